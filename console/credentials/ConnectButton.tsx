@@ -9,8 +9,7 @@ import { callJson } from '../http/call.ts';
 import type { CredentialObject } from '../kube/resources.ts';
 import { tellFailure } from '../ui/tell.tsx';
 import { connectingState, connectionMark, webLink, type Link } from './connecting.ts';
-import { readyOf } from './ready.ts';
-import { connectWord } from './state.ts';
+import { connectWord, readyOf } from './state.ts';
 
 type Attempt = {
   /** The status when it began. */

@@ -14,7 +14,7 @@ import {
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';
 import { schemas } from 'windlass:schemas';
-import { CopyLine } from '../ui/CopyLine.tsx';
+import { CopyLine } from '../ui/copy.tsx';
 import type { Field } from '../forms/fields.ts';
 import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.ts';
 import { rightQuery } from '../kube/access.ts';

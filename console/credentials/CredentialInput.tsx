@@ -3,7 +3,7 @@ import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { ConnectButton } from './ConnectButton.tsx';
-import { readyOf, type Condition } from './ready.ts';
+import { readyOf, type Condition } from './state.ts';
 import { StateBadge } from './StateBadge.tsx';
 import { useMay, useMissing } from '../kube/access.ts';
 import { useObject, useTable } from '../kube/hooks.ts';

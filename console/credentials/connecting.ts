@@ -1,7 +1,7 @@
 /** Connecting an account: what is seen of it in the credential's status while somebody signs in elsewhere. Pure. */
 import { ApiFailure } from '../http/failure.ts';
 import type { CredentialObject } from '../kube/resources.ts';
-import { readyOf } from './ready.ts';
+import { readyOf } from './state.ts';
 
 /** What connecting changes: whoever compares two of them sees whether something came of it. */
 export function connectionMark({ status }: Pick<CredentialObject, 'status'>): string {

@@ -111,3 +111,20 @@ export function credentialState({ status, reason }: ReadyWords): CredentialState
 export function connectWord({ status, reason }: ReadyWords): 'Connect' | 'Reconnect' {
   return reason === 'NotConnected' || status === undefined || reason === 'Pending' ? 'Connect' : 'Reconnect';
 }
+
+/** The condition `Ready` of an object. Pure. */
+export type Condition = {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+  observedGeneration?: number | undefined;
+};
+
+type WithConditions = { conditions?: readonly Condition[] | undefined };
+
+/** Undefined where nobody has looked yet. */
+export function readyOf(status: WithConditions | undefined): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready');
+}

@@ -1,20 +1,22 @@
 /** What one has to know before one changes this workflow: who manages it, who changed it meanwhile, who would change it back. */
-import { Alert, Button, Group, Text } from '@mantine/core';
-import { IconGitBranch, IconInfoCircle, IconUsers } from '@tabler/icons-react';
+import { Alert, Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { copyText } from '../ui/copy.tsx';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
-import { manifestOf } from '../workflows/manifest.ts';
+import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
-import { CopyDialog } from './CopyDialog.tsx';
-import { GoneBanner } from './GoneBanner.tsx';
 import { appliersOf, whoChanged } from './model/owners.ts';
 import { mergePatch, patchOf } from './model/patch.ts';
 import { useEditor, type EditorState } from './store/store.ts';
 import classes from './editor.module.css';
+import { useNavigate } from '@tanstack/react-router';
+import { tellFailure } from '../ui/tell.tsx';
+import { createWorkflow } from '../workflows/create.ts';
+import { nameProblem } from '../workflows/names.ts';
 
 export function Banners() {
   const { workflow, theirs, compare, problems, isGone } = useEditor();
@@ -142,4 +144,85 @@ function patchText({ workflow, draft, saved }: Pick<EditorState, 'workflow' | 'd
   const { apiVersion, kind, metadata } = manifestOf(workflow);
   const spec = patchOf(saved, draft)?.spec ?? {};
   return yamlText({ apiVersion, kind, metadata: { name: metadata.name }, spec });
+}
+
+/** Somebody has deleted the workflow. What is on the canvas is all that is left of it, so it stays until people have decided. */
+function GoneBanner() {
+  const state = useEditor();
+  const { namespace, mode, isDirty, isSaving, save } = state;
+  const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  return (
+    <Alert color="red" variant="light" radius={0} py={6} icon={<IconTrash size={16} />} role="alert">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" flex="1 1 300px">
+          This workflow was deleted. What you see{isDirty ? ', including your changes,' : ''} now exists only
+          on this page.
+        </Text>
+        <Group gap="xs">
+          {mayCreate && mode === 'edit' && (
+            <Button loading={isSaving} onClick={() => void save()}>
+              Recreate as inactive
+            </Button>
+          )}
+          <Button variant="default" onClick={() => void copyText(yamlOf(state), 'manifest')}>
+            Copy as YAML
+          </Button>
+        </Group>
+      </Group>
+    </Alert>
+  );
+}
+
+/** Makes a workflow of one's own out of one that something else manages, with the changes that were tried. */
+const NONE: ReadonlySet<string> = new Set();
+
+function CopyDialog({ onClose }: { onClose: () => void }) {
+  const { namespace, name: original, draft, discard } = useEditor();
+  const [name, setName] = useState(`${original.slice(0, 58)}-copy`);
+  const [isBusy, setBusy] = useState(false);
+  const navigate = useNavigate();
+  const problem = nameProblem(name, NONE);
+  const copy = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const title = `${draft.spec.displayName ?? original} (copy)`;
+      await createWorkflow(namespace, { name, spec: copiedSpec(draft.spec, title) });
+      discard();
+      await navigate({
+        to: '/p/$project/workflows/$workflow',
+        params: { project: namespace, workflow: name },
+      });
+      onClose();
+    } catch (error) {
+      tellFailure('Could not create the copy', error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title="Edit a copy">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (problem === undefined) void copy();
+        }}
+      >
+        <Text size="sm" mb="sm">
+          The copy is not managed by Git or another tool. It is inactive until you activate it.
+        </Text>
+        <TextInput
+          label="Name"
+          value={name}
+          error={problem}
+          data-autofocus
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Group justify="flex-end" mt="md">
+          <Button type="submit" loading={isBusy} disabled={problem !== undefined}>
+            Create copy
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
 }

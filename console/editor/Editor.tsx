@@ -1,6 +1,6 @@
 /** The editor of one workflow: its store, and everything that shows or changes it. */
-import { Center, Loader } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Alert, Button, Center, Group, Loader, Modal, Text } from '@mantine/core';
+import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
@@ -11,13 +11,12 @@ import { isTyping } from './canvas/keys.ts';
 import { useDraftCheck } from './store/check.ts';
 import { createEditorStore } from './store/createStore.ts';
 import { Header, type Tab } from './Header.tsx';
-import { LeaveGuard } from './leave.tsx';
 import { nodeOf } from './model/model.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
 import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store/store.ts';
-import { UnreadableBanner } from './yaml/UnreadableBanner.tsx';
 import classes from './editor.module.css';
+import { IconFileAlert } from '@tabler/icons-react';
 
 const YamlTab = lazy(async () => ({ default: (await import('./yaml/YamlTab.tsx')).YamlTab }));
 const ConflictDialog = lazy(async () => ({
@@ -140,4 +139,71 @@ function useNodeInAddress(store: EditorStore): void {
       replace: true,
     });
   }, [navigate, open]);
+}
+
+/** Says on the canvas that the YAML holds a text that cannot be read: until it is mended or dropped, it is what counts. */
+function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
+  const store = useEditorStore();
+  const why = useEditorPart((state) => state.unreadable);
+  if (why === undefined) return null;
+  return (
+    <Alert color="orange" variant="light" radius={0} py={6} icon={<IconFileAlert size={16} />} role="status">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" flex="1 1 300px">
+          The YAML is invalid. The canvas shows the last valid version and is read-only. {why}
+        </Text>
+        <Group gap="xs">
+          <Button variant="light" color="orange" onClick={onYaml}>
+            Go to YAML
+          </Button>
+          <Button variant="default" onClick={() => store.setUnreadable(undefined)}>
+            Discard the YAML changes
+          </Button>
+        </Group>
+      </Group>
+    </Alert>
+  );
+}
+
+/** Asks before unsaved changes are lost. */
+function LeaveGuard() {
+  const store = useEditorStore();
+  const isUnsaved = () => store.get().isDirty && store.get().mode === 'edit';
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isUnsaved() && current.pathname !== next.pathname,
+    enableBeforeUnload: isUnsaved,
+    withResolver: true,
+  });
+  const [isSaving, setSaving] = useState(false);
+  const isAskingLive = useEditorPart((state) => state.isAskingLive);
+  const saveAndGo = async (): Promise<void> => {
+    setSaving(true);
+    const isSaved = await store.save();
+    setSaving(false);
+    if (isSaved) blocker.proceed?.();
+    else blocker.reset?.();
+  };
+  return (
+    <Modal
+      opened={blocker.status === 'blocked'}
+      onClose={() => blocker.reset?.()}
+      closeOnEscape={!isAskingLive}
+      title="Unsaved changes"
+    >
+      <Text size="sm" mb="md">
+        If you leave without saving, you lose your changes to this workflow.
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={() => blocker.reset?.()}>
+          Stay
+        </Button>
+        <Button variant="light" color="red" onClick={() => blocker.proceed?.()}>
+          Leave without saving
+        </Button>
+        <Button loading={isSaving} onClick={() => void saveAndGo()}>
+          Save and leave
+        </Button>
+      </Group>
+    </Modal>
+  );
 }

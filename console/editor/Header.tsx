@@ -12,14 +12,14 @@ import {
 import { IconArrowBackUp, IconArrowForwardUp, IconArrowLeft, IconDeviceFloppy } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { TextLink } from '../ui/links.tsx';
-import type { WorkflowState } from '../workflows/items.ts';
+import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
 import { RunBar } from './run/RunBar.tsx';
-import { stateOfWorkflow } from './state.ts';
 import { useEditor } from './store/store.ts';
 import classes from './editor.module.css';
+import type { WorkflowObject } from '../kube/resources.ts';
 
 export type Tab = 'canvas' | 'yaml';
 
@@ -134,4 +134,21 @@ function SaveButtons() {
       )}
     </Group>
   );
+}
+
+/** How the saved workflow is. */
+function stateOfWorkflow({ metadata, spec, status }: WorkflowObject): WorkflowState {
+  const condition = (type: string) => status?.conditions?.find((other) => other.type === type);
+  if (metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
+  if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata.generation)
+    return { kind: 'waiting', label: 'Taking effect' };
+  const { status: isReady, reason, message = '' } = condition('Ready') ?? {};
+  return stateFrom({
+    reason,
+    message: message === '' ? undefined : message,
+    ready: isReady,
+    isStalled: condition('Stalled')?.status === 'True',
+    suspended: spec.suspend === true,
+    waiting: status?.runs?.waiting ?? 0,
+  });
 }

@@ -56,3 +56,15 @@ export function numberCell({ cells }: Row, column: string): number {
   const value = cells[column];
   return typeof value === 'number' ? value : Number(value ?? 0) || 0;
 }
+
+/** The function, with what it gave for rows that are still there. */
+export function perRow<T>(make: (row: Row) => T): (row: Row) => T {
+  const made = new WeakMap<Row, T>();
+  return (row) => {
+    const known = made.get(row);
+    if (known !== undefined) return known;
+    const next = make(row);
+    made.set(row, next);
+    return next;
+  };
+}

@@ -11,14 +11,11 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
 import { itemOf, type WorkflowItem } from '../workflows/items.ts';
-import { Backlog } from './Backlog.tsx';
-import { CareList } from './CareList.tsx';
+import { Backlog, CareList, FailureList, Tiles } from './Cards.tsx';
 import { credentialsInNeed } from './attention.ts';
 import { beginOf, failures, PERIODS, spread, throughput, totals, type Period } from './statistics.ts';
-import { FailureList } from './FailureList.tsx';
 import { MAX_WORKFLOWS, readRuns, readUsage, type ReadRuns, type ReadUsage } from './queries.ts';
 import { RunCharts } from './RunCharts.tsx';
-import { Tiles } from './Cards.tsx';
 
 const EACH_MS = 60_000;
 

@@ -1,9 +1,10 @@
 /** How many runs there were, how long they took, and what models used, each over time. */
-import { lazy } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { count, lasting } from '../ui/format.ts';
-import { ChartCard } from './ChartCard.tsx';
 import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './statistics.ts';
 import type { ReadUsage } from './queries.ts';
+import { Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
+import { IconChartBar, IconTable } from '@tabler/icons-react';
 
 const Bars = lazy(async () => ({ default: (await import('./Charts.tsx')).Bars }));
 const Lines = lazy(async () => ({ default: (await import('./Charts.tsx')).Lines }));
@@ -120,4 +121,67 @@ function stepText({ stepMs }: Period): string {
 function timeText(at: number, { id }: Period): string {
   const clock = { hour: '2-digit', minute: '2-digit' } as const;
   return new Date(at).toLocaleString('en-GB', id === '24h' ? clock : { weekday: 'short', ...clock });
+}
+
+/** A card with a chart and the same as a table: whichever the reader likes. */
+type ChartCardProps = {
+  title: string;
+  /** The chart in a sentence. */
+  text: string;
+  columns: string[];
+  rows: (string | number)[][];
+  children: ReactNode;
+};
+
+const HEIGHT = 200;
+
+function ChartCard({ title, text, columns, rows, children }: ChartCardProps) {
+  const [isTable, setTable] = useState(false);
+  const Icon = isTable ? IconChartBar : IconTable;
+  return (
+    <Card withBorder padding="md" component="section" aria-label={title}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Title order={2} size="h5">
+          {title}
+        </Title>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-xs"
+          leftSection={<Icon size={14} />}
+          onClick={() => setTable(!isTable)}
+          aria-label={isTable ? `${title} as a chart` : `${title} as a table`}
+        >
+          {isTable ? 'Chart' : 'Table'}
+        </Button>
+      </Group>
+      <Text size="xs" c="dimmed" mb="sm">
+        {text}
+      </Text>
+      {isTable ? (
+        <ScrollArea h={HEIGHT} type="auto" viewportProps={{ tabIndex: 0 }}>
+          <Table stickyHeader verticalSpacing={3} fz="xs">
+            <Table.Thead>
+              <Table.Tr>
+                {columns.map((column) => (
+                  <Table.Th key={column}>{column}</Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map((cells) => (
+                <Table.Tr key={String(cells[0])}>
+                  {cells.map((cell, at) => (
+                    <Table.Td key={columns[at]}>{cell}</Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollArea>
+      ) : (
+        <Suspense fallback={<Skeleton h={HEIGHT} />}>{children}</Suspense>
+      )}
+    </Card>
+  );
 }

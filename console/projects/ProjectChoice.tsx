@@ -1,9 +1,8 @@
 /** The project switcher: the projects that are listed, and the way to one that is not. */
-import { Modal, Select, Text, type OptionsFilter } from '@mantine/core';
+import { Button, Group, Modal, Select, Text, TextInput, type OptionsFilter } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { OpenByName } from './OpenByName.tsx';
+import { useState, type SyntheticEvent } from 'react';
 import { projectsQuery } from './projects.ts';
 
 /** No namespace has this name. */
@@ -52,3 +51,36 @@ const matching: OptionsFilter = ({ options, search }) =>
       'value' in option &&
       (option.value === ANOTHER.value || option.label.toLowerCase().includes(search.trim().toLowerCase())),
   );
+
+/** The form. `onOpen` is called when the project's page is being opened. */
+export function OpenByName({ onOpen }: { onOpen?: () => void }) {
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const wanted = name.trim().toLowerCase();
+  const isName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(wanted);
+  const open = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (!isName) return;
+    onOpen?.();
+    void navigate({ to: '/p/$project/workflows', params: { project: wanted } });
+  };
+  return (
+    <form onSubmit={open}>
+      <Group gap="xs" align="end">
+        <TextInput
+          label="Project name"
+          description="The name of the namespace"
+          placeholder="default"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          spellCheck={false}
+          autoCapitalize="none"
+          data-autofocus
+        />
+        <Button type="submit" variant="default" disabled={!isName}>
+          Open
+        </Button>
+      </Group>
+    </form>
+  );
+}

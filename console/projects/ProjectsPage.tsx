@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
-import { OpenByName } from './OpenByName.tsx';
+import { OpenByName } from './ProjectChoice.tsx';
 import { lastProject, projectsQuery, type Project } from './projects.ts';
 
 export function ProjectsPage() {

@@ -21,8 +21,7 @@ import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { tellDone, tellFailure } from '../ui/tell.tsx';
-import { repeatProblem } from './retry.ts';
-import { runAgain } from './rerun.ts';
+import { repeatProblem, runAgain } from './retry.ts';
 import { revisionQuery } from './revision.ts';
 
 const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.tsx')).RevisionDiff }));

@@ -1,7 +1,6 @@
 /** Which runs of a list are shown, and in which order. The address keeps it, so that it can be sent to somebody. */
 import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
-import { perRow } from '../kube/perRow.ts';
-import { textCell, type Row } from '../kube/table.ts';
+import { perRow, textCell, type Row } from '../kube/table.ts';
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 type Span = keyof typeof SPANS;

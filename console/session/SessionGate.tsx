@@ -2,7 +2,7 @@
  * Shows the console to whoever is signed in. A session that ends meanwhile is asked for again in a dialog over the page, so that nothing
  * that was typed is lost, and the calls that were refused are made again.
  */
-import { Center, Loader, Modal, Text } from '@mantine/core';
+import { Center, Group, Loader, Modal, Paper, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { onSessionEnded } from '../http/call.ts';
@@ -10,7 +10,7 @@ import { reconnect } from '../kube/live.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { SESSION_KEY, sessionQuery, type Session } from './session.ts';
 import { SignInForm } from './SignInForm.tsx';
-import { SignInPage } from './SignInPage.tsx';
+import { Logo } from '../ui/Logo.tsx';
 
 export function SessionGate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
@@ -78,4 +78,24 @@ function useRenewal() {
     setAsking(false);
   };
   return { isAsking, done };
+}
+
+/** The page for whoever is not signed in yet. */
+function SignInPage({ session, onSignedIn }: { session: Session; onSignedIn: (session: Session) => void }) {
+  return (
+    <Center component="main" mih="100%" p="md">
+      <Paper withBorder p="xl" w="100%" maw={440}>
+        <Group gap="sm" mb="xs">
+          <Logo size={28} />
+          <Title order={1} size="h3">
+            Windlass
+          </Title>
+        </Group>
+        <Text c="dimmed" size="sm" mb="lg">
+          Build, run and watch workflows on this cluster.
+        </Text>
+        <SignInForm session={session} back={location.pathname + location.search} onSignedIn={onSignedIn} />
+      </Paper>
+    </Center>
+  );
 }

@@ -2,6 +2,7 @@
 import {
   ActionIcon,
   AppShell,
+  Badge,
   Burger,
   Group,
   Menu,
@@ -24,15 +25,15 @@ import {
 } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router';
-import { useEffect, type ComponentType } from 'react';
+import { useEffect, useState, type ComponentType } from 'react';
 import { personName } from '../../api/person.ts';
 import { ProjectChoice } from '../projects/ProjectChoice.tsx';
 import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
-import { LivenessBadge } from './Liveness.tsx';
 import { Logo } from '../ui/Logo.tsx';
 import { tellFailure } from '../ui/tell.tsx';
 import classes from './Shell.module.css';
+import { useLiveness } from '../kube/hooks.ts';
 
 const PAGES = [
   { to: '/p/$project/workflows', label: 'Workflows', icon: IconBinaryTree2 },
@@ -175,5 +176,30 @@ function AccountMenu() {
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** Short interruptions are not worth a word. */
+const GRACE_MS = 1_500;
+
+function LivenessBadge() {
+  const liveness = useLiveness();
+  const isLive = liveness === 'live' || liveness === 'paused';
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    if (isLive) return setShown(false);
+    const timer = setTimeout(() => setShown(true), GRACE_MS);
+    return () => clearTimeout(timer);
+  }, [isLive]);
+  return (
+    <span role="status" style={{ flex: 'none' }}>
+      {isShown && (
+        <Tooltip label="The connection to the gateway is interrupted. The page may be out of date. The console reconnects automatically.">
+          <Badge color="orange" variant="light" tt="none" radius="sm" fw={500} style={{ flex: 'none' }}>
+            Not live
+          </Badge>
+        </Tooltip>
+      )}
+    </span>
   );
 }

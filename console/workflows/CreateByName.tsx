@@ -6,9 +6,8 @@ import type { TriggerKind } from '../../api/trigger.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
-import { NameFields, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { kindsOfCredentials, TRIGGERS } from './triggers.ts';
-import { useCreate } from './useCreate.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 

@@ -5,11 +5,10 @@ import { useState, type SyntheticEvent } from 'react';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { filledNeeds, withCredentials, type FilledNeed, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
-import { NameFields, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { TEMPLATES } from './templates/list.ts';
 import type { Template } from './templates/template.ts';
 import { triggerWords } from './triggers.ts';
-import { useCreate } from './useCreate.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 

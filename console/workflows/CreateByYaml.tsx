@@ -7,9 +7,8 @@ import { failureFrom } from '../http/failure.ts';
 import { TextLink } from '../ui/links.tsx';
 import type { Reading, ReadWorkflow } from './documents.ts';
 import classes from './CreateDialog.module.css';
-import { NameFields, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { problemsOf, type TextProblem } from './problems.ts';
-import { useCreate } from './useCreate.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; text: string; onText: (text: string) => void };
 

@@ -2,6 +2,9 @@
 import { Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { freeName, nameFor, nameProblem } from './names.ts';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { createWorkflow, type NewWorkflow } from './create.ts';
 
 export type Names = {
   displayName: string;
@@ -49,4 +52,14 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
       />
     </Stack>
   );
+}
+
+/** Creates a workflow and opens it in the editor. */
+export function useCreate(project: string) {
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: (workflow: NewWorkflow) => createWorkflow(project, workflow),
+    onSuccess: ({ metadata }) =>
+      navigate({ to: '/p/$project/workflows/$workflow', params: { project, workflow: metadata.name } }),
+  });
 }

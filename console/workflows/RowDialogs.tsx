@@ -5,14 +5,12 @@ import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { deleteObject, getObject, patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { tellDone } from '../ui/tell.tsx';
+import { tellDone, tellFailure } from '../ui/tell.tsx';
 import { consequencesOf, type RecordedRuns } from './consequences.ts';
-import { exportYaml } from './export.ts';
-import { copiedSpec, keptMarks } from './manifest.ts';
+import { copiedSpec, keptMarks, manifestOf } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
-import { NameFields, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import type { WorkflowItem } from './items.ts';
-import { useCreate } from './useCreate.ts';
 
 type Props = { item: WorkflowItem; project: string; onClose: () => void };
 
@@ -140,4 +138,22 @@ function Buttons({ onClose, children }: { onClose: () => void; children: ReactNo
       {children}
     </Group>
   );
+}
+
+/** Says it where that fails. */
+export function exportYaml(namespace: string, name: string): void {
+  download(namespace, name).catch((error: unknown) => tellFailure('Could not export', error));
+}
+
+async function download(namespace: string, name: string): Promise<void> {
+  const [{ manifestText }, workflow] = await Promise.all([
+    import('./documents.ts'),
+    getObject(WORKFLOWS, namespace, name),
+  ]);
+  const file = new Blob([manifestText(manifestOf(workflow))], { type: 'application/yaml' });
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = `${name}.yaml`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

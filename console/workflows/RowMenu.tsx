@@ -10,10 +10,11 @@ import {
   IconSchema,
   IconTrash,
 } from '@tabler/icons-react';
-import { useState, type ComponentProps } from 'react';
+import { useMemo, useState, type ComponentProps } from 'react';
 import { MenuLink } from '../ui/links.tsx';
-import type { Rights } from './rights.ts';
 import type { WorkflowItem } from './items.ts';
+import { useMay } from '../kube/access.ts';
+import { WORKFLOWS } from '../kube/resources.ts';
 
 export type RowAction = 'duplicate' | 'rename' | 'suspend' | 'resume' | 'export' | 'delete';
 
@@ -92,4 +93,14 @@ function OpenedMenu({ item, project, rights, onAction }: Props) {
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** What the person who is signed in may do with the project's workflows. */
+export type Rights = { mayCreate: boolean; mayChange: boolean; mayDelete: boolean };
+
+export function useRights(namespace: string): Rights {
+  const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  const mayChange = useMay({ verb: 'patch', resource: WORKFLOWS, namespace });
+  const mayDelete = useMay({ verb: 'delete', resource: WORKFLOWS, namespace });
+  return useMemo(() => ({ mayCreate, mayChange, mayDelete }), [mayCreate, mayChange, mayDelete]);
 }

@@ -1,12 +1,13 @@
 /** Asks before a workflow is suspended, and before it is resumed, and says what comes of it. */
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { WorkflowObject } from '../kube/resources.ts';
+import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 import { resumptionOf, suspensionOf } from './consequences.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
-import { setSuspended } from './suspend.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
+import { patchObject } from '../kube/objects.ts';
+import { tellDone, tellFailure } from '../ui/tell.tsx';
 
 /** The workflow, as far as the dialogs tell of it. */
 export type Suspendable = Pick<
@@ -97,4 +98,23 @@ function Owner({ item: { metadata } }: { item: Suspendable }) {
       {managerText(owner)} manages this and will revert it. Change it in the source of {owner.tool}.
     </Alert>
   );
+}
+
+/** Suspends and resumes workflows, and says what came of it. */
+type Target = { namespace: string; name: string; title: string };
+
+/** Sets `spec.suspend`. Answers with the workflow as it is stored; undefined where that failed, which was told. */
+export async function setSuspended(
+  { namespace, name, title }: Target,
+  suspend: boolean,
+): Promise<WorkflowObject | undefined> {
+  try {
+    const spec = { suspend: suspend ? true : null };
+    const stored = await patchObject(WORKFLOWS, { namespace, name }, { spec });
+    tellDone(`${title} ${suspend ? 'suspended' : 'resumed'}`);
+    return stored;
+  } catch (error) {
+    tellFailure(`Could not ${suspend ? 'suspend' : 'resume'} ${title}`, error);
+    return undefined;
+  }
 }

@@ -5,16 +5,14 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { TextLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
-import { ActiveSwitch } from './RowCells.tsx';
+import { ActiveSwitch, RunBars } from './RowCells.tsx';
 import { Ago } from '../ui/Ago.tsx';
 import { managerText } from './manager.ts';
 import type { RunBar } from './recent.ts';
-import { RowMenu, type RowAction } from './RowMenu.tsx';
-import { RunBars } from './RunBars.tsx';
+import { RowMenu, type Rights, type RowAction } from './RowMenu.tsx';
 import { rateText, successRate, type Sort, type SortKey, type WorkflowItem } from './items.ts';
 import { StateBadge } from './StateBadge.tsx';
 import { triggerWords } from './triggers.ts';
-import type { Rights } from './rights.ts';
 import classes from './WorkflowTable.module.css';
 
 type Props = {

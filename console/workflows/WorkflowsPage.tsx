@@ -1,7 +1,7 @@
 /** The workflows of a project, live: how they are, what starts them, how their runs went; and the ways to make another. */
-import { Box, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Box, Button, Code, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconPlus, IconSearchOff } from '@tabler/icons-react';
+import { IconBinaryTree2, IconFileCode, IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
@@ -12,12 +12,9 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
 import type { RecordedRuns } from './consequences.ts';
 import type { CreateTab } from './CreateDialog.tsx';
-import { exportYaml } from './export.ts';
-import { NoWorkflows } from './NoWorkflows.tsx';
+import { DeleteDialog, DuplicateDialog, exportYaml, RenameDialog } from './RowDialogs.tsx';
 import { countedSoFar, recentRuns } from './recent.ts';
-import { useRights } from './rights.ts';
-import { DeleteDialog, DuplicateDialog, RenameDialog } from './RowDialogs.tsx';
-import type { RowAction } from './RowMenu.tsx';
+import { useRights, type RowAction } from './RowMenu.tsx';
 import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './items.ts';
 import { Toolbar } from './Toolbar.tsx';
 import { WorkflowTable } from './WorkflowTable.tsx';
@@ -200,5 +197,46 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
         </Box>
       )}
     </>
+  );
+}
+
+/** What stands in the list of a project without workflows: what one is, and the ways to the first. */
+type Props = { project: string; mayCreate: boolean; onCreate: (tab: CreateTab) => void };
+
+function NoWorkflows({ project, mayCreate, onCreate }: Props) {
+  if (!mayCreate)
+    return (
+      <EmptyState icon={IconBinaryTree2} title="No workflows yet">
+        You are not allowed to create workflows in this project. Ask an administrator to bind the ClusterRole
+        windlass-edit to you in the namespace {project}.
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      icon={IconBinaryTree2}
+      title="Create your first workflow"
+      actions={
+        <Group justify="center" gap="xs" mt="xs">
+          <Button leftSection={<IconPlus size={16} />} onClick={() => onCreate('name')}>
+            New workflow
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconTemplate size={16} />}
+            onClick={() => onCreate('template')}
+          >
+            From a template
+          </Button>
+          <Button variant="default" leftSection={<IconFileCode size={16} />} onClick={() => onCreate('yaml')}>
+            Paste YAML
+          </Button>
+        </Group>
+      }
+    >
+      A workflow starts with a trigger, for example a webhook, a schedule or a mail, and continues with steps:
+      call a model, send a mail, call an API. The template Hello needs no credentials and runs immediately.
+      Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
+      <Code>kubectl apply -n {project}</Code>.
+    </EmptyState>
   );
 }

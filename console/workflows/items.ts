@@ -3,10 +3,9 @@ import type { TriggerKind } from '../../api/trigger.ts';
 import { PUBLIC } from '../../api/access.ts';
 import { NEEDS_ACTION } from '../../api/conditions.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
-import { perRow } from '../kube/perRow.ts';
+import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
 import { waitingText } from '../ui/format.ts';
-import { numberCell, textCell, type Row } from '../kube/table.ts';
-import { ownerOfField, managerOf, type Manager } from './manager.ts';
+import { managerOf, ownerOfField, type Manager } from './manager.ts';
 
 /** `attention`: it stays so until somebody acts. `suspended`: every run is refused. `waiting`: it may come right by itself. `leaving`: it is being deleted. */
 export type StateKind = 'ready' | 'inactive' | 'suspended' | 'waiting' | 'attention' | 'leaving';

@@ -1,7 +1,6 @@
 /** The newest runs of each workflow, as small bars: made of one Table of the project's runs. */
 import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
-import { perRow } from '../kube/perRow.ts';
-import { textCell, type Row } from '../kube/table.ts';
+import { perRow, textCell, type Row } from '../kube/table.ts';
 
 export type RunBar = {
   run: string;

@@ -1,5 +1,16 @@
 /** Switches the workflow on and off, and says how far that is; opens to what its trigger does. */
-import { Button, Group, Loader, Popover, ScrollArea, Stack, Switch, Text, Tooltip } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Loader,
+  Modal,
+  Popover,
+  ScrollArea,
+  Stack,
+  Switch,
+  Text,
+  Tooltip,
+} from '@mantine/core';
 import {
   IconAlertTriangle,
   IconBolt,
@@ -18,7 +29,6 @@ import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { activationOf, type Activation } from './activation.ts';
-import { SaveFirst } from './SaveFirst.tsx';
 import { suspendable, Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
 
@@ -183,5 +193,33 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
         />
       )}
     </>
+  );
+}
+
+/** Asks what becomes of changes that are not saved, before a workflow is switched on: what is saved is what runs. */
+type Props = {
+  onClose: () => void;
+  /** True: save the changes first. */
+  onAnswer: (saves: boolean) => Promise<void>;
+};
+
+function SaveFirst({ onClose, onAnswer }: Props) {
+  return (
+    <Modal opened onClose={onClose} title="Unsaved changes">
+      <Text size="sm" mb="md">
+        Only saved changes run. Save them before you activate the workflow?
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button variant="default" onClick={() => void onAnswer(false)}>
+          Activate without saving
+        </Button>
+        <Button data-autofocus onClick={() => void onAnswer(true)}>
+          Save and activate
+        </Button>
+      </Group>
+    </Modal>
   );
 }

@@ -4,12 +4,11 @@ import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { setSuspended } from '../../workflows/suspend.ts';
-import type { Suspendable } from '../../workflows/SuspendDialogs.tsx';
+import { setSuspended, type Suspendable } from '../../workflows/SuspendDialogs.tsx';
 import { WaitingRuns } from '../../workflows/WaitingRuns.tsx';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
-import { isOfTrigger } from './words.ts';
+import { isOfTrigger } from './activation.ts';
 
 /** The workflow as the dialogs of the list know it. */
 export function suspendable({ metadata, spec, status }: WorkflowObject): Suspendable {

@@ -1,15 +1,18 @@
 /** What the trigger of a workflow does, or will do: its URL, its times, its looks at an account. */
-import { Stack, Text } from '@mantine/core';
+import { List, Skeleton, Stack, Text } from '@mantine/core';
 import { isEnabled } from '../../../api/access.ts';
-import type { WorkflowNode } from '../../../api/workflow.ts';
-import { readyOf, type Condition } from '../../credentials/ready.ts';
+import type { WorkflowNode, WorkflowStatus } from '../../../api/workflow.ts';
+import { readyOf, type Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { PollPanel } from './PollPanel.tsx';
 import { DEFAULT_INTERVAL_SECONDS } from './poll.ts';
-import { SchedulePanel } from './SchedulePanel.tsx';
 import { WebhookPanel } from './WebhookPanel.tsx';
-import { isOfTrigger, whatItWillDo } from './words.ts';
+import { isOfTrigger, whatItWillDo } from './activation.ts';
+import { useEffect, useState } from 'react';
+import type { ScheduleTrigger } from '../../../api/trigger.ts';
+import type { CronWords } from '../../forms/inputs/cronWords.ts';
+import { ago, fullTime } from '../../ui/format.ts';
 
 export function TriggerPanel({ workflow }: { workflow: WorkflowObject }) {
   const trigger = workflow.spec.nodes.find(isTrigger);
@@ -77,4 +80,58 @@ function TriggerCondition({ workflow: { status } }: { workflow: WorkflowObject }
       {condition.message}
     </Text>
   );
+}
+
+/** A schedule: in words, when it starts runs next, when it did last. */
+const COUNT = 5;
+
+type Props = { schedule: ScheduleTrigger; status: WorkflowStatus['schedule']; isActive: boolean };
+
+function SchedulePanel({ schedule: { cron, timeZone = 'UTC' }, status, isActive }: Props) {
+  const [said, setSaid] = useState<CronWords>();
+  const { last, next } = status ?? {};
+  useEffect(() => {
+    let isHere = true;
+    const read = async (): Promise<void> => {
+      const { cronWords } = await import('../../forms/inputs/cronWords.ts');
+      if (isHere) setSaid(cronWords(cron, timeZone, Date.now(), COUNT));
+    };
+    void read();
+    return () => {
+      isHere = false;
+    };
+    // When it has fired, other times are next.
+  }, [cron, timeZone, next]);
+  if (said === undefined) return <Skeleton height={80} />;
+  if (!said.ok) return <Text size="sm">{said.message}</Text>;
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={600}>
+        {said.words} ({timeZone})
+      </Text>
+      <Text size="xs" c="dimmed">
+        {isActive ? 'Next runs' : 'Next runs when active'}
+      </Text>
+      <List size="sm" aria-label="Next times">
+        {said.times.map((time) => (
+          <List.Item key={time}>{timeIn(time, timeZone)}</List.Item>
+        ))}
+      </List>
+      <Text size="xs" c="dimmed">
+        {last === undefined ? 'No run started yet.' : `Last: ${ago(last, Date.now())} (${fullTime(last)})`}
+      </Text>
+    </Stack>
+  );
+}
+
+function timeIn(time: number, timeZone: string): string {
+  return new Date(time).toLocaleString('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
 }

@@ -1,10 +1,17 @@
 /** A webhook that is active: its URL, a call of it, and the next request as it comes. */
-import { Stack, Text } from '@mantine/core';
+import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
 import { useLastOutputs } from '../../runs/live/runStore.ts';
-import { CopyLine } from '../../ui/CopyLine.tsx';
+import { CopyLine } from '../../ui/copy.tsx';
 import { curlOf } from './curl.ts';
-import { WaitingForRequest } from './WaitingForRequest.tsx';
+import { useState } from 'react';
+import { useObject, useTable, type LiveTable } from '../../kube/hooks.ts';
+import { RUNS } from '../../kube/resources.ts';
+import { OutputView } from '../../runs/output/OutputView.tsx';
+import { PhaseLabel } from '../../runs/phases.tsx';
+import { TextLink } from '../../ui/links.tsx';
+import { LABEL } from '../../../api/group.ts';
+import { textCell, type Row } from '../../kube/table.ts';
 
 type Props = {
   namespace: string;
@@ -59,4 +66,87 @@ function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
         : 'Public by choice: anyone who knows the URL can start runs.'}
     </Text>
   );
+}
+
+/** Waits for the next request to a webhook and shows it as it comes: what was sent, and the run that it started. */
+type WaitingForRequestProps = { namespace: string; workflow: string; triggerId: string };
+
+function WaitingForRequest({ namespace, workflow, triggerId }: WaitingForRequestProps) {
+  const { data: table } = useTable(RUNS, namespace, {
+    fieldSelector: `spec.workflow=${workflow}`,
+    maxPages: 1,
+  });
+  if (table === undefined) return <Loader size={14} />;
+  return <Waiting namespace={namespace} workflow={workflow} triggerId={triggerId} table={table} />;
+}
+
+function Waiting({ namespace, workflow, triggerId, table }: WaitingForRequestProps & { table: LiveTable }) {
+  const [known, setKnown] = useState(() => uidsOf(table));
+  const came = cameSince(table.rows, known);
+  if (came === undefined)
+    return (
+      <Group gap="xs" role="status">
+        <Loader size={14} type="dots" />
+        <Text size="sm">Waiting for a request…</Text>
+      </Group>
+    );
+  const { name } = came.metadata;
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" role="status">
+          Request received: run{' '}
+          <TextLink
+            to="/p/$project/workflows/$workflow"
+            params={{ project: namespace, workflow }}
+            search={{ run: name }}
+            size="sm"
+          >
+            {name}
+          </TextLink>
+        </Text>
+        <Button size="compact-xs" variant="default" onClick={() => setKnown(uidsOf(table))}>
+          Wait for another
+        </Button>
+      </Group>
+      <Came namespace={namespace} run={name} triggerId={triggerId} />
+    </Stack>
+  );
+}
+
+function Came({ namespace, run, triggerId }: { namespace: string; run: string; triggerId: string }) {
+  const { data: object } = useObject(RUNS, namespace, run);
+  if (!object) return null;
+  const { input, inputTruncated, inputRedacted } = object.spec;
+  return (
+    <Stack gap={4}>
+      {object.status?.phase !== undefined && <PhaseLabel phase={object.status.phase} />}
+      <OutputView
+        output={input}
+        nodeId={triggerId}
+        isTruncated={inputTruncated === true}
+        isRedacted={inputRedacted === true}
+      />
+    </Stack>
+  );
+}
+
+function uidsOf({ rows }: LiveTable): ReadonlySet<string> {
+  return new Set(rows.map(({ metadata }) => metadata.uid ?? ''));
+}
+
+/** The first one that a webhook started and that was not there before; undefined: none yet. */
+export function cameSince(rows: readonly Row[], known: ReadonlySet<string>): Row | undefined {
+  return rows
+    .filter((row) => !known.has(row.metadata.uid ?? '') && startedBy(row) === 'webhook')
+    .toSorted((a, b) => acceptedAt(a).localeCompare(acceptedAt(b)))[0];
+}
+
+/** The status may come after the object. */
+function startedBy(row: Row): string | undefined {
+  return row.metadata.labels?.[LABEL.trigger] ?? textCell(row, 'Trigger');
+}
+
+function acceptedAt(row: Row): string {
+  return textCell(row, 'Accepted') ?? row.metadata.creationTimestamp ?? '';
 }

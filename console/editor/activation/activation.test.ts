@@ -3,10 +3,9 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { curlOf } from './curl.ts';
-import { cameSince } from './nextRun.ts';
+import { cameSince } from './WebhookPanel.tsx';
 import { pollOf } from './poll.ts';
-import { activationOf } from './activation.ts';
-import { whatItWillDo } from './words.ts';
+import { activationOf, whatItWillDo } from './activation.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];
 

@@ -1,7 +1,8 @@
 /** How far the activation of a workflow is: what is in effect, what is awaited, what holds it up. Pure. */
 import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/conditions.ts';
-import type { Condition } from '../../credentials/ready.ts';
+import type { Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
+import type { TriggerKind } from '../../../api/trigger.ts';
 
 export type Activation = {
   /**
@@ -45,7 +46,7 @@ function isLookedAt({ reason, observedGeneration }: Condition, generation: numbe
   return reason !== 'Pending' && (observedGeneration === undefined || observedGeneration === generation);
 }
 
-type Switches = Pick<WorkflowObject['spec'], 'active' | 'suspend'>;
+type Switches = { active: boolean; suspend?: boolean | undefined };
 
 function goingWord({ active, suspend }: Switches): string {
   if (suspend) return 'Suspending';
@@ -66,4 +67,27 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
     ? (['stuck', switches.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
     : (['settling', goingWord(switches)] as const);
   return { kind, word, awaited, message: missing.message };
+}
+
+/** By the kind of the trigger. */
+const WHEN_ACTIVE: Record<TriggerKind, string> = {
+  manual: 'People and programs start runs.',
+  webhook: 'Each POST request with JSON to its URL starts a run.',
+  schedule: 'A run starts at each of these times.',
+  mail: 'The mailbox is polled. Each new mail starts a run.',
+  spreadsheet: 'The spreadsheet is polled. Rows that change start runs.',
+  fileStorage: 'The folder is polled. Files that are added or changed start runs.',
+  bot: 'Messages to the bot start runs.',
+};
+
+/** Whether the kind of a node is one of those. */
+export function isOfTrigger(kind: string): kind is TriggerKind {
+  return kind in WHEN_ACTIVE;
+}
+
+/** What the trigger does as soon as it starts runs, and what has to happen before. */
+export function whatItWillDo(kind: TriggerKind, { active, suspend }: Switches): string {
+  if (suspend === true) return `After you resume${active ? '' : ' and activate'} it: ${WHEN_ACTIVE[kind]}`;
+  const meanwhile = kind === 'manual' ? ' While inactive, only test runs are possible.' : '';
+  return `When active: ${WHEN_ACTIVE[kind]}${meanwhile}`;
 }

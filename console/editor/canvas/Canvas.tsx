@@ -1,6 +1,6 @@
 /** The canvas: the workflow as cards and lines that can be moved, joined, added and removed, by pointer and by keys. */
 import '@xyflow/react/dist/base.css';
-import { Button, useComputedColorScheme } from '@mantine/core';
+import { Button, Kbd, Modal, Table, useComputedColorScheme } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import {
   Background,
@@ -20,7 +20,6 @@ import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.
 import { useClipboard } from './clipboard.ts';
 import { FlowEdge, HoveredEdge } from './FlowEdge.tsx';
 import type { CardNode, WorkflowFlowEdge } from './flow.ts';
-import { HelpDialog } from './HelpDialog.tsx';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
 import { Tools } from './Tools.tsx';
@@ -181,5 +180,46 @@ function FirstNode() {
         Choose a trigger
       </Button>
     </div>
+  );
+}
+
+/** The keys of the editor. */
+const KEYS: [string[], string][] = [
+  [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
+  [['Enter'], 'Open the node'],
+  [['Tab', '+'], 'Add a node after the selected node or on the selected connection'],
+  [['Del', 'Backspace'], 'Remove the selection'],
+  [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
+  [['Ctrl D'], 'Duplicate'],
+  [['Ctrl A'], 'Select all'],
+  [['Shift'], 'Hold to select several by clicking or dragging a frame'],
+  [['Ctrl Z', 'Ctrl Shift Z'], 'Undo, redo'],
+  [['Ctrl S'], 'Save'],
+  [['1'], 'Fit the workflow'],
+  [['Shift T'], 'Tidy up'],
+  [['Esc'], 'Close the panel, then clear the selection, so that Tab leaves the canvas'],
+  [['?'], 'Show keyboard shortcuts'],
+];
+
+function HelpDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="lg">
+      <Table verticalSpacing={6}>
+        <Table.Tbody>
+          {KEYS.map(([keys, what]) => (
+            <Table.Tr key={what}>
+              <Table.Td w={230}>
+                {keys.map((key) => (
+                  <Kbd key={key} mr={6}>
+                    {key}
+                  </Kbd>
+                ))}
+              </Table.Td>
+              <Table.Td>{what}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
   );
 }

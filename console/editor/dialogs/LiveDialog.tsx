@@ -1,10 +1,18 @@
 /** Asks before a save that puts changes live: an active workflow executes what is saved from the next event on. */
-import { Badge, Button, Group, Modal, Text } from '@mantine/core';
+import { Badge, Button, Group, Modal, Text, useComputedColorScheme } from '@mantine/core';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { useEditor } from '../store/store.ts';
 import { textOf } from '../model/yamlText.ts';
 import { liveChanges, type LiveChange } from '../model/changes.ts';
-import { LiveDiff } from './LiveDiff.tsx';
+import { yaml } from '@codemirror/lang-yaml';
+import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { unifiedMergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { styleNonce } from '../../ui/nonce.ts';
+import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
+import classes from './live.module.css';
 
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
   added: { label: 'Added', color: 'green' },
@@ -49,4 +57,34 @@ function Changes({ changes }: { changes: LiveChange[] }) {
       ))}
     </Group>
   );
+}
+
+/** Two versions of a text as one, with the lines that go and the lines that come. Nothing in it can be changed. */
+function LiveDiff({ before, after }: { before: string; after: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const view = new EditorView({
+      parent: box.current,
+      doc: after,
+      extensions: [
+        EditorView.cspNonce.of(styleNonce()),
+        EditorState.readOnly.of(true),
+        EditorView.contentAttributes.of({ 'aria-label': 'What changes', tabindex: '0' }),
+        EditorView.lineWrapping,
+        lineNumbers(),
+        yaml(),
+        scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+        codeTheme(scheme),
+        unifiedMergeView({
+          original: before,
+          mergeControls: false,
+          collapseUnchanged: { margin: 3, minSize: 6 },
+        }),
+      ],
+    });
+    return () => view.destroy();
+  }, [before, after, scheme]);
+  return <div ref={box} className={classes['diff']} />;
 }

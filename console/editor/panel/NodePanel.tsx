@@ -1,24 +1,24 @@
 /** The panel of a node at the right of the canvas: what it is called, what it does, its options, what goes in and what came out. */
-import { ActionIcon, Tabs, Tooltip } from '@mantine/core';
+import { ActionIcon, Tabs, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { CredentialInput } from '../../credentials/CredentialInput.tsx';
-import { FormContext, type FormScope } from '../../forms/scope.ts';
+import { FormContext, useFormScope, type FormScope } from '../../forms/scope.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
 import { useLastOutputs } from '../../runs/live/runStore.ts';
 import { useEditor } from '../store/store.ts';
-import { InputTab } from './InputTab.tsx';
 import { LinesTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';
-import { OptionsTab } from './OptionsTab.tsx';
+import { OptionsTab, ParametersTab, type Change } from './ParametersTab.tsx';
 import { OutputTab } from './OutputTab.tsx';
 import classes from './NodePanel.module.css';
-import { ParametersTab, type Change } from './ParametersTab.tsx';
 import { ResizeHandle, usePanelWidth } from './resize.tsx';
 import { sourcesOf } from './sources.ts';
 import { TestDataTab } from './TestDataTab.tsx';
+import { ReferenceTree } from '../../forms/expression/ReferenceTree.tsx';
+import { copyText } from '../../ui/copy.tsx';
 
 type Props = { nodeId: string; onClose: () => void };
 
@@ -141,4 +141,26 @@ function useFocusInside(): React.RefObject<HTMLDivElement | null> {
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   return panel;
+}
+
+/** What the nodes before this one produced last: drag a line into an input, or click it to copy the expression. */
+function InputTab() {
+  const { sources } = useFormScope();
+  if (sources.nodes.length === 0)
+    return (
+      <Text size="xs" c="dimmed">
+        Nothing is connected to this node. Connect it to the node whose output it should use.
+      </Text>
+    );
+  return (
+    <>
+      <Text size="xs" c="dimmed" mb="xs">
+        Drag a value into a field, or click it to copy the expression.
+      </Text>
+      <ReferenceTree
+        sources={sources}
+        onPick={(reference) => void copyText(`{{ ${reference} }}`, 'expression')}
+      />
+    </>
+  );
 }

@@ -1,14 +1,18 @@
 /** What the node produced: in the run on the canvas, or else in the newest run in which it produced something. */
-import { Alert, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
 import type { NodeView } from '../../runs/live/runState.ts';
 import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
-import { RunToHere } from '../run/RunToHere.tsx';
 import { FailureOf } from '../../runs/FailureOf.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
-import { REDACTED } from '../../runs/output/redacted.ts';
+import { REDACTED } from '../../runs/output/OutputView.tsx';
+import { IconPlayerTrackNext } from '@tabler/icons-react';
+import { useMay } from '../../kube/access.ts';
+import { WORKFLOWS } from '../../kube/resources.ts';
+import { useEditorPart } from '../store/store.ts';
+import { askForTestRun } from '../../runs/live/calls.ts';
 
 const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,
@@ -88,5 +92,22 @@ function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {
       <PhaseLabel phase={phase} />
       {attempts > 1 && <Text size="xs">{attempts} attempts</Text>}
     </>
+  );
+}
+
+/** Starts a test run that goes as far as a node. Not shown to who may not start runs. */
+function RunToHere({ nodeId }: { nodeId: string }) {
+  const namespace = useEditorPart((state) => state.namespace);
+  const name = useEditorPart((state) => state.name);
+  const mayTest = useMay({ verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name });
+  if (!mayTest) return null;
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlayerTrackNext size={14} />}
+      onClick={() => askForTestRun(nodeId)}
+    >
+      Run to here
+    </Button>
   );
 }

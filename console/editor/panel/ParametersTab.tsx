@@ -3,9 +3,12 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
-import { useFormScope } from '../../forms/scope.ts';
+import { FormContext, useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
-import { kindFields, kindHelp, parameterFields, skillFields, skillOf } from './nodeFields.ts';
+import { schemas } from 'windlass:schemas';
+import { fieldsOf, type Field } from '../../forms/fields.ts';
+import type { SkillSchema } from '../../forms/schemas.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
 
 export type Change = (change: (node: WorkflowNode) => WorkflowNode, field: string) => void;
 
@@ -87,4 +90,85 @@ function skillWith(next: Values, before: Values): NonNullable<WorkflowNode['skil
   const name = typeof next['name'] === 'string' ? next['name'] : '';
   if (name === before['name']) return { ...next, name };
   return { name, parameters: {} };
+}
+
+/** What the schemas have and no runner executes yet: it is shown only where somebody has written it, so that it can be removed. */
+const NOT_YET = ['forEach', 'tools'];
+
+const NODE_OPTIONS = Object.keys(schemas.nodeOptions);
+const OPTIONS = fieldsOf(
+  { type: 'object', properties: { ...schemas.stepOptions, ...schemas.nodeOptions } },
+  { path: 'options' },
+);
+
+/** The names of all options. */
+export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
+
+/** The options of a step, or those that a trigger takes, too. */
+export function optionFields(given: object, isStep: boolean): Field[] {
+  return OPTIONS.filter(({ name }) => isOffered(name, given) && (isStep || NODE_OPTIONS.includes(name)));
+}
+
+/** The fields of a kind; test data have a place of their own. */
+function kindFields(kind: NodeKind, given: object = {}): Field[] {
+  const schema = schemas.triggers[kind] ?? schemas.steps[kind];
+  if (schema === undefined) return [];
+  return fieldsOf(schema, { path: kind, without: ['testData'] }).filter(({ name }) => isOffered(name, given));
+}
+
+function isOffered(name: string, given: object): boolean {
+  return !NOT_YET.includes(name) || Object.hasOwn(given, name);
+}
+
+/** The skill of a node; undefined where this version has none of that name. */
+function skillOf(node: WorkflowNode): SkillSchema | undefined {
+  return schemas.skills.find(({ name }) => name === node.skill?.name);
+}
+
+/** Skill and credential. A skill that takes none has no field for it, unless one is set. */
+function skillFields(skill: SkillSchema | undefined, hasCredential: boolean): Field[] {
+  return kindFields('skill').flatMap((field): Field[] => {
+    if (field.name === 'parameters') return skill === undefined ? [field] : [];
+    if (field.name !== 'credential') return [field];
+    const kinds = skill?.credentials ?? [];
+    if (kinds.length === 0 && !hasCredential) return [];
+    const isRequired = kinds.length > 0 && skill?.credentialIsOptional !== true;
+    return [{ ...field, isRequired, editor: { kind: 'credential', kinds } }];
+  });
+}
+
+/** The parameters of a skill: each may hold references. */
+function parameterFields(skill: SkillSchema): Field[] {
+  return fieldsOf(skill.parameters, { path: skill.name, isExpression: true });
+}
+
+/** What a kind does, in the words of its schema. */
+function kindHelp(kind: NodeKind): string | undefined {
+  return (schemas.triggers[kind] ?? schemas.steps[kind])?.description;
+}
+
+/** What every node can have beside its parameters: retries, a time limit, what its failure means, whether its output is sensitive. */
+export function OptionsTab({ node, change }: { node: WorkflowNode; change: Change }) {
+  const scope = useFormScope();
+  const given = node as Values;
+  const values = Object.fromEntries(
+    OPTION_NAMES.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+  );
+  const set = (next: Values) =>
+    change((old) => {
+      const rest = Object.fromEntries(Object.entries(old).filter(([name]) => !OPTION_NAMES.includes(name)));
+      return { ...rest, ...next } as WorkflowNode;
+    }, 'options');
+  // The list that forEach names cannot be named by its own elements.
+  return (
+    <FormContext value={{ ...scope, sources: { nodes: scope.sources.nodes } }}>
+      <SchemaForm
+        isFlat
+        fields={optionFields(node, !isTrigger(node))}
+        path=""
+        values={values}
+        onChange={set}
+      />
+    </FormContext>
+  );
 }

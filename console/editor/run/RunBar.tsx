@@ -1,13 +1,14 @@
 /** The test run in the editor's bar: the runs there were, and the button that starts one (Ctrl+Enter). */
-import { Button, Group, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Drawer, Group, Loader, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconPlayerPlay } from '@tabler/icons-react';
+import { IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { useEditorPart } from '../store/store.ts';
-import { RunHistory } from './RunHistory.tsx';
 import { TestDialog } from './TestDialog.tsx';
 import { askForTestRun, useTestRunAsked } from '../../runs/live/calls.ts';
+import { useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
 
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);
@@ -54,5 +55,46 @@ export function RunBar() {
       )}
       {mayTest && asked !== undefined && <TestDialog until={asked.until} />}
     </Group>
+  );
+}
+
+/** The runs of the workflow that is edited, beside its canvas: choosing one shows it there. */
+const WorkflowRuns = lazy(async () => ({
+  default: (await import('../../runs/WorkflowRuns.tsx')).WorkflowRuns,
+}));
+
+function RunHistory({ namespace, workflow }: { namespace: string; workflow: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { run } = useSearch({ strict: false });
+  useEffect(() => setOpen(false), [run]);
+  return (
+    <>
+      <Tooltip label="Runs of this workflow">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="md"
+          aria-label="Runs of this workflow"
+          onClick={() => setOpen(true)}
+        >
+          <IconHistory size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <Drawer
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        position="right"
+        size="min(980px, 100%)"
+        title="Runs of this workflow"
+        styles={{
+          content: { display: 'flex', flexDirection: 'column' },
+          body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },
+        }}
+      >
+        <Suspense fallback={<Loader size="sm" aria-label="Loading runs" />}>
+          <WorkflowRuns namespace={namespace} workflow={workflow} />
+        </Suspense>
+      </Drawer>
+    </>
   );
 }

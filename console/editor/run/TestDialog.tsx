@@ -20,7 +20,7 @@ import {
   type ReadTestData,
 } from './testData.ts';
 import { dropTestRun, startTestRun } from '../../runs/live/calls.ts';
-import { untilServed } from './untilServed.ts';
+import { untilServed } from './served.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
 

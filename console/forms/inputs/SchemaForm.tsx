@@ -15,7 +15,7 @@ import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember
 import { CelValuesInput } from './CelValuesInput.tsx';
 import { FreeInput } from './CodeFields.tsx';
 import { CronInput } from './CronInput.tsx';
-import { ModelInput } from './SelectInputs.tsx';
+import { ModelInput, SecretRefInput, SkillInput, TimeZoneInput } from './SelectInputs.tsx';
 import {
   BooleanInput,
   ChoiceInput,
@@ -24,10 +24,7 @@ import {
   PlainNumberInput,
   PlainTextInput,
 } from './PlainInputs.tsx';
-import { SecretRefInput } from './SecretRefInput.tsx';
-import { SkillInput } from './SkillInput.tsx';
 import { ListInput, MapInput, ObjectInput, OneOfInput, ShapesInput } from './StructureInputs.tsx';
-import { TimeZoneInput } from './TimeZoneInput.tsx';
 import { ToolsInput } from './ToolsInput.tsx';
 
 /** So few optional fields are shown at once. */

@@ -2,8 +2,7 @@
 import { Select } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
-import { dragReference } from './drag.ts';
-import { referenceOf, shortText, type OutputTable as Data } from './outputTree.ts';
+import { dragReference, referenceOf, shortText, type OutputTable as Data } from './outputTree.ts';
 import classes from './Output.module.css';
 
 const ROW = 28;

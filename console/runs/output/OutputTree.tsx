@@ -7,8 +7,8 @@ import { IconBraces, IconChevronRight, IconCopy } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react';
 import { copyText } from '../../ui/copy.tsx';
-import { dragReference } from './drag.ts';
 import {
+  dragReference,
   expressionOf,
   firstOpen,
   foundRows,

@@ -17,7 +17,6 @@ import { OutputTable } from './OutputTable.tsx';
 import { OutputTree } from './OutputTree.tsx';
 import { tablesOf, toolCallsOf, wholeText, type Output, type ToolCall } from './outputTree.ts';
 import classes from './Output.module.css';
-import { REDACTED } from './redacted.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('./JsonCode.tsx')).JsonCode }));
 
@@ -144,3 +143,7 @@ function ToolCalls({ calls }: { calls: ToolCall[] }) {
     </Stack>
   );
 }
+
+/** Instead of an output that the workflow keeps out of its records. */
+export const REDACTED =
+  'Not recorded because of the settings of the workflow (recordData, history.dataTTL) or of the node (sensitive).';

@@ -1,6 +1,7 @@
 /** What a node produced, as rows: of a tree whose branches are open or not, of a search, and of a table. Each row knows its reference. */
 import { printReference, type PathStep } from '../../../api/expression/reference.ts';
 import { count } from '../../ui/format.ts';
+import type { DragEvent } from 'react';
 
 export type Output = { text_content?: string | undefined; data_content?: unknown };
 type Member = 'text_content' | 'data_content';
@@ -192,4 +193,15 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined;
+}
+
+/** What fields of forms look for. */
+const REFERENCE_TYPE = 'application/x-windlass-reference';
+
+/** Puts the reference into what is dragged. */
+export function dragReference(event: DragEvent, reference: string): void {
+  event.stopPropagation();
+  event.dataTransfer.setData(REFERENCE_TYPE, reference);
+  event.dataTransfer.setData('text/plain', expressionOf(reference));
+  event.dataTransfer.effectAllowed = 'copy';
 }

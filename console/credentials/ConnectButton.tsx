@@ -1,6 +1,7 @@
 /**
- * Connects an account: a window is opened at once, since browsers allow that only on a click, and led to the provider when there is a
- * link; the last page in it closes it. What comes of it is seen in the credential's status, so that closing the window early harms nothing.
+ * Connects an account. Browsers allow a window only on a click, so it opens at once and navigates to the
+ * provider when the link is there; the last page in it closes it. The result appears in the status of the
+ * credential, so closing the window early does no harm.
  */
 import { Anchor, Button, Group, Loader, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
@@ -12,7 +13,7 @@ import { connectingState, connectionMark, webLink, type Link } from './connectin
 import { connectWord, readyOf } from './state.ts';
 
 type Attempt = {
-  /** The status when it began. */
+  /** The status before connecting. */
   mark: string;
   link?: Link;
   popup: Window | null;
@@ -26,7 +27,7 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
 
   const begin = async (): Promise<void> => {
     const popup = window.open('about:blank', 'windlass-connect', 'popup,width=560,height=760');
-    // The pages that come there have no business with this one.
+    // The provider's pages must not control this page.
     if (popup !== null) popup.opener = null;
     const mark = connectionMark(credential);
     setAttempt({ mark, popup });

@@ -1,4 +1,4 @@
-/** What is known of one credential, live, and what can be done with it; each action is shown to those who may do it. */
+/** Details of one credential, live, and its actions. Each action is shown only to users who may use it. */
 import { Button, Group, Loader, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
@@ -22,7 +22,7 @@ import { askForTrial, isAskedFor, trialWords } from './check.ts';
 type Props = {
   project: string;
   name: string;
-  /** Undefined while it is read, null where it may not be. */
+  /** Undefined while loading, null if the user may not read workflows. */
   uses: readonly Use[] | null | undefined;
 };
 
@@ -158,7 +158,7 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
   );
 }
 
-/** Tries a credential and shows what was found as soon as it is known. */
+/** Tests a credential and shows the result as soon as it is known. */
 type CheckPanelProps = { credential: CredentialObject };
 
 function TrialPanel({ credential }: CheckPanelProps) {
@@ -166,7 +166,7 @@ function TrialPanel({ credential }: CheckPanelProps) {
   const [isAsking, setAsking] = useState(false);
   const [wasAsked, setAsked] = useState(false);
   const words = trialWords(credential.spec);
-  // Whoever has asked, here or elsewhere, by a button or by a change.
+  // Includes checks that other users or changes requested.
   const isTrying = isAsking || isAskedFor(credential);
   const begin = async (): Promise<void> => {
     setAsking(true);

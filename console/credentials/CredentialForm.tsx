@@ -1,4 +1,7 @@
-/** Making and changing a credential. What is secret goes straight into a Secret and is forgotten here as soon as it is stored. */
+/**
+ * Dialogs to create and change a credential. Secret values are dropped from memory as soon as they are
+ * stored.
+ */
 import {
   Anchor,
   Button,
@@ -33,15 +36,14 @@ import classes from './credentials.module.css';
 
 type DialogProps = {
   namespace: string;
-  /** The kinds that are of use; empty: all. */
+  /** The kinds to offer; empty: all. */
   kinds: readonly string[];
   opened: boolean;
   onClose: () => void;
-  /** With the name of the new credential. */
   onCreated: (name: string) => void;
 };
 
-/** Asks what kind of credential it is to be, then for its account, and makes it. */
+/** Asks for the kind of credential, then for its account, and creates it. */
 export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated }: DialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="New credential" size="lg">
@@ -98,7 +100,6 @@ function ChoiceGrid({
 
 type EditProps = { credential: CredentialObject; kind: Choice['kind']; onClose: () => void };
 
-/** Changes a credential that is there. */
 export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
   const { namespace = '', name } = credential.metadata;
   const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
@@ -117,7 +118,7 @@ export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
 type FormProps = {
   namespace: string;
   choice: Choice;
-  /** The credential that is changed; left out: a new one. */
+  /** The credential to change; undefined: a new one. */
   credential?: CredentialObject;
   onDone: (name: string) => void;
   onBack?: () => void;
@@ -242,7 +243,7 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
   const rights = useQueries({
     queries: WRITES.map((verb) => rightQuery({ verb, resource: SECRETS, namespace })),
   });
-  // Until it is known, what most people can do is shown.
+  // Until the rights are known, assume that the user may store Secrets, as most may.
   const mayStore = rights.every(({ data }) => data !== false);
   const [layout] = useState(() => layoutOf(schemas.credentials[choice.kind] ?? {}, choice));
   const build = (secretName: string) => builtAccount(layout.all, entries, secretName);
@@ -254,7 +255,7 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
       const at = { namespace, name };
       if (credential === undefined) await createCredential(at, choice.kind, build);
       else await updateCredential(credential, choice.kind, build);
-      // The values are in the Secret now, and nowhere else.
+      // The values are now in the Secret: keep no copy.
       setEntries({ fields: {}, secrets: {} });
       tellDone(credential === undefined ? `${CREDENTIALS.kind} "${name}" created` : 'Saved');
       onDone(name);

@@ -1,4 +1,4 @@
-/** A credential of the project: those of the kinds that fit, each with its state; one can be created and connected right here. */
+/** Selects a credential of the fitting kinds, with its state, or creates and connects a new one. */
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
@@ -80,7 +80,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
   );
 }
 
-/** Those that the person may not use. Of a form that cannot be changed nothing is asked. */
+/** Credentials that the user may not use. Read-only forms do not ask. */
 function useForbidden(
   namespace: string,
   names: string[],
@@ -89,7 +89,7 @@ function useForbidden(
   return useMissing({ verb: 'use', resource: CREDENTIALS, namespace }, isReadOnly ? [] : names);
 }
 
-/** One that the operator has not looked at yet says no kind: it may be of any. */
+/** A credential that the operator has not processed yet has no kind: it may be of any. */
 function fits(row: Row, kinds: string[]): boolean {
   const kind = textCell(row, 'Kind');
   return kind === undefined || kinds.includes(kind);
@@ -108,7 +108,7 @@ function absence(chosen: string | undefined, options: string[], isWhole: boolean
 type OptionProps = {
   row: Row | undefined;
   name: string;
-  /** Whether the person may not use it: a workflow that names it cannot be saved. */
+  /** Whether the user may not use it. A workflow that refers to it cannot be saved then. */
   isForbidden: boolean;
 };
 
@@ -132,7 +132,7 @@ function Option({ row, name, isForbidden }: OptionProps) {
 
 type ChosenProps = { namespace: string; name: string; isReadOnly: boolean };
 
-/** What is to be done about the one that was chosen. */
+/** The state of the chosen credential, and how to fix it. */
 function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
   const { data: credential } = useObject(CREDENTIALS, namespace, name);
   const mayConnect = useMay({ verb: 'update', resource: CREDENTIALS, namespace, name });

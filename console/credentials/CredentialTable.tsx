@@ -1,4 +1,4 @@
-/** The rows of the list of credentials; each opens to what is known of it and what can be done. */
+/** The rows of the list of credentials. Each expands to its details and actions. */
 import { ActionIcon, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { Fragment, useEffect, useState } from 'react';
@@ -14,9 +14,9 @@ import classes from './credentials.module.css';
 type Props = {
   project: string;
   rows: readonly Row[];
-  /** Null: workflows may not be read. */
+  /** Null if the user may not read workflows. */
   usage: Usage | null | undefined;
-  /** The row that is open to begin with. */
+  /** The row that is expanded initially. */
   open: string | undefined;
 };
 
@@ -128,7 +128,7 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
   );
 }
 
-/** What is wrong, in one line. */
+/** The problem, in one line. */
 function Complaint({ ready, message }: { ready: ReadyWords; message: string | undefined }) {
   const { tone } = credentialState(ready);
   if ((tone !== 'bad' && tone !== 'warning') || message === undefined) return null;

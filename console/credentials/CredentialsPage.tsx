@@ -1,4 +1,4 @@
-/** The credentials of a project: live, with what uses them, and what to do about those that do not work. */
+/** The credentials of a project, live, with their usage and how to fix those that do not work. */
 import { Button, Container, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -79,7 +79,7 @@ type ListedProps = {
   project: string;
   table: LiveTable;
   usage: Usage | null | undefined;
-  /** The credential that was just made. */
+  /** The credential that was just created. */
   open: string | undefined;
   button: React.ReactNode;
 };

@@ -1,4 +1,4 @@
-/** Asks before a credential is deleted, and says what will stop working. */
+/** Asks before a credential is deleted and lists the steps that will stop working. */
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { deleteObject } from '../kube/objects.ts';

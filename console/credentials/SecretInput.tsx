@@ -1,6 +1,6 @@
 /**
- * One secret value: typed, and then on its way into a Secret, or the name of a Secret that is there. What is stored is never shown: it
- * can only be replaced.
+ * A secret value: typed and stored in a Secret, or a reference to an existing Secret. Stored values are never
+ * shown: they can only be replaced.
  */
 import { Anchor, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
@@ -53,7 +53,7 @@ const emptyRef: SecretEntry = { kind: 'existing', ref: { name: '', key: '' } };
 
 type ExistingProps = {
   field: Field;
-  /** Not `ref`, which React keeps to itself. */
+  /** Not `ref`: React reserves that name. */
   secret: SecretRef;
   problem: string | undefined;
   onTyping?: () => void;

@@ -1,4 +1,4 @@
-/** The state of a credential as a word with a sign, for eyes that see no colours, too. */
+/** The state of a credential as a word with an icon, so that it does not depend on color. */
 import { Badge } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconCircleX } from '@tabler/icons-react';
 import { credentialState, type ReadyWords, type Tone } from './state.ts';

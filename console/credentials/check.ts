@@ -1,22 +1,22 @@
-/** Trying a credential now: what is done, and whether the answer is there. Pure, but for asking. */
+/** Checks a credential on request: what the check does, and whether a request is pending. */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { patchObject } from '../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { wishNow } from './save.ts';
 
-/** Asks the operator to have it tried. */
+/** Requests a check from the operator. */
 export async function askForTrial(at: { namespace: string; name: string }): Promise<void> {
   await patchObject(CREDENTIALS, at, { metadata: { annotations: { [ANNOTATION.check]: wishNow() } } });
 }
 
-/** Whether somebody has asked for a trial that has not been made yet. */
+/** Whether a check was requested that has not happened yet. */
 export function isAskedFor({ metadata, status }: Pick<CredentialObject, 'metadata' | 'status'>): boolean {
   const wish = metadata.annotations?.[ANNOTATION.check];
   return wish !== undefined && status?.check !== wish;
 }
 
-/** What trying it does, in words; undefined where there is nothing to try it by. */
+/** What a check does, as text; undefined if this credential cannot be checked. */
 export function trialWords(spec: CredentialSpec): string | undefined {
   const { smtp, imap, openai, oauth2, bot, http, s3 } = spec;
   if (smtp) return `Signs in to ${smtp.host} without sending mail.`;

@@ -1,20 +1,18 @@
-/** What a person chooses from who wants a credential: each kind in words, and what is filled in already. */
+/** The choices of the dialog for new credentials: each kind with its texts and preset fields. */
 import type { CredentialKind } from '../../api/credential.ts';
 
 export type Choice = {
-  /** Unique among the choices. */
   id: string;
   kind: CredentialKind;
   label: string;
-  /** What it is for. */
   sentence: string;
-  /** Fields that follow from the choice, and are not asked for. */
+  /** Preset fields, which the form does not ask for. */
   start: Record<string, unknown>;
-  /** Further fields that are of no use here. */
+  /** Other fields that the form omits. */
   without: readonly string[];
-  /** Optional fields that most people need; others stand under "More options". */
+  /** Optional fields that most people need. Others are under "More options". */
   shown: readonly string[];
-  /** Where the account is had. */
+  /** How to get such an account. */
   hint: string;
 };
 
@@ -27,7 +25,7 @@ const OF_CUSTOM = [
   'clientAuthentication',
 ];
 
-/** The choices, those first that most people look for. */
+/** The most frequent choices come first. */
 export const CHOICES: readonly Choice[] = [
   {
     id: 'openai',
@@ -139,12 +137,12 @@ export const CHOICES: readonly Choice[] = [
   },
 ];
 
-/** The choices that give a credential of one of these kinds; all where none is named. */
+/** The choices that produce a credential of one of these kinds; all if `kinds` is empty. */
 export function choicesFor(kinds: readonly string[]): readonly Choice[] {
   return kinds.length === 0 ? CHOICES : CHOICES.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** The choice that a credential came of, as far as its spec tells. */
+/** The choice that a credential was created from, as far as its spec shows. */
 export function choiceOf(kind: CredentialKind, fields: Record<string, unknown>): Choice {
   const { preset = 'custom', platform = 'telegram' } = fields;
   const id = kind === 'oauth2' ? preset : kind === 'bot' ? platform : kind;
@@ -163,7 +161,7 @@ const KIND_WORDS: Record<string, string> = {
   s3: 'S3 bucket',
 };
 
-/** A kind as a list shows it. */
+/** The label of a kind. */
 export function kindWords(kind: string | undefined): string {
   return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
 }

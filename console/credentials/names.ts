@@ -2,7 +2,7 @@
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST = 253;
 
-/** What is wrong with a name; undefined: nothing. */
+/** The problem with a name; undefined: none. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return 'Enter a name';
   if (name.length > LONGEST) return `Use at most ${LONGEST} characters`;
@@ -11,7 +11,7 @@ export function nameProblem(name: string): string | undefined {
     : 'Use lowercase letters, digits and hyphens. Start and end with a letter or digit.';
 }
 
-/** A name to begin with, such as `mail` for an account that sends. */
+/** A suggested name, such as `mail` for an account that sends mail. */
 export function suggestedName(choice: string): string {
   const NAMES: Record<string, string> = {
     openai: 'model',

@@ -1,7 +1,7 @@
-/** Refusals that need more words than the API server has for them. Pure. */
+/** Explains refusals of the API server that need more context. Pure. */
 import { ApiFailure, failureFrom } from '../http/failure.ts';
 
-/** The failure of storing a credential, so that it says what to ask for. */
+/** The failure of storing a credential, with the permissions to ask for. */
 export function explainedRefusal(error: unknown, namespace: string): ApiFailure {
   const failure = failureFrom(error);
   if (failure.status !== 403) return failure;

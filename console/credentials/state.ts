@@ -1,4 +1,4 @@
-/** What the condition `Ready` of a credential means to a person: a word, how bad it is, and what to do. Pure. */
+/** The condition `Ready` of a credential for people: a word, a severity, and advice. Pure. */
 import type { Reason } from '../../api/conditions.ts';
 
 export type Tone = 'good' | 'warning' | 'bad' | 'unknown';
@@ -6,7 +6,7 @@ export type Tone = 'good' | 'warning' | 'bad' | 'unknown';
 export type CredentialState = {
   word: string;
   tone: Tone;
-  /** What to do; undefined: nothing. */
+  /** How to fix it; undefined: nothing to do. */
   advice?: string;
 };
 
@@ -99,7 +99,7 @@ const BAD: ByReason = {
   },
 };
 
-/** The state in words; what no table knows is told by its reason. */
+/** Reasons that no table contains are shown as they are. */
 export function credentialState({ status, reason }: ReadyWords): CredentialState {
   if (status === undefined || reason === undefined) return UNKNOWN.Pending as CredentialState;
   const table = status === 'True' ? GOOD : status === 'False' ? BAD : UNKNOWN;
@@ -107,12 +107,12 @@ export function credentialState({ status, reason }: ReadyWords): CredentialState
   return (Object.hasOwn(table, reason) ? table[reason as Reason] : undefined) ?? { word: reason, tone };
 }
 
-/** Whether an account has to be connected, or may be connected again. */
+/** Whether the account needs to be connected, or can be reconnected. */
 export function connectWord({ status, reason }: ReadyWords): 'Connect' | 'Reconnect' {
   return reason === 'NotConnected' || status === undefined || reason === 'Pending' ? 'Connect' : 'Reconnect';
 }
 
-/** The condition `Ready` of an object. Pure. */
+/** The condition `Ready` of an object. */
 export type Condition = {
   type: string;
   status: string;
@@ -124,7 +124,7 @@ export type Condition = {
 
 type WithConditions = { conditions?: readonly Condition[] | undefined };
 
-/** Undefined where nobody has looked yet. */
+/** Undefined before the operator has processed the object. */
 export function readyOf(status: WithConditions | undefined): Condition | undefined {
   return status?.conditions?.find(({ type }) => type === 'Ready');
 }

@@ -1,4 +1,7 @@
-/** What one has to know before one changes this workflow: who manages it, who changed it meanwhile, who would change it back. */
+/**
+ * Banners above the editor: who manages the workflow, who changed it, and which fields a manifest will
+ * revert. Also the dialog that copies a managed workflow.
+ */
 import { Alert, Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -58,7 +61,7 @@ export function Banners() {
   );
 }
 
-/** Fields that were applied from a manifest: the next time it is applied, what is changed here is gone. */
+/** Fields applied from a manifest: the next apply reverts changes made here. */
 function OwnersBanner() {
   const { workflow, saved, draft } = useEditor();
   const fields = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
@@ -139,14 +142,14 @@ function ManagedBanner({ manager }: { manager: Manager }) {
   );
 }
 
-/** The changes as a merge patch that names its object, as kustomize and `kubectl patch --type merge --patch-file` take it. */
+/** The changes as a merge patch that kustomize and `kubectl patch --type merge --patch-file` accept. */
 function patchText({ workflow, draft, saved }: Pick<EditorState, 'workflow' | 'draft' | 'saved'>): string {
   const { apiVersion, kind, metadata } = manifestOf(workflow);
   const spec = patchOf(saved, draft)?.spec ?? {};
   return yamlText({ apiVersion, kind, metadata: { name: metadata.name }, spec });
 }
 
-/** Somebody has deleted the workflow. What is on the canvas is all that is left of it, so it stays until people have decided. */
+/** The workflow was deleted. The canvas has the only copy, so it stays until the user decides. */
 function GoneBanner() {
   const state = useEditor();
   const { namespace, mode, isDirty, isSaving, save } = state;
@@ -173,7 +176,6 @@ function GoneBanner() {
   );
 }
 
-/** Makes a workflow of one's own out of one that something else manages, with the changes that were tried. */
 const NONE: ReadonlySet<string> = new Set();
 
 function CopyDialog({ onClose }: { onClose: () => void }) {

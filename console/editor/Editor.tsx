@@ -1,4 +1,4 @@
-/** The editor of one workflow: its store, and everything that shows or changes it. */
+/** The editor of one workflow: creates its store and renders the canvas, panels and dialogs. */
 import { Alert, Button, Center, Group, Loader, Modal, Text } from '@mantine/core';
 import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
@@ -24,7 +24,7 @@ const ConflictDialog = lazy(async () => ({
 }));
 const LiveDialog = lazy(async () => ({ default: (await import('./dialogs/LiveDialog.tsx')).LiveDialog }));
 
-/** `isGone`: somebody has deleted the workflow, and this is what it was. */
+/** `isGone`: the workflow was deleted, and this is its last state. */
 export function Editor({ workflow, isGone }: { workflow: WorkflowObject; isGone: boolean }) {
   const { namespace = '', name } = workflow.metadata;
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
@@ -65,7 +65,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
         <div className={classes['tab']} hidden={tab !== 'canvas'}>
           <Canvas />
         </div>
-        {/* It stays once it was open, so that nothing typed is lost. */}
+        {/* Stays mounted after the first use, so that typed text is kept. */}
         {wasYaml && (
           <div className={classes['tab']} hidden={tab !== 'yaml'}>
             <Suspense fallback={<Waiting />}>
@@ -98,7 +98,7 @@ function Waiting() {
   );
 }
 
-/** Ctrl+S saves from everywhere; Ctrl+Z undoes where nobody types, since fields have an undo of their own. */
+/** Ctrl+S saves everywhere. Ctrl+Z undoes outside of fields, which have their own undo. */
 function useEditorKeys(store: EditorStore): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -106,7 +106,7 @@ function useEditorKeys(store: EditorStore): void {
       const key = event.key.toLowerCase();
       if (key === 's') {
         event.preventDefault();
-        // What is being typed counts: fields tell it when they lose the focus.
+        // Fields apply typed text when they lose the focus.
         if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
         void store.save();
       } else if ((key === 'z' || key === 'y') && !isTyping(event.target) && !store.get().isReadOnly) {
@@ -120,7 +120,7 @@ function useEditorKeys(store: EditorStore): void {
   }, [store]);
 }
 
-/** `?node=` names the node whose panel is open, so that a link can lead there. */
+/** `?node=` is the node whose panel is open, so that links can point to it. */
 function useNodeInAddress(store: EditorStore): void {
   const { node } = useSearch({ from: '/p/$project/workflows/$workflow' });
   const navigate = useNavigate({ from: '/p/$project/workflows/$workflow' });
@@ -141,7 +141,7 @@ function useNodeInAddress(store: EditorStore): void {
   }, [navigate, open]);
 }
 
-/** Says on the canvas that the YAML holds a text that cannot be read: until it is mended or dropped, it is what counts. */
+/** The YAML is invalid: the canvas stays read-only until it is fixed or discarded. */
 function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
   const store = useEditorStore();
   const why = useEditorPart((state) => state.unreadable);

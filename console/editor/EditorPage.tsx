@@ -1,4 +1,4 @@
-/** The page of a workflow: reads it, live, and opens the editor. */
+/** The page of a workflow: reads it live and opens the editor. */
 import { Center, Container, Loader } from '@mantine/core';
 import { IconBinaryTree2 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
@@ -45,7 +45,7 @@ export function EditorPage() {
   );
 }
 
-/** What it was last when it was there: nothing that somebody is editing disappears because somebody else deletes it. */
+/** The last existing version: a deleted workflow does not disappear while it is edited. */
 function useLast(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {
   const [last, setLast] = useState<WorkflowObject>();
   useEffect(() => {

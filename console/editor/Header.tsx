@@ -1,4 +1,4 @@
-/** The bar above the canvas: what this workflow is called and how it is, saving, undo, test run, activation. */
+/** The bar above the canvas: name, state, undo, save, test run, activation. */
 import {
   ActionIcon,
   Button,
@@ -67,7 +67,6 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
 
 const GONE: WorkflowState = { kind: 'attention', label: 'Deleted' };
 
-/** The display name, which can be typed over. */
 function NameField() {
   const { draft, name, apply, isReadOnly } = useEditor();
   const shown = draft.spec.displayName ?? '';
@@ -136,7 +135,6 @@ function SaveButtons() {
   );
 }
 
-/** How the saved workflow is. */
 function stateOfWorkflow({ metadata, spec, status }: WorkflowObject): WorkflowState {
   const condition = (type: string) => status?.conditions?.find((other) => other.type === type);
   if (metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };

@@ -1,4 +1,4 @@
-/** Switches the workflow on and off, and says how far that is; opens to what its trigger does. */
+/** The toggle that activates the workflow, with its progress, and the panel of the trigger. */
 import {
   Button,
   Group,
@@ -48,7 +48,7 @@ export function ActivationBar() {
   const kind = triggerKind(workflow.spec.nodes);
   const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
   const isPublic = activation.kind === 'on' && workflow.status?.access === PUBLIC;
-  // The toggle beside it says the rest.
+  // The toggle itself shows the rest.
   const isSettled = activation.kind === 'on' || activation.kind === 'off';
   return (
     <Group gap={6} wrap="nowrap">
@@ -121,7 +121,6 @@ function triggerKind(nodes: readonly WorkflowNode[]) {
   return trigger && nodeKind(trigger);
 }
 
-/** What is awaited, while something is. */
 function Progress({ activation: { kind, word, awaited, message } }: { activation: Activation }) {
   if (kind === 'on' || kind === 'off') return null;
   return (
@@ -196,10 +195,9 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   );
 }
 
-/** Asks what becomes of changes that are not saved, before a workflow is switched on: what is saved is what runs. */
+/** Asks whether to save changes before a workflow is activated: only saved changes run. */
 type Props = {
   onClose: () => void;
-  /** True: save the changes first. */
   onAnswer: (saves: boolean) => Promise<void>;
 };
 

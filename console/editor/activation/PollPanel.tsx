@@ -1,4 +1,4 @@
-/** A trigger that looks at an account again and again: when it looked, what came of it, and how to begin anew. */
+/** The poll state of a trigger: last and next poll, last error, cursor and its reset. */
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { ANNOTATION } from '../../../api/group.ts';
@@ -10,7 +10,7 @@ import { ago, fullTime, lasting } from '../../ui/format.ts';
 import { useNow } from '../../ui/useNow.ts';
 import { pollOf, resetNow } from './poll.ts';
 
-/** What is so near is not told in seconds. */
+/** Shorter times are shown as "now". */
 const SOON_MS = 5_000;
 
 type Props = { workflow: WorkflowObject; intervalSeconds: number; isActive: boolean };

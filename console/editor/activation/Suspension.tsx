@@ -1,4 +1,4 @@
-/** Suspends the workflow, which refuses every run, and resumes it; says how many runs wait for that. */
+/** Suspends and resumes the workflow, and shows how many runs wait. */
 import { Button, Group, Stack } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -10,7 +10,7 @@ import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { isOfTrigger } from './activation.ts';
 
-/** The workflow as the dialogs of the list know it. */
+/** The workflow in the form that the dialogs of the list need. */
 export function suspendable({ metadata, spec, status }: WorkflowObject): Suspendable {
   const trigger = spec.nodes.filter(isTrigger).map(nodeKind)[0];
   const { running = 0, waiting = 0 } = status?.runs ?? {};
@@ -25,7 +25,6 @@ export function suspendable({ metadata, spec, status }: WorkflowObject): Suspend
   };
 }
 
-/** `onSuspend` asks whether to suspend. */
 export function Suspension({ onSuspend }: { onSuspend: () => void }) {
   const { namespace, name, workflow } = useEditorPart((state) => state);
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });

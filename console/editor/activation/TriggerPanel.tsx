@@ -1,4 +1,4 @@
-/** What the trigger of a workflow does, or will do: its URL, its times, its looks at an account. */
+/** What the trigger of a workflow does when active: its URL, schedule or polls. */
 import { List, Skeleton, Stack, Text } from '@mantine/core';
 import { isEnabled } from '../../../api/access.ts';
 import type { WorkflowNode, WorkflowStatus } from '../../../api/workflow.ts';
@@ -70,7 +70,7 @@ function OfWebhook({ workflow, trigger }: { workflow: WorkflowObject; trigger: W
   );
 }
 
-/** What the operator says of the clock, or of the account. */
+/** The operator's message about the schedule or the account. */
 function TriggerCondition({ workflow: { status } }: { workflow: WorkflowObject }) {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const condition = conditions.find(({ type }) => type === 'Scheduled' || type === 'TriggerHealthy');
@@ -82,7 +82,7 @@ function TriggerCondition({ workflow: { status } }: { workflow: WorkflowObject }
   );
 }
 
-/** A schedule: in words, when it starts runs next, when it did last. */
+/** So many next times are listed. */
 const COUNT = 5;
 
 type Props = { schedule: ScheduleTrigger; status: WorkflowStatus['schedule']; isActive: boolean };
@@ -100,7 +100,7 @@ function SchedulePanel({ schedule: { cron, timeZone = 'UTC' }, status, isActive 
     return () => {
       isHere = false;
     };
-    // When it has fired, other times are next.
+    // After each run the next times change.
   }, [cron, timeZone, next]);
   if (said === undefined) return <Skeleton height={80} />;
   if (!said.ok) return <Text size="sm">{said.message}</Text>;

@@ -1,4 +1,4 @@
-/** A webhook that is active: its URL, a call of it, and the next request as it comes. */
+/** An active webhook: its URL, an example call, and the next request as it arrives. */
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
 import { useLastOutputs } from '../../runs/live/runStore.ts';
@@ -56,7 +56,7 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
   );
 }
 
-/** Says that anybody may call, and what to do where nobody said that this is on purpose. */
+/** Warns that anyone may call the webhook, and how to confirm that. */
 function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
   if (auth !== undefined && auth.none === undefined) return null;
   return (
@@ -68,7 +68,7 @@ function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
   );
 }
 
-/** Waits for the next request to a webhook and shows it as it comes: what was sent, and the run that it started. */
+/** Waits for the next request to a webhook and shows its content and run. */
 type WaitingForRequestProps = { namespace: string; workflow: string; triggerId: string };
 
 function WaitingForRequest({ namespace, workflow, triggerId }: WaitingForRequestProps) {
@@ -135,14 +135,14 @@ function uidsOf({ rows }: LiveTable): ReadonlySet<string> {
   return new Set(rows.map(({ metadata }) => metadata.uid ?? ''));
 }
 
-/** The first one that a webhook started and that was not there before; undefined: none yet. */
+/** The first run that a webhook started and that is not in `known`; undefined: none yet. */
 export function cameSince(rows: readonly Row[], known: ReadonlySet<string>): Row | undefined {
   return rows
     .filter((row) => !known.has(row.metadata.uid ?? '') && startedBy(row) === 'webhook')
     .toSorted((a, b) => acceptedAt(a).localeCompare(acceptedAt(b)))[0];
 }
 
-/** The status may come after the object. */
+/** The status may follow later than the object. */
 function startedBy(row: Row): string | undefined {
   return row.metadata.labels?.[LABEL.trigger] ?? textCell(row, 'Trigger');
 }

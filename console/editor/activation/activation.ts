@@ -1,16 +1,12 @@
-/** How far the activation of a workflow is: what is in effect, what is awaited, what holds it up. Pure. */
+/** The progress of a workflow's activation, and what its trigger does when active. Pure. */
 import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/conditions.ts';
 import type { Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 
 export type Activation = {
-  /**
-   * `settling`: it is on its way, one way or the other. `stuck`: nothing goes on until somebody acts. `suspended`: every run is
-   * refused.
-   */
+  /** `settling`: a change is taking effect. `stuck`: someone must act. `suspended`: every run is refused. */
   kind: 'off' | 'suspended' | 'settling' | 'on' | 'stuck';
-  /** In a few words. */
   word: string;
   /** What is awaited or wrong, in a sentence. */
   awaited?: string;
@@ -29,7 +25,7 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
 
 type Looked = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
 
-/** The state of the workflow as it is saved. */
+/** The state of the saved workflow. */
 export function activationOf({ metadata, spec, status }: Looked): Activation {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
@@ -69,7 +65,6 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   return { kind, word, awaited, message: missing.message };
 }
 
-/** By the kind of the trigger. */
 const WHEN_ACTIVE: Record<TriggerKind, string> = {
   manual: 'People and programs start runs.',
   webhook: 'Each POST request with JSON to its URL starts a run.',
@@ -80,12 +75,11 @@ const WHEN_ACTIVE: Record<TriggerKind, string> = {
   bot: 'Messages to the bot start runs.',
 };
 
-/** Whether the kind of a node is one of those. */
 export function isOfTrigger(kind: string): kind is TriggerKind {
   return kind in WHEN_ACTIVE;
 }
 
-/** What the trigger does as soon as it starts runs, and what has to happen before. */
+/** What the trigger does once it starts runs, and what must happen first. */
 export function whatItWillDo(kind: TriggerKind, { active, suspend }: Switches): string {
   if (suspend === true) return `After you resume${active ? '' : ' and activate'} it: ${WHEN_ACTIVE[kind]}`;
   const meanwhile = kind === 'manual' ? ' While inactive, only test runs are possible.' : '';

@@ -1,18 +1,18 @@
-/** How the look at an account is, of triggers that look again and again. Pure. */
+/** The poll state of a trigger. Pure. */
 import type { WorkflowStatus } from '../../../api/workflow.ts';
 
 export type Poll = {
   lastAt?: number;
-  /** About when somebody looks again. */
+  /** Estimated. */
   nextAt?: number;
   lastError?: string;
-  /** Where the account was read up to, as far as a person can make something of it. */
+  /** The cursor, if it is readable for people. */
   cursor?: string;
 };
 
 const LONGEST = 300;
 
-/** What the status says. Fields that are not known are not there. */
+/** Unknown values are omitted. */
 export function pollOf(poll: WorkflowStatus['poll'], intervalSeconds: number): Poll {
   const { lastPollTime, lastError, cursor } = poll ?? {};
   const lastAt = lastPollTime === undefined ? undefined : Date.parse(lastPollTime);
@@ -23,7 +23,7 @@ export function pollOf(poll: WorkflowStatus['poll'], intervalSeconds: number): P
   };
 }
 
-/** A cursor is kept with what it is of; people see the cursor alone. */
+/** A cursor is stored together with what it belongs to; people see the cursor alone. */
 function shownCursor(text: string): string {
   try {
     const { cursor } = JSON.parse(text) as { cursor?: unknown };
@@ -33,10 +33,10 @@ function shownCursor(text: string): string {
   }
 }
 
-/** Polled without a field for it, as the schema says. */
+/** The default of the schema. */
 export const DEFAULT_INTERVAL_SECONDS = 60;
 
-/** What is written into the annotation to begin anew from now on: another value each time, since each is granted once. */
+/** A new value for the reset annotation: each value resets the cursor once. */
 export function resetNow(now: number): string {
   return new Date(now).toISOString();
 }

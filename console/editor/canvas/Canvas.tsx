@@ -1,4 +1,6 @@
-/** The canvas: the workflow as cards and lines that can be moved, joined, added and removed, by pointer and by keys. */
+/**
+ * The canvas: nodes and connections that can be moved, connected, added and removed by pointer and keyboard.
+ */
 import '@xyflow/react/dist/base.css';
 import { Button, Kbd, Modal, Table, useComputedColorScheme } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
@@ -109,7 +111,10 @@ function Flow() {
   );
 }
 
-/** What the pointer does. The same functions for ever: with new ones the flow would draw every node anew at each move of a drag. */
+/**
+ * Handlers of the pointer. They are stable: new functions would make React Flow redraw every node on each
+ * move.
+ */
 function useHandlers(store: EditorStore) {
   const flow = useReactFlow();
   return useMemo(
@@ -143,7 +148,7 @@ function tidyUp(store: EditorStore): void {
   store.apply((draft) => ({ ...draft, positions: layoutOf(draft.spec) }));
 }
 
-/** A line that was let go over nothing: the node that it leads to can be chosen. */
+/** A connection that was dropped on empty canvas: choose the node to add there. */
 function offerNode(store: EditorStore, state: FinalConnectionState, at: Position): void {
   if (state.isValid === true || state.toNode !== null || state.fromHandle?.type !== 'source') return;
   const position = { x: Math.round(at.x), y: Math.round(at.y - CARD.height / 2) };
@@ -155,10 +160,10 @@ function pointOf(event: MouseEvent | TouchEvent): Position {
   return { x: point?.clientX ?? 0, y: point?.clientY ?? 0 };
 }
 
-/** Long enough to get from the line to its buttons. */
+/** Long enough to move the pointer from the edge to its buttons. */
 const HOVER_MS = 350;
 
-/** The edge under the pointer, and a moment longer. */
+/** The edge under the pointer, for a moment longer than it is there. */
 function useHover() {
   const [edge, setEdge] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -183,7 +188,7 @@ function FirstNode() {
   );
 }
 
-/** The keys of the editor. */
+/** The keyboard shortcuts of the editor. */
 const KEYS: [string[], string][] = [
   [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
   [['Enter'], 'Open the node'],

@@ -1,4 +1,4 @@
-/** A node on the canvas: what it is, how it is doing, what is wrong with it, and the button that adds the next one. */
+/** A node on the canvas: its kind, phase and problems, and the button that adds the next node. */
 import { Text, ThemeIcon, Tooltip, VisuallyHidden } from '@mantine/core';
 import {
   IconAlertTriangleFilled,
@@ -80,7 +80,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
   );
 });
 
-/** What only the colours and marks say otherwise. */
+/** The text for screen readers, in place of colors and icons. */
 function spoken({ view, isInRun, problems }: CardNode['data']): string {
   const phase = view?.phase ?? (isInRun ? 'Pending' : undefined);
   const said = phase === undefined ? '' : `, ${PHASES[phase].label}`;
@@ -136,7 +136,6 @@ function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['
   );
 }
 
-/** How long it took, or takes so far. */
 function useTook(view: CardNode['data']['view']): string | undefined {
   const [now, setNow] = useState(() => Date.now());
   const runs = view?.startTime !== undefined && view.phase === 'Running';

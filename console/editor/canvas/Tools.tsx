@@ -1,4 +1,4 @@
-/** The buttons on the canvas: how much of it is seen, order, help, and a new node. */
+/** The buttons on the canvas: zoom, tidy up, help, new node. */
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import {
   IconHelp,
@@ -51,7 +51,7 @@ export function Tools({ view, tidy, onHelp }: Props) {
   );
 }
 
-/** Behind what is selected, else behind the last node. */
+/** After the selected node, or else after the last one. */
 function placeForNode(store: EditorStore): Parameters<EditorStore['pick']>[0] {
   const { draft, selection } = store.get();
   const node = selection.nodes.at(-1) ?? draft.spec.nodes.at(-1)?.id;

@@ -1,4 +1,4 @@
-/** Copy, cut and paste of nodes, as YAML: between workflows, browsers, and manifests. */
+/** Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests. */
 import { useEffect, type RefObject } from 'react';
 import { parse } from 'yaml';
 import { tellDone } from '../../ui/tell.tsx';
@@ -8,7 +8,7 @@ import { clipboardOf, fragmentOf, pasted, readFragment } from '../model/fragment
 import type { EditorStore } from '../store/store.ts';
 import { isForCanvas, removeSelected } from './keys.ts';
 
-/** Listens to the browser's own copy, cut and paste while the canvas is shown. */
+/** Handles the browser's own events while the canvas is shown. */
 export function useClipboard(
   canvas: RefObject<HTMLElement | null>,
   store: EditorStore,

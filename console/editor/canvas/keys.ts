@@ -1,4 +1,7 @@
-/** The keys of the canvas. They work where the canvas or nothing has the focus, never while somebody types. */
+/**
+ * The keyboard shortcuts of the canvas. They work while the canvas or nothing has the focus, never while the
+ * user types.
+ */
 import { useEffect, type RefObject } from 'react';
 import { disconnect, removeNodes, triggerOf, type Draft } from '../model/model.ts';
 import { fragmentOf, pasted } from '../model/fragment.ts';
@@ -20,7 +23,7 @@ const ARROWS: Record<string, Direction> = {
   ArrowDown: 'down',
 };
 
-/** Whether somebody types into this. */
+/** Whether the user types into this element. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -28,13 +31,12 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether the canvas is meant: it has the focus, or nothing has. */
+/** Whether keys are meant for the canvas. */
 export function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
   if (isTyping(target)) return false;
   return target === document.body || (target instanceof Node && canvas?.contains(target) === true);
 }
 
-/** Listens to the keys while the canvas is shown. */
 export function useCanvasKeys(
   canvas: RefObject<HTMLElement | null>,
   store: EditorStore,
@@ -66,7 +68,7 @@ function withControl({ key }: KeyboardEvent, store: EditorStore, { show }: Canva
   return true;
 }
 
-/** Puts copies of what is selected below it, and selects these; their ids. */
+/** Duplicates the selection below it and selects the copies; returns their IDs. */
 function duplicate(store: EditorStore): string[] {
   const { draft, selection } = store.get();
   const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
@@ -88,7 +90,7 @@ function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasComma
   }
   switch (event.key) {
     case 'Escape':
-      // One thing after the other: whoever closes a panel goes on with what it was about.
+      // The first key closes the panel, the next one clears the selection.
       if (panel !== undefined || picker !== undefined) store.closePanel();
       else store.select({});
       return true;
@@ -110,7 +112,7 @@ function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, comma
   const { key, shiftKey, target } = event;
   if ((key === 'Enter' || key === ' ') && !(target instanceof HTMLButtonElement)) return openSelected(store);
   if (store.get().isReadOnly) return false;
-  // Tab asks what comes next from a card alone: from anywhere else it goes on as it does on every page.
+  // Tab adds a node only from a node; elsewhere it moves the focus as on every page.
   const isNext = key === 'Tab' && !shiftKey && target instanceof Node && canvas?.contains(target) === true;
   if (key === '+' || isNext) return pickBehind(store, key === '+');
   if (key === 'Delete' || key === 'Backspace') removeSelected(store);
@@ -119,7 +121,6 @@ function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, comma
   return true;
 }
 
-/** The only thing that is selected. */
 function selectedOne({ selection }: EditorState): { node?: string; edge?: EdgeEnds } {
   const [node] = selection.nodes;
   const edge = endsOf(selection.edges[0]);
@@ -134,7 +135,7 @@ function openSelected(store: EditorStore): boolean {
   return node !== undefined || edge !== undefined;
 }
 
-/** With nothing selected Tab goes on to what comes after the canvas, so that nobody is caught in it. */
+/** Without a selection Tab leaves the canvas, so that the keyboard user is not trapped. */
 function pickBehind(store: EditorStore, isAnywhere: boolean): boolean {
   const { node, edge } = selectedOne(store.get());
   if (edge !== undefined) store.pick({ kind: 'between', edge });
@@ -143,7 +144,6 @@ function pickBehind(store: EditorStore, isAnywhere: boolean): boolean {
   return edge !== undefined || node !== undefined || isAnywhere;
 }
 
-/** Removes the nodes and edges that are selected. */
 export function removeSelected(store: EditorStore): void {
   const { nodes, edges } = store.get().selection;
   const ends = edges.flatMap((id) => endsOf(id) ?? []);
@@ -155,10 +155,10 @@ function endsOf(id: string | undefined): EdgeEnds | undefined {
   return from === undefined || to === undefined ? undefined : { from, to };
 }
 
-/** Where arrow keys lead: along the edges, and to what stands above or below. Pure. */
+/** Moves by arrow keys: along the edges, and to nodes above and below. */
 type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** The node that lies in this direction from another one; undefined where there is none. */
+/** The next node in this direction; undefined: none. */
 function neighbour({ spec, positions }: Draft, from: string, way: Direction): string | undefined {
   const at = positions[from] ?? { x: 0, y: 0 };
   const placeOf = (id: string): Position => positions[id] ?? { x: 0, y: 0 };
@@ -176,7 +176,7 @@ function isThatWay({ y }: Position, at: Position, way: Direction): boolean {
   return way === 'up' ? y < at.y : way === 'down' && y > at.y;
 }
 
-/** Sideways counts double: what is nearly above is nearer than what is level but far off. */
+/** Horizontal distance counts double: a node nearly above is nearer than a distant one on the same level. */
 function far({ x, y }: Position, at: Position): number {
   return Math.abs(y - at.y) + 2 * Math.abs(x - at.x);
 }

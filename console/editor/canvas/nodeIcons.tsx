@@ -1,4 +1,4 @@
-/** What nodes look like: a picture for each kind and skill. */
+/** Icons and colors of nodes, by kind and skill. */
 import {
   IconBrandTelegram,
   IconBolt,
@@ -36,12 +36,10 @@ const SKILLS: Record<string, NodeIcon> = {
   upload_file: IconUpload,
 };
 
-/** The picture of a skill. */
 export function skillIcon(name: string): NodeIcon {
   return SKILLS[name] ?? IconBolt;
 }
 
-/** The picture of a node. */
 export function nodeIcon(node: WorkflowNode): NodeIcon {
   const kind = nodeKind(node);
   if (kind === 'agent') return IconRobot;
@@ -50,7 +48,7 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   return triggerWords(kind as TriggerKind)?.icon ?? IconPlayerPlay;
 }
 
-/** The colour of a node's picture, by what it is: a name of the theme's colours. */
+/** The color name of the theme, by kind. */
 export function nodeColor(node: WorkflowNode): string {
   if (isTrigger(node)) return 'orange';
   const kind = nodeKind(node);

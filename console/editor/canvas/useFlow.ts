@@ -1,4 +1,4 @@
-/** The draft as nodes and edges of the flow, and what the flow says back. */
+/** Connects the store with React Flow. */
 import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
@@ -8,7 +8,7 @@ import { useRunView } from '../../runs/live/runStore.ts';
 import { useEditorPart, type EditorStore } from '../store/store.ts';
 import { flowEdges, flowNodes, type CardNode, type WorkflowFlowEdge } from './flow.ts';
 
-/** The nodes and edges of the flow. While nodes are dragged they move here alone: the draft hears of it when they are let go. */
+/** The nodes and edges of the flow. Dragged nodes move here only; the draft changes when they are dropped. */
 export function useFlow(store: EditorStore) {
   const draft = useEditorPart((state) => state.draft);
   const selection = useEditorPart((state) => state.selection);

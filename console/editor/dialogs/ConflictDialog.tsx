@@ -1,4 +1,7 @@
-/** Two people changed the same: theirs and mine side by side, and what was before both. Nothing is saved until somebody has decided. */
+/**
+ * Resolves conflicting changes of two people: theirs and mine side by side, and the common base. Nothing is
+ * saved before the user decides.
+ */
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';

@@ -1,4 +1,4 @@
-/** Asks before a save that puts changes live: an active workflow executes what is saved from the next event on. */
+/** Asks before a save that changes an active workflow, because the next event runs the saved version. */
 import { Badge, Button, Group, Modal, Text, useComputedColorScheme } from '@mantine/core';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { useEditor } from '../store/store.ts';
@@ -20,7 +20,7 @@ const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
   removed: { label: 'Removed', color: 'red' },
 };
 
-/** Loaded when it is first shown: nothing else may import it but lazily. */
+/** Import it lazily only: the diff editor is large. */
 export function LiveDialog() {
   useReturnFocus();
   const { name, saved, draft, answerLive } = useEditor();
@@ -59,7 +59,7 @@ function Changes({ changes }: { changes: LiveChange[] }) {
   );
 }
 
-/** Two versions of a text as one, with the lines that go and the lines that come. Nothing in it can be changed. */
+/** A read-only unified diff of two texts. */
 function LiveDiff({ before, after }: { before: string; after: string }) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');

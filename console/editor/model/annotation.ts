@@ -1,4 +1,4 @@
-/** Positions as an annotation, so that the spec holds nothing that only the canvas needs. */
+/** Stores positions in an annotation, so that the spec holds nothing that only the canvas needs. */
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { layoutOf } from './layout.ts';
 import type { Draft } from './model.ts';
@@ -6,7 +6,7 @@ import { freePlace, type Position, type Positions } from './place.ts';
 
 export const POSITIONS = 'windlass.dev/positions';
 
-/** The draft of a saved workflow. What the annotation does not say, or says wrongly, the automatic layout decides. */
+/** The draft of a saved workflow. The automatic layout replaces missing and invalid positions. */
 export function draftOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' | 'spec'>): Draft {
   const known = readPositions(metadata.annotations?.[POSITIONS]);
   const all = layoutOf(spec);
@@ -17,7 +17,7 @@ export function draftOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' | 's
   return { spec, positions };
 }
 
-/** The annotation of a draft; undefined where its nodes stand as the automatic layout puts them. */
+/** The annotation of a draft; undefined if all nodes have their automatic positions. */
 export function annotationOf({ spec, positions }: Draft): string | undefined {
   const own = spec.nodes.flatMap(({ id }) => {
     const at = positions[id];
@@ -30,7 +30,7 @@ export function annotationOf({ spec, positions }: Draft): string | undefined {
   );
 }
 
-/** The positions that the annotation holds. Whatever is no pair of numbers is left out. */
+/** The positions in the annotation. Invalid entries are ignored. */
 export function readPositions(text: string | undefined): Positions {
   const read = parsed(text);
   if (typeof read !== 'object' || read === null) return {};

@@ -1,4 +1,4 @@
-/** What saving a draft changes for the events of an active workflow. Pure. */
+/** The changes of a draft that affect the events of an active workflow. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { edgesOf } from './graph.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
@@ -8,8 +8,8 @@ import { isEqual, mergePatch } from './patch.ts';
 export type LiveChange = { kind: 'added' | 'changed' | 'removed'; what: string };
 
 /**
- * The changes that take effect for the next event as soon as the draft is saved, nodes by their ids. None where the draft is inactive,
- * or where it differs only in names, descriptions, test data and positions.
+ * The changes that take effect for the next event once the draft is saved, with nodes by their IDs. Empty if
+ * the draft is inactive or differs only in names, descriptions, test data and positions.
  */
 export function liveChanges(saved: Draft, draft: Draft): LiveChange[] {
   if (!draft.spec.active) return [];

@@ -1,6 +1,6 @@
 /**
- * A part of a workflow that is copied: its nodes, the edges between them, where they stand. Pasted, it gets ids that are free, and its
- * own references follow; what it says of other nodes stays as it is.
+ * Copied parts of a workflow: nodes, the edges between them and positions. Pasting assigns free IDs and
+ * renames references within the part; references to other nodes stay.
  */
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { readPositions } from './annotation.ts';
@@ -17,7 +17,6 @@ export type Fragment = {
   positions: Positions;
 };
 
-/** The part with these nodes. */
 export function fragmentOf({ spec, positions }: Draft, ids: readonly string[]): Fragment {
   const wanted = new Set(ids);
   return {
@@ -27,13 +26,13 @@ export function fragmentOf({ spec, positions }: Draft, ids: readonly string[]): 
   };
 }
 
-/** What the clipboard holds of a fragment: a piece of a manifest, and the positions. */
+/** The clipboard content of a fragment: a partial manifest with positions. */
 export function clipboardOf({ nodes, edges, positions }: Fragment): Record<string, unknown> {
   const places = Object.entries(positions).map(([id, { x, y }]) => [id, [Math.round(x), Math.round(y)]]);
   return { nodes, edges, positions: Object.fromEntries(places) as unknown };
 }
 
-/** A fragment out of what was pasted: nodes and edges, or a whole Workflow; undefined for anything else. */
+/** Reads a fragment from pasted YAML: nodes and edges, or a whole Workflow; undefined for anything else. */
 export function readFragment(value: unknown): Fragment | undefined {
   if (!isRecord(value)) return undefined;
   if (isRecord(value['spec'])) return readFragment(value['spec']);
@@ -45,7 +44,10 @@ export function readFragment(value: unknown): Fragment | undefined {
   return { nodes, edges: edgesOf(spec), positions: places };
 }
 
-/** The draft with the fragment in it, and the ids that its nodes have got. A second trigger is left out: a workflow has one. */
+/**
+ * The draft with the fragment, and the IDs of the new nodes. A second trigger is left out: a workflow has
+ * one.
+ */
 export function pasted(draft: Draft, fragment: Fragment): { draft: Draft; ids: string[] } {
   const own = triggerOf(draft);
   const coming = fragment.nodes.filter((node) => own === undefined || !isTrigger(node));
@@ -76,7 +78,7 @@ export function pasted(draft: Draft, fragment: Fragment): { draft: Draft; ids: s
   return { draft: next, ids: nodes.map(({ id }) => id) };
 }
 
-/** All of them moved down together, as far as it takes that none covers another one. */
+/** Moves all nodes down together until none covers an existing one. */
 function shifted(taken: Positions, nodes: readonly WorkflowNode[], positions: Positions): Positions {
   const others = Object.values(taken);
   const own = nodes.flatMap(({ id }) => (positions[id] ? [[id, positions[id]] as const] : []));

@@ -1,27 +1,28 @@
-/** The graph of a draft: its edges written out, what may be joined, and the order that the API wants. Pure. */
+/**
+ * The graph of a draft: explicit edges, allowed connections, and the node order that the API requires. Pure.
+ */
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 
-/** Which edge: no two edges join the same pair. */
+/** Identifies an edge: two nodes have at most one edge per direction. */
 export type EdgeEnds = { from: string; to: string };
 
-/** The id of an edge on the canvas. */
 export function edgeId({ from, to }: EdgeEnds): string {
   return `${from}>${to}`;
 }
 
-/** The edges, also those of a chain, which are not written. */
+/** All edges, including those of a chain, which a spec leaves out. */
 export function edgesOf({ nodes, edges }: Pick<WorkflowSpec, 'nodes' | 'edges'>): WorkflowEdge[] {
   if (edges !== undefined) return edges;
   return nodes.slice(1).map((node, index) => ({ from: nodes[index]?.id ?? '', to: node.id }));
 }
 
-/** The nodes from which a way leads to this one: those whose output it may refer to. */
+/** The nodes that can reach this one, whose output it may refer to. */
 export function nodesBefore(edges: readonly WorkflowEdge[], id: string): Set<string> {
   return walk(id, (at) => edges.filter(({ to }) => to === at).map(({ from }) => from));
 }
 
-/** The nodes to which a way leads from this one. */
+/** The nodes that are reachable from this one. */
 export function nodesBehind(edges: readonly WorkflowEdge[], id: string): Set<string> {
   return walk(id, (at) => edges.filter(({ from }) => from === at).map(({ to }) => to));
 }
@@ -39,7 +40,7 @@ function walk(start: string, next: (id: string) => string[]): Set<string> {
   return found;
 }
 
-/** Why no edge may lead from one node to the other; undefined where it may. */
+/** Why no edge may connect these nodes; undefined if it may. */
 export function whyNotJoined(
   spec: Pick<WorkflowSpec, 'nodes' | 'edges'>,
   { from, to }: EdgeEnds,
@@ -55,8 +56,8 @@ export function whyNotJoined(
 }
 
 /**
- * The nodes in an order in which every edge points forward, the trigger first, and otherwise as they were. Edges to nodes that are not
- * there are left out; where the nodes then are a chain in this order, the edges are not written at all.
+ * Orders the nodes so that every edge points forward, with the trigger first and otherwise stable. Edges to
+ * unknown nodes are dropped. If the nodes form a chain in this order, the edges are left out.
  */
 export function orderedGraph(
   nodes: readonly WorkflowNode[],
@@ -73,7 +74,8 @@ function inOrder(nodes: readonly WorkflowNode[], edges: readonly WorkflowEdge[])
   const rest = [...nodes.filter(isTrigger), ...nodes.filter((node) => !isTrigger(node))];
   const ordered: WorkflowNode[] = [];
   while (rest.length > 0) {
-    // In a circle, which only a text can hold, nothing is free: the first one is taken, and the API server says what is wrong.
+    // In a cycle, which only YAML can contain, no node is free: take the first, and the API server reports
+    // the problem.
     const free = rest.findIndex(({ id }) => (waiting.get(id) ?? 0) <= 0);
     const [node] = rest.splice(Math.max(free, 0), 1);
     if (node === undefined) break;

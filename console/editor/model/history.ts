@@ -1,10 +1,13 @@
-/** Undo and redo: what was, what is, and what was undone. Pure. */
+/** Undo and redo. Pure. */
 
 export type History<T> = {
   readonly past: readonly T[];
   readonly present: T;
   readonly future: readonly T[];
-  /** What the last change was about, and when: the next one of the same kind, soon after, is part of it. */
+  /**
+   * The field and time of the last change: a soon following change of the same field belongs to the same
+   * step.
+   */
   readonly last?: { key: string; at: number };
 };
 
@@ -12,12 +15,11 @@ export type History<T> = {
 const MERGE_MS = 1_000;
 const MOST = 200;
 
-/** A history in which nothing has happened. */
 export function historyOf<T>(present: T): History<T> {
   return { past: [], present, future: [] };
 }
 
-/** The history after a change. With a `key`, one that follows within a second on one of the same key is merged with it. */
+/** The history after a change. Changes with the same `key` within a second merge into one step. */
 export function recorded<T>(
   history: History<T>,
   present: T,
@@ -31,14 +33,14 @@ export function recorded<T>(
   return { past, present, future: [], ...(last && { last }) };
 }
 
-/** One step back; undefined where there is none. */
+/** One step back; undefined if there is none. */
 export function undone<T>({ past, present, future }: History<T>): History<T> | undefined {
   const before = past.at(-1);
   if (before === undefined) return undefined;
   return { past: past.slice(0, -1), present: before, future: [present, ...future] };
 }
 
-/** One step forward again; undefined where there is none. */
+/** One step forward; undefined if there is none. */
 export function redone<T>({ past, present, future }: History<T>): History<T> | undefined {
   const [next, ...rest] = future;
   if (next === undefined) return undefined;
@@ -46,8 +48,8 @@ export function redone<T>({ past, present, future }: History<T>): History<T> | u
 }
 
 /**
- * The history with a change that nobody made here, so that undo and redo do not take it back: in what is, and by `change` in what was and
- * what was undone. A step in which it has no place is forgotten, and so are those beyond it.
+ * Applies a change from elsewhere, which undo and redo must not revert, to the present and by `change` to
+ * every step. Steps that the change does not fit are dropped, with those beyond them.
  */
 export function carried<T>(
   { past, future }: History<T>,

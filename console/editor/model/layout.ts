@@ -1,11 +1,11 @@
-/** Where nodes stand when nobody has put them anywhere: left to right, the trigger first. */
+/** The automatic layout: left to right, the trigger first. */
 import { Graph, layout } from '@dagrejs/dagre';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { edgesOf } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { CARD, STEP, type Positions } from './place.ts';
 
-/** Positions of all nodes, whole numbers, the trigger at the origin. Equal graphs get equal positions. */
+/** Integer positions of all nodes, with the trigger at the origin. Equal graphs get equal positions. */
 export function layoutOf(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): Positions {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: STEP.y - CARD.height, ranksep: STEP.x - CARD.width });

@@ -1,6 +1,7 @@
 /**
- * What is edited: a workflow's spec and where its nodes stand. Every operation is pure and gives a graph that the API accepts: edges
- * between nodes that exist, no circle, the nodes in an order in which edges point forward, the trigger first, a chain without edges.
+ * The draft: a workflow's spec and the positions of its nodes. Every operation is pure and produces a graph
+ * that the API accepts: edges between existing nodes, no cycle, nodes ordered so that edges point forward,
+ * the trigger first, a chain without edges.
  */
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { edgesOf, nodesBehind, orderedGraph, whyNotJoined, type EdgeEnds } from './graph.ts';
@@ -10,20 +11,18 @@ import { renameInEdge, renameInNode } from './references.ts';
 
 export type Draft = { readonly spec: WorkflowSpec; readonly positions: Positions };
 
-/** A change of a draft. The same draft means: nothing changed. */
+/** A change of a draft. It returns the same draft if nothing changed. */
 export type Operation = (draft: Draft) => Draft;
 
-/** The node with this id. */
 export function nodeOf({ spec }: Draft, id: string): WorkflowNode | undefined {
   return spec.nodes.find((node) => node.id === id);
 }
 
-/** The node that starts the workflow. */
 export function triggerOf({ spec }: Draft): WorkflowNode | undefined {
   return spec.nodes.find(isTrigger);
 }
 
-/** An id that no node has: the base itself, or with the next number. */
+/** A free ID: the base itself, or with the next number. */
 export function freeId(taken: Iterable<string>, base: string): string {
   const ids = new Set(taken);
   const stem = base.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^[^A-Za-z]+/, '') || 'node';
@@ -34,7 +33,7 @@ export function freeId(taken: Iterable<string>, base: string): string {
   return `${root}_${number}`;
 }
 
-/** Adds a node behind another one, joined to it; where that has successors already, as a new branch. */
+/** Adds a node after another one and connects them; if that node has successors already, as a new branch. */
 export function addNode(draft: Draft, node: WorkflowNode, after?: string, position?: Position): Draft {
   if (isTrigger(node)) return addTrigger(draft, node);
   const place = position ?? placeBehind(draft.positions, after ?? draft.spec.nodes.at(-1)?.id ?? '');
@@ -46,7 +45,7 @@ export function addNode(draft: Draft, node: WorkflowNode, after?: string, positi
   });
 }
 
-/** Makes this node the trigger. What the former trigger led to, it leads to; references to that are renamed. */
+/** Makes this node the trigger. It takes over the edges of the former trigger, and references are renamed. */
 function addTrigger(draft: Draft, node: WorkflowNode): Draft {
   const former = triggerOf(draft);
   if (former === undefined) {
@@ -61,7 +60,7 @@ function addTrigger(draft: Draft, node: WorkflowNode): Draft {
   return node.id === former.id ? replaced : renameNode(replaced, former.id, node.id);
 }
 
-/** Puts a node between the two of an edge. The condition stays with the first half. */
+/** Inserts a node into an edge. The condition stays on the first half. */
 export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): Draft {
   const edges = edgesOf(draft.spec);
   const edge = edges.find(({ from, to }) => from === ends.from && to === ends.to);
@@ -85,13 +84,12 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
   );
 }
 
-/** Joins two nodes. Where that may not be, nothing changes. */
+/** Connects two nodes. Does nothing if the connection is not allowed. */
 export function connect(draft: Draft, ends: EdgeEnds): Draft {
   if (whyNotJoined(draft.spec, ends) !== undefined) return draft;
   return restructured(draft, draft.spec.nodes, [...edgesOf(draft.spec), { from: ends.from, to: ends.to }]);
 }
 
-/** Takes edges away. */
 export function disconnect(draft: Draft, ends: readonly EdgeEnds[]): Draft {
   const gone = (edge: EdgeEnds) => ends.some(({ from, to }) => edge.from === from && edge.to === to);
   const edges = edgesOf(draft.spec);
@@ -99,7 +97,7 @@ export function disconnect(draft: Draft, ends: readonly EdgeEnds[]): Draft {
   return kept.length === edges.length ? draft : restructured(draft, draft.spec.nodes, kept);
 }
 
-/** Changes the condition of an edge. A member that is undefined is taken away. */
+/** Changes the condition of an edge. Undefined members are removed. */
 export function updateEdge(
   draft: Draft,
   ends: EdgeEnds,
@@ -111,7 +109,7 @@ export function updateEdge(
   return restructured(draft, draft.spec.nodes, edges);
 }
 
-/** Removes nodes. One that stood between two others leaves these joined. */
+/** Removes nodes. The neighbors of a node between two others are connected. */
 export function removeNodes(draft: Draft, ids: readonly string[]): Draft {
   return ids.reduce(removeNode, draft);
 }
@@ -131,7 +129,7 @@ function removeNode(draft: Draft, id: string): Draft {
   return restructured(draft, nodes, isNew ? [...rest, ...bridge] : rest, positions);
 }
 
-/** Gives a node another id; references to it in all expressions follow. Where the id is taken, nothing changes. */
+/** Changes the ID of a node and all references to it. Does nothing if the ID is taken. */
 export function renameNode(draft: Draft, id: string, next: string): Draft {
   if (id === next || nodeOf(draft, id) === undefined || nodeOf(draft, next) !== undefined) return draft;
   const renaming = new Map([[id, next]]);
@@ -150,21 +148,19 @@ export function renameNode(draft: Draft, id: string, next: string): Draft {
   };
 }
 
-/** Changes a node's fields. Its id stays: `renameNode` is for that. */
+/** Changes a node's fields. Use `renameNode` for the ID. */
 export function updateNode(draft: Draft, id: string, change: (node: WorkflowNode) => WorkflowNode): Draft {
   const nodes = draft.spec.nodes.map((node) => (node.id === id ? { ...change(node), id } : node));
   return { ...draft, spec: { ...draft.spec, nodes } };
 }
 
-/** What a workflow has beside its graph. A member that is undefined is taken away. */
+/** The fields of a workflow beside its graph. Undefined members are removed. */
 export type Settings = Partial<Omit<WorkflowSpec, 'nodes' | 'edges'>>;
 
-/** Changes what the workflow has beside its graph. */
 export function updateSettings(draft: Draft, change: Settings): Draft {
   return { ...draft, spec: withoutUndefined({ ...draft.spec, ...change }) };
 }
 
-/** Puts nodes elsewhere. */
 export function moveNodes(draft: Draft, moved: Positions): Draft {
   return { ...draft, positions: { ...draft.positions, ...moved } };
 }

@@ -1,18 +1,18 @@
-/** Who wrote what of an object, as its managed fields say it. Pure. */
+/** Owners of fields of an object, by its managed fields. Pure. */
 import type { ManagedField, ObjectMeta } from '../../kube/resources.ts';
 import { FIELD_MANAGER } from '../../kube/objects.ts';
 
-/** Writers that do not count: they only note what they are about. */
+/** Writes to subresources do not change the content. */
 const isContent = ({ subresource }: ManagedField) => subresource === undefined || subresource === '';
 
-/** Who wrote the object last, its status aside. */
+/** Who wrote the object last, except its status. */
 export function whoChanged({ metadata }: { metadata: ObjectMeta }): string {
   const writes = (metadata.managedFields ?? []).filter(isContent);
   const last = writes.toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? '')).at(-1);
   return last?.manager === FIELD_MANAGER ? 'Someone in the console' : (last?.manager ?? 'Someone');
 }
 
-/** Who else owns the field at the path, such as `['spec', 'active']`: by the names that they write under. */
+/** The other managers that own the field at the path, such as `['spec', 'active']`. */
 function ownersOf({ managedFields = [] }: ObjectMeta, path: readonly string[]): string[] {
   const owners = managedFields.filter(
     (entry) => isContent(entry) && entry.manager !== FIELD_MANAGER && hasField(entry.fieldsV1, path),
@@ -27,7 +27,7 @@ function hasField(fields: unknown, [first, ...rest]: readonly string[]): boolean
   return inner !== undefined && hasField(inner, rest);
 }
 
-/** Who would write the field again: those who apply manifests. */
+/** The managers that apply manifests and would revert the field. */
 export function appliersOf(
   { managedFields = [], ...metadata }: ObjectMeta,
   path: readonly string[],

@@ -1,8 +1,11 @@
-/** What saving sends: a merge patch (RFC 7396) of nothing but what was changed. Pure. */
+/** The merge patch (RFC 7396) that a save sends: only changed fields. Pure. */
 import { annotationOf, POSITIONS } from './annotation.ts';
 import type { Draft } from './model.ts';
 
-/** The patch that makes `to` of `from`; undefined where they are equal. Lists are replaced as wholes, as the API server does it. */
+/**
+ * The patch from `from` to `to`; undefined if they are equal. Lists are replaced as a whole, as the API
+ * server does.
+ */
 export function mergePatch(from: unknown, to: unknown): unknown {
   if (isEqual(from, to)) return undefined;
   if (!isRecord(from) || !isRecord(to)) return to;
@@ -21,7 +24,7 @@ export type WorkflowPatch = {
   metadata?: { annotations: Record<string, string | null> };
 };
 
-/** What saving the draft changes; undefined where it is what was saved. */
+/** The patch of a save; undefined if nothing changed. */
 export function patchOf(saved: Draft, draft: Draft): WorkflowPatch | undefined {
   if (saved === draft) return undefined;
   const spec = mergePatch(saved.spec, draft.spec) as Record<string, unknown> | undefined;
@@ -35,8 +38,8 @@ export function patchOf(saved: Draft, draft: Draft): WorkflowPatch | undefined {
 }
 
 /**
- * My changes on top of theirs; undefined where both changed the same. Nodes and edges are one thing: a graph that two people
- * changed is for people to join.
+ * My changes on top of theirs; undefined on conflict. Nodes and edges count as one field: people must merge a
+ * graph that two of them changed.
  */
 export function rebased(base: Draft, mine: Draft, theirs: Draft): Draft | undefined {
   const myFields = changedFields(base, mine);
@@ -64,7 +67,7 @@ function movedOf(base: Draft, mine: Draft): Draft['positions'] {
   );
 }
 
-/** Whether two JSON values are equal; members that are undefined are not there. */
+/** Deep equality of JSON values. Undefined members count as absent. */
 export function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one) || Array.isArray(other)) return areEqualLists(one, other);

@@ -1,16 +1,16 @@
-/** Where nodes stand on the canvas: how large a card is, and a free place for a new one. Pure. */
+/** Positions on the canvas: the size of a node, and free places for new ones. Pure. */
 
 export type Position = { x: number; y: number };
 export type Positions = Readonly<Record<string, Position>>;
 
-/** The size of a card, which all of them share, so that places are known before anything is drawn. */
+/** All nodes have the same size, so that places are known before rendering. */
 export const CARD = { width: 208, height: 64 } as const;
-/** From one card to the next. */
+/** The distance from one node to the next. */
 export const STEP = { x: 288, y: 104 } as const;
-/** Cards nearer than this count as overlapping. */
+/** Nodes nearer than this count as overlapping. */
 const MARGIN = 24;
 
-/** The place itself, or the next free one below it. */
+/** The wanted place, or the next free one below it. */
 export function freePlace(positions: Positions, wanted: Position): Position {
   const taken = Object.values(positions);
   let { y } = wanted;
@@ -24,7 +24,7 @@ export function placeBehind(positions: Positions, id: string): Position {
   return freePlace(positions, { x: at.x + STEP.x, y: at.y });
 }
 
-/** A free place left of all, for a trigger. */
+/** A free place left of all nodes, for a trigger. */
 export function placeFirst(positions: Positions): Position {
   const all = Object.values(positions);
   if (all.length === 0) return { x: 0, y: 0 };
@@ -32,7 +32,7 @@ export function placeFirst(positions: Positions): Position {
   return freePlace(positions, { x: left.x - STEP.x, y: left.y });
 }
 
-/** The positions with room for a card at x: those of the given nodes that stand in its way move right together. */
+/** Makes room for a node at x by moving the given nodes that are in the way to the right together. */
 export function makeRoom(positions: Positions, behind: ReadonlySet<string>, x: number): Positions {
   const nearest = Math.min(
     ...Object.entries(positions).flatMap(([id, at]) => (behind.has(id) ? [at.x] : [])),

@@ -1,14 +1,14 @@
-/** What is wrong with a draft, in the API server's own words and the operator's, by the node or edge that it is about. Pure. */
+/** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { edgeId, edgesOf } from './graph.ts';
 
 export type Problem = {
-  /** The field inside the node, such as `agent.prompt`; empty: the whole. */
+  /** The field within the node, such as `agent.prompt`; empty: the whole node. */
   field: string;
   message: string;
-  /** Who says so: the API server of the draft, the operator of what is saved. */
+  /** `draft`: the API server about the draft. `saved`: the operator about the saved workflow. */
   source: 'draft' | 'saved';
 };
 
@@ -16,17 +16,15 @@ export type Problems = {
   readonly nodes: ReadonlyMap<string, readonly Problem[]>;
   /** By `from>to`. */
   readonly edges: ReadonlyMap<string, readonly Problem[]>;
-  /** What is about no node and no edge in particular. */
+  /** Problems of the workflow as a whole. */
   readonly workflow: readonly Problem[];
 };
 
 type Place = { node: string } | { edge: string } | undefined;
 type Found = { place: Place; problem: Problem };
 
-/** Nothing is wrong. */
 export const NO_PROBLEMS: Problems = { nodes: new Map(), edges: new Map(), workflow: [] };
 
-/** All problems by their place. */
 export function problemsOf(found: readonly Found[]): Problems {
   const at = (key: 'node' | 'edge') =>
     found.flatMap(({ place, problem }) => {
@@ -48,13 +46,13 @@ function grouped(list: { id: string; problem: Problem }[]): Map<string, Problem[
 
 const NODE_PATH = /^spec\.nodes\[(\d+)\](?:\.(.*))?$/;
 const EDGE_PATH = /^spec\.edges\[(\d+)\](?:\.(.*))?$/;
-/** What the API server puts before the words: the kind of error, and the value, of which nobody needs to read JSON. */
+/** The prefix of API server messages: the kind of error and the value, which users need not read as JSON. */
 const PREFIX = /^Invalid value: (?:(?:"(?:\\.|[^"\\])*"|\{.*?\}|\[.*?\]|-?[\d.]+|true|false|null): )?/s;
 
-/** Rules that it has not come to: with what it has found already there is nothing to do about that. */
+/** Rules that were skipped because of other errors: the user cannot do anything about them. */
 const NOT_CHECKED = /^Invalid value: null: some validation rules were not checked/;
 
-/** What the API server said of a draft. */
+/** The problems that the API server reported for a draft. */
 export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Found[] {
   const told = causes.filter(({ message }) => causes.length === 1 || !NOT_CHECKED.test(message));
   return told.flatMap(({ field, message }): Found | Found[] => {
@@ -71,12 +69,12 @@ export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Fou
 
 const FORBIDDEN_CREDENTIAL = /lacks the right to use credentials\/(\S+) in namespace/;
 
-/** The credential that a refusal of the API server is about, where the right to use it is missing. */
+/** The credential that a refusal is about, if the right to use it is missing. */
 export function forbiddenCredential(message: string): string | undefined {
   return FORBIDDEN_CREDENTIAL.exec(message)?.[1];
 }
 
-/** At each node that names the credential. */
+/** The problem at each node that refers to the credential. */
 function forbiddenAt(credential: string, spec: WorkflowSpec): Found[] {
   const message = `You are not allowed to use the credential ${credential}. Choose another one, or ask an administrator for the verb "use" on it.`;
   return spec.nodes.flatMap((node) =>
@@ -86,7 +84,7 @@ function forbiddenAt(credential: string, spec: WorkflowSpec): Found[] {
   );
 }
 
-/** Where a node names credentials; a draft may have a node without a kind. */
+/** The credential references of a node. Nodes of a draft may lack a kind. */
 function credentialFields(node: WorkflowNode): { field: string; name: string | undefined }[] {
   const ofKinds = Object.entries(node).flatMap(([kind, fields]) =>
     typeof fields === 'object' && 'credential' in fields
@@ -100,7 +98,7 @@ function credentialFields(node: WorkflowNode): { field: string; name: string | u
   return [...ofKinds, ...ofTools];
 }
 
-/** What the operator said of what is saved: the conditions that name nodes. */
+/** The problems in the conditions that the operator wrote. */
 export function savedProblems({ metadata, spec, status }: WorkflowObject): Found[] {
   const bad = (status?.conditions ?? []).filter(
     ({ type, status: is, observedGeneration }) =>
@@ -111,7 +109,7 @@ export function savedProblems({ metadata, spec, status }: WorkflowObject): Found
   return bad.flatMap(({ message }) => sentencesOf(message ?? '').map((text) => named(text, spec, 'saved')));
 }
 
-/** Several problems stand in one message, each beginning with its place. */
+/** A message may list several problems, each starting with its place. */
 function sentencesOf(message: string): string[] {
   return message
     .split(/(?:;|\n)\s*(?=(?:node|edge) [A-Za-z])/)

@@ -1,13 +1,14 @@
-/** Renames nodes inside expressions: `$('old')` in texts, `nodes.old` in CEL. What is no reference stays as it is, to the letter. */
+/**
+ * Renames nodes inside expressions: `$('old')` in text, `nodes.old` in CEL. Everything else stays unchanged.
+ */
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 
-/** New ids by old ones. */
+/** New IDs by old ones. */
 export type Renaming = ReadonlyMap<string, string>;
 
-/** A reference begins right behind the braces, so that `$('old')` in plain text is not one. */
+/** References start right after the braces, so `$('old')` in plain text is not one. */
 const IN_TEXT = /(\{\{\s*\$\(\s*)(['"])([A-Za-z]\w*)\2/g;
 
-/** The text with its references renamed. */
 export function renameInText(text: string, renaming: Renaming): string {
   return text.replace(IN_TEXT, (whole, before: string, quote: string, id: string) => {
     const next = renaming.get(id);
@@ -15,13 +16,12 @@ export function renameInText(text: string, renaming: Renaming): string {
   });
 }
 
-/** A reference to a node by a dot or by a key, or a text in quotes, so that nothing in that is taken for one. */
+/** Node references by dot or key, or quoted text, so that nothing inside quotes counts as a reference. */
 const IN_CEL =
   /(?<dotted>(?<![\w.$])nodes\s*\.\s*)(?<name>[A-Za-z]\w*)|(?<keyed>(?<![\w.$])nodes\s*\[\s*)(?<quote>["'])(?<key>[A-Za-z]\w*)\k<quote>|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g;
 
 type InCel = { dotted?: string; name?: string; keyed?: string; quote?: string; key?: string };
 
-/** The CEL expression with its references renamed. */
 export function renameInCel(source: string, renaming: Renaming): string {
   return source.replace(IN_CEL, (whole: string, ...match: unknown[]) => {
     const { dotted, name, keyed, quote = '', key } = match.at(-1) as InCel;
@@ -31,7 +31,7 @@ export function renameInCel(source: string, renaming: Renaming): string {
   });
 }
 
-/** The node with the references in its fields renamed. The same object where it has none. */
+/** The node with renamed references; the same object if it has none. */
 export function renameInNode(node: WorkflowNode, renaming: Renaming): WorkflowNode {
   const { id, displayName, ...fields } = node;
   const { values, ...parameters } = node.skill?.name === 'set' ? (node.skill.parameters ?? {}) : {};
@@ -59,7 +59,7 @@ export function renameInEdge(edge: WorkflowEdge, renaming: Renaming): WorkflowEd
   };
 }
 
-/** The value with each of its texts replaced; keys are no expressions. */
+/** Replaces all strings of the value, but no keys, which are not expressions. */
 function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace));

@@ -1,6 +1,6 @@
 /**
- * An editing session: what is saved, what is being edited, and what others saved meanwhile. Pure transitions: nothing that somebody
- * typed is lost, and nothing that somebody else saved is overwritten unseen.
+ * An editing session: the saved version, the draft, and what others saved. Pure transitions: no input is
+ * lost, and no change of others is overwritten unseen.
  */
 import { type WorkflowObject } from '../../kube/resources.ts';
 import { draftOf, POSITIONS } from './annotation.ts';
@@ -9,22 +9,20 @@ import type { Draft, Operation } from './model.ts';
 import { isEqual, rebased } from './patch.ts';
 
 export type Session = {
-  /** The object as it was last read: what the draft began from. */
+  /** The object as last read, on which the draft is based. */
   readonly workflow: WorkflowObject;
   /** The draft of that object. */
   readonly saved: Draft;
   readonly history: History<Draft>;
-  /** What somebody else saved, where it does not go together with the draft. */
+  /** A version that someone else saved and that conflicts with the draft. */
   readonly theirs?: WorkflowObject;
 };
 
-/** A session that begins with what is saved. */
 export function opened(workflow: WorkflowObject): Session {
   const saved = draftOf(workflow);
   return { workflow, saved, history: historyOf(saved) };
 }
 
-/** After an operation. */
 export function edited(
   session: Session,
   operation: Operation,
@@ -34,29 +32,27 @@ export function edited(
   return history === session.history ? session : { ...session, history };
 }
 
-/** After undo or redo. */
 export function stepped(session: Session, way: 'back' | 'forward'): Session {
   const history = way === 'back' ? undone(session.history) : redone(session.history);
   return history === undefined ? session : { ...session, history };
 }
 
-/** Whether there is something to save. */
 export function isDirty({ saved, history }: Session): boolean {
   const { spec, positions } = history.present;
   return !isEqual(saved.spec, spec) || !isEqual(saved.positions, positions);
 }
 
-/** What came of reading the object anew. */
+/** The result of reading the object again. */
 export type Seen = {
   session: Session;
   /**
-   * `same`: only its status; `switched`: on or off, and nothing else; `taken`: their change is shown; `joined`: theirs below mine;
-   * `conflict`: people must decide.
+   * `same`: only the status changed. `switched`: only `active` or `suspend` changed. `taken`: the new version
+   * is shown. `joined`: my changes are on top of theirs. `conflict`: people must decide.
    */
   outcome: 'same' | 'switched' | 'taken' | 'joined' | 'conflict';
 };
 
-/** After somebody saved, or the operator wrote the status. An older version than the one that is known changes nothing. */
+/** Handles a new version that someone saved or the operator updated. Older versions are ignored. */
 export function seen(session: Session, workflow: WorkflowObject): Seen {
   if (isOlder(workflow, session.workflow)) return { session, outcome: 'same' };
   const theirs = draftOf(workflow);
@@ -68,7 +64,8 @@ export function seen(session: Session, workflow: WorkflowObject): Seen {
   const isTheirs = !isDirty(session) || isEqual(mine, theirs);
   const present = isTheirs ? theirs : rebased(session.saved, mine, theirs);
   if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
-  // What they saved is no step of mine: undo would take it back, and the next save would overwrite it without a word.
+  // Their changes are no undo step of mine: undo would revert them, and the next save would overwrite them
+  // silently.
   const history = carried(session.history, present, (draft) => rebased(session.saved, draft, theirs));
   return {
     session: { workflow, saved: theirs, history },
@@ -76,7 +73,7 @@ export function seen(session: Session, workflow: WorkflowObject): Seen {
   };
 }
 
-/** After saving: what the API server answered is what is saved. What was typed meanwhile stays. */
+/** Handles the response to a save. Edits made meanwhile stay. */
 export function stored(session: Session, workflow: WorkflowObject, sent: Draft): Session {
   const saved = draftOf(workflow);
   const mine = session.history.present;
@@ -88,7 +85,7 @@ export function stored(session: Session, workflow: WorkflowObject, sent: Draft):
   };
 }
 
-/** After people decided a conflict: this draft, on top of theirs. */
+/** Handles a resolved conflict: this draft, based on theirs. */
 export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   const workflow = session.theirs ?? session.workflow;
   const theirs = draftOf(workflow);
@@ -97,7 +94,7 @@ export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   return { workflow, saved: theirs, history };
 }
 
-/** Whether nothing but `active` or `suspend` is another than it was: toggle and state show that. */
+/** Whether only `active` or `suspend` changed: toggle and state show that. */
 function isOnlySwitched({ workflow }: Session, read: WorkflowObject): boolean {
   const switched = ({ spec: { active, suspend = false, ...spec } }: WorkflowObject) => ({
     switches: { active, suspend },
@@ -115,7 +112,7 @@ function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {
   return isEqual(one.spec, other.spec) && positionsOf(one) === positionsOf(other);
 }
 
-/** Versions of one object are numbers that grow. */
+/** Resource versions of one object are increasing numbers. */
 function isOlder(one: WorkflowObject, other: WorkflowObject): boolean {
   if (one.metadata.uid !== other.metadata.uid) return false;
   const [a, b] = [one.metadata.resourceVersion ?? '', other.metadata.resourceVersion ?? ''];

@@ -1,4 +1,4 @@
-/** A draft as a manifest, and a manifest as a draft: equal both ways. What is wrong with a text is said with its place. Pure. */
+/** Converts drafts to manifests and back without loss, and reports mistakes with their place. Pure. */
 import { isMap, isNode, isSeq, parseDocument, type Document } from 'yaml';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { apiVersionOf, WORKFLOWS } from '../../kube/resources.ts';
@@ -13,7 +13,6 @@ type Mistake = { from: number; to: number; message: string };
 
 export type Reading = { spec: WorkflowSpec; document: Document } | { mistakes: Mistake[] };
 
-/** The manifest. */
 export function textOf(name: string, spec: WorkflowSpec): string {
   const manifest = {
     apiVersion: apiVersionOf(WORKFLOWS),
@@ -24,7 +23,7 @@ export function textOf(name: string, spec: WorkflowSpec): string {
   return yamlText(manifest);
 }
 
-/** What the object is called and does comes before how; the API server sorts by name. */
+/** Name and behavior come first; the API server sorts by name. */
 function inOrder({ displayName, description, active, nodes, edges, ...rest }: WorkflowSpec): object {
   const members = {
     displayName,
@@ -37,7 +36,9 @@ function inOrder({ displayName, description, active, nodes, edges, ...rest }: Wo
   return JSON.parse(JSON.stringify(members)) as object;
 }
 
-/** The spec of a manifest, or what is wrong with the text. What only the API server can judge is left to it. */
+/**
+ * The spec of a manifest, or the mistakes in the text. What only the API server can validate is left to it.
+ */
 export function readText(text: string, name: string): Reading {
   const document = parseDocument(text, { prettyErrors: false, uniqueKeys: true });
   if (document.errors.length > 0)
@@ -53,7 +54,7 @@ export function readText(text: string, name: string): Reading {
   return { spec: (document.toJS({ maxAliasCount: 100 }) as { spec: WorkflowSpec }).spec, document };
 }
 
-/** Where in the text the value at a path stands; where it is not there, the deepest part of the path that is. */
+/** The range in the text of the value at a path, or of its deepest existing parent. */
 export function placeOf(document: Document, path: readonly (string | number)[]): [number, number] {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const node: unknown = document.getIn(path.slice(0, depth), true);
@@ -70,7 +71,7 @@ export function pathOf(field: string): (string | number)[] {
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
-/** The draft with this spec. Nodes stay where they are; new ones get a place. */
+/** The draft with this spec. Existing nodes keep their positions. */
 export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
   if (isEqual(draft.spec, spec)) return draft;
   const automatic = layoutOf(spec);
@@ -102,7 +103,7 @@ function manifestMistakes(document: Document, name: string): Mistake[] {
   ];
 }
 
-/** What the canvas could not draw. */
+/** Mistakes that the canvas could not show. */
 function graphMistakes(document: Document): Mistake[] {
   const { spec } = (document.toJS({ maxAliasCount: 100 }) ?? {}) as { spec?: unknown };
   const { nodes, edges } = (spec ?? {}) as { nodes?: unknown; edges?: unknown };

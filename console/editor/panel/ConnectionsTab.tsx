@@ -1,4 +1,4 @@
-/** The lines of a node: what comes before it and behind it, each with its condition; and a way to join and part nodes without a pointer. */
+/** The connections of a node with their conditions. Connects and disconnects nodes without a pointer. */
 import { ActionIcon, Button, Group, Select, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -10,7 +10,7 @@ import { useEditor } from '../store/store.ts';
 
 type Side = 'before' | 'behind';
 
-/** Which way the lines of each side go, seen from a node. */
+/** The direction of the edges of each side, seen from the node. */
 const SIDES: Record<Side, { title: string; ask: string; ends: (id: string, other: string) => EdgeEnds }> = {
   before: { title: 'Runs after', ask: 'Connect from…', ends: (id, other) => ({ from: other, to: id }) },
   behind: { title: 'Runs next', ask: 'Connect to…', ends: (id, other) => ({ from: id, to: other }) },
@@ -77,7 +77,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
             color="gray"
             aria-label={`Remove the connection from ${edge.from} to ${edge.to}`}
             onClick={({ currentTarget }) => {
-              // The button goes with its line; the focus stays near.
+              // The button is removed with its edge: keep the focus near.
               currentTarget.closest<HTMLElement>('[role=group]')?.focus();
               apply((before) => disconnect(before, [edge]));
             }}
@@ -90,7 +90,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
   );
 }
 
-/** Offers the nodes that a line may go to: none that would make a circle. */
+/** Offers the nodes that may be connected without creating a cycle. */
 function Join({ id, side }: { id: string; side: Side }) {
   const { draft, apply } = useEditor();
   const [search, setSearch] = useState('');

@@ -1,4 +1,4 @@
-/** The name that people see of a node, and its id, which references name and which are renamed with it. */
+/** The display name of a node, and its ID, which is renamed together with all references. */
 import { ActionIcon, Button, Code, Group, Popover, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';

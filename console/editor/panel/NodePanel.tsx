@@ -1,4 +1,4 @@
-/** The panel of a node at the right of the canvas: what it is called, what it does, its options, what goes in and what came out. */
+/** The panel of a node beside the canvas: name, parameters, options, input, output and connections. */
 import { ActionIcon, Tabs, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -50,7 +50,7 @@ export function NodePanel({ nodeId, onClose }: Props) {
   );
 }
 
-/** Lists, menus and dialogs that the panel opened close themselves first. */
+/** Lists, menus and dialogs of the panel close themselves first. */
 function isElsewhere({ currentTarget, target }: React.KeyboardEvent<HTMLElement>): boolean {
   if (!(target instanceof HTMLElement) || !currentTarget.contains(target)) return true;
   return target.getAttribute('aria-expanded') === 'true' && target.matches('input, [role=combobox]');
@@ -78,7 +78,10 @@ function Content({ node, kind, onClose }: ContentProps) {
       </header>
       <Tabs value={tab} onChange={setTab} className={classes['tabs'] ?? ''} keepMounted={false}>
         <Tabs.List>
-          {/* What is dragged from another tab can be dropped into an input of this one. */}
+          {/*
+           * Opens the tab when a value from another tab is dragged over it, so that it can be dropped into a
+           * field.
+           */}
           <Tabs.Tab value="parameters" onDragEnter={() => setTab('parameters')}>
             Parameters
           </Tabs.Tab>
@@ -121,7 +124,7 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
     if (isSaving) setWasSaved(true);
   }, [isSaving]);
   const sources = useMemo(() => sourcesOf(draft.spec, id, outputs), [draft.spec, id, outputs]);
-  // What nobody has saved yet is not finished: it is not called wrong before somebody tries to use it.
+  // New nodes are incomplete: report no missing fields before the first save.
   const isFresh = nodeOf(saved, id) === undefined && !wasSaved;
   return useMemo(
     () => ({
@@ -136,14 +139,13 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
   );
 }
 
-/** The focus goes into the panel when it opens; whoever closes it gives it back. */
+/** Moves the focus into the panel when it opens. The code that closes the panel restores it. */
 function useFocusInside(): React.RefObject<HTMLDivElement | null> {
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   return panel;
 }
 
-/** What the nodes before this one produced last: drag a line into an input, or click it to copy the expression. */
 function InputTab() {
   const { sources } = useFormScope();
   if (sources.nodes.length === 0)

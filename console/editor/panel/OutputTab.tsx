@@ -1,4 +1,4 @@
-/** What the node produced: in the run on the canvas, or else in the newest run in which it produced something. */
+/** The output of the node in the run on the canvas, or in the newest run in which it produced output. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
@@ -47,7 +47,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
   );
 }
 
-/** What is to be said of how it went: of a failure also what to do. */
+/** The result of the node, and for failures what to do. */
 function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
   if (phase === 'Failed' || phase === 'Unknown')
     return (
@@ -67,7 +67,7 @@ function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
   );
 }
 
-/** Why there is no output. Of a node that works, waits or has failed its state says enough. */
+/** Why there is no output. For running, waiting and failed nodes the phase says enough. */
 function NothingYet({ node }: { node: NodeView | undefined }) {
   const why = node === undefined ? NEVER_RAN : node.redacted ? REDACTED : WITHOUT_OUTPUT[node.phase];
   if (why === undefined) return null;
@@ -95,7 +95,7 @@ function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {
   );
 }
 
-/** Starts a test run that goes as far as a node. Not shown to who may not start runs. */
+/** Starts a test run up to a node. Hidden from users who may not start runs. */
 function RunToHere({ nodeId }: { nodeId: string }) {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);

@@ -1,4 +1,7 @@
-/** What a node does: the form of its kind, made of its schema. */
+/**
+ * The parameters of a node: the form of its kind, built from its schema. Also the options that all nodes
+ * share.
+ */
 import { Alert, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
@@ -85,14 +88,14 @@ function SkillForm({ node, change }: Omit<Props, 'kind'>) {
   );
 }
 
-/** Another skill has other parameters and, as a rule, another account. */
+/** Another skill has other parameters and usually another account. */
 function skillWith(next: Values, before: Values): NonNullable<WorkflowNode['skill']> {
   const name = typeof next['name'] === 'string' ? next['name'] : '';
   if (name === before['name']) return { ...next, name };
   return { name, parameters: {} };
 }
 
-/** What the schemas have and no runner executes yet: it is shown only where somebody has written it, so that it can be removed. */
+/** Fields that no runner executes yet. They are shown only if set, so that they can be removed. */
 const NOT_YET = ['forEach', 'tools'];
 
 const NODE_OPTIONS = Object.keys(schemas.nodeOptions);
@@ -101,15 +104,14 @@ const OPTIONS = fieldsOf(
   { path: 'options' },
 );
 
-/** The names of all options. */
 export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
 
-/** The options of a step, or those that a trigger takes, too. */
+/** The options of a step, or those of a trigger. */
 export function optionFields(given: object, isStep: boolean): Field[] {
   return OPTIONS.filter(({ name }) => isOffered(name, given) && (isStep || NODE_OPTIONS.includes(name)));
 }
 
-/** The fields of a kind; test data have a place of their own. */
+/** The fields of a kind. Test data has its own tab. */
 function kindFields(kind: NodeKind, given: object = {}): Field[] {
   const schema = schemas.triggers[kind] ?? schemas.steps[kind];
   if (schema === undefined) return [];
@@ -120,12 +122,12 @@ function isOffered(name: string, given: object): boolean {
   return !NOT_YET.includes(name) || Object.hasOwn(given, name);
 }
 
-/** The skill of a node; undefined where this version has none of that name. */
+/** The skill of a node; undefined if this version does not have it. */
 function skillOf(node: WorkflowNode): SkillSchema | undefined {
   return schemas.skills.find(({ name }) => name === node.skill?.name);
 }
 
-/** Skill and credential. A skill that takes none has no field for it, unless one is set. */
+/** Skill and credential. A skill without credentials has no field for one, unless one is set. */
 function skillFields(skill: SkillSchema | undefined, hasCredential: boolean): Field[] {
   return kindFields('skill').flatMap((field): Field[] => {
     if (field.name === 'parameters') return skill === undefined ? [field] : [];
@@ -137,17 +139,17 @@ function skillFields(skill: SkillSchema | undefined, hasCredential: boolean): Fi
   });
 }
 
-/** The parameters of a skill: each may hold references. */
+/** The parameters of a skill. Each may hold references. */
 function parameterFields(skill: SkillSchema): Field[] {
   return fieldsOf(skill.parameters, { path: skill.name, isExpression: true });
 }
 
-/** What a kind does, in the words of its schema. */
+/** The description of the kind in its schema. */
 function kindHelp(kind: NodeKind): string | undefined {
   return (schemas.triggers[kind] ?? schemas.steps[kind])?.description;
 }
 
-/** What every node can have beside its parameters: retries, a time limit, what its failure means, whether its output is sensitive. */
+/** The options of a node: retries, timeout, error handling, sensitivity. */
 export function OptionsTab({ node, change }: { node: WorkflowNode; change: Change }) {
   const scope = useFormScope();
   const given = node as Values;
@@ -159,7 +161,7 @@ export function OptionsTab({ node, change }: { node: WorkflowNode; change: Chang
       const rest = Object.fromEntries(Object.entries(old).filter(([name]) => !OPTION_NAMES.includes(name)));
       return { ...rest, ...next } as WorkflowNode;
     }, 'options');
-  // The list that forEach names cannot be named by its own elements.
+  // `forEach` cannot refer to its own elements.
   return (
     <FormContext value={{ ...scope, sources: { nodes: scope.sources.nodes } }}>
       <SchemaForm

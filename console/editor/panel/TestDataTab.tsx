@@ -1,4 +1,4 @@
-/** The event that a test run takes from the trigger when it is given no other one. Kept in the workflow. */
+/** The default event of test runs, saved in the trigger. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';

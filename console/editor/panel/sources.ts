@@ -1,4 +1,6 @@
-/** What the expressions of a node may name: the nodes that lead to it, and inside `forEach` the element. Pure. */
+/**
+ * What the expressions of a node may refer to: the nodes before it, and inside `forEach` the element. Pure.
+ */
 import { evaluate } from '../../../api/expression/evaluate.ts';
 import { compileValue } from '../../../api/expression/template.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
@@ -10,7 +12,7 @@ import { nodeKind } from '../../workflows/kinds.ts';
 
 type Outputs = ReadonlyMap<string, NodeOutputs>;
 
-/** The sources of a node; `forEach` itself cannot name the element. */
+/** The sources of a node. `forEach` itself cannot refer to the element. */
 export function sourcesOf(spec: WorkflowSpec, id: string, outputs: Outputs): Sources {
   const before = nodesBefore(edgesOf(spec), id);
   const nodes = spec.nodes
@@ -31,7 +33,7 @@ function nodeSource(spec: WorkflowSpec, node: WorkflowNode, outputs: Outputs): S
   return [sourceOf(node, kind, last && { text_content: '', ...last }, letsPass)];
 }
 
-/** The first element of what `forEach` names, as far as it is known. */
+/** The first element of the `forEach` list, as far as it is known. */
 function elementOf(forEach: string, sources: Sources): Element {
   try {
     const list = evaluate(compileValue(forEach), scopeOf(sources));

@@ -1,4 +1,6 @@
-/** The test run in the editor's bar: the runs there were, and the button that starts one (Ctrl+Enter). */
+/**
+ * The run controls of the header: the history of runs, and the button that starts a test run (Ctrl+Enter).
+ */
 import { ActionIcon, Button, Drawer, Group, Loader, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconHistory, IconPlayerPlay } from '@tabler/icons-react';
@@ -58,7 +60,6 @@ export function RunBar() {
   );
 }
 
-/** The runs of the workflow that is edited, beside its canvas: choosing one shows it there. */
 const WorkflowRuns = lazy(async () => ({
   default: (await import('../../runs/WorkflowRuns.tsx')).WorkflowRuns,
 }));

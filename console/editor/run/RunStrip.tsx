@@ -1,4 +1,4 @@
-/** The run on the canvas, in a line of its own below the bar: how it is, why, and what can be done with it. */
+/** The status bar of the run on the canvas: phase, error and actions. */
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconListDetails, IconPlayerStop, IconX } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';

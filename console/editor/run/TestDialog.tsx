@@ -1,4 +1,4 @@
-/** Asks what a test run is started with, and starts it: saves first what was changed, and waits until just that would run. */
+/** The dialog of a test run. It saves changes first and waits until the gateways serve them. */
 import { Alert, Button, Checkbox, Group, Loader, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
@@ -26,7 +26,7 @@ const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/J
 
 const WARNED = 'windlass.testRunWarning';
 
-/** The dialog. `until`: the run goes only as far as that node. */
+/** `until`: the run stops after that node. */
 export function TestDialog({ until }: { until: string | undefined }) {
   useReturnFocus();
   const isAskingLive = useEditorPart((state) => state.isAskingLive);
@@ -100,7 +100,7 @@ function TestForm({ until }: { until: string | undefined }) {
   );
 }
 
-/** Said once in a browser. */
+/** Shown once per browser. */
 function Warning() {
   const [isWarned] = useState(() => localStorage.getItem(WARNED) !== null);
   if (isWarned) return null;
@@ -133,7 +133,7 @@ function SavingNote({ mayChange }: { mayChange: boolean }) {
 
 type EventProps = { kind: TriggerKind; text: string; onChange: (text: string) => void; read: ReadTestData };
 
-/** The event, with what was typed wrong. */
+/** The field for the event, with its mistakes. */
 function EventField({ kind, text, onChange, read }: EventProps) {
   const { draft, namespace, name } = useEditor();
   const takeReal = async (): Promise<void> => {
@@ -171,7 +171,7 @@ function EventField({ kind, text, onChange, read }: EventProps) {
 type Starting = {
   start: (event: object, isKept: boolean) => Promise<void>;
   stop: () => void;
-  /** What is being done. */
+  /** The current step. */
   step: string | undefined;
   error: unknown;
 };
@@ -190,7 +190,7 @@ function useStart(until: string | undefined): Starting {
       apply((before) => updateNode(before, trigger.id, (node) => withTestData(node, event)));
     if (mayChange && (isDirty || isKept)) {
       setStep('Saving…');
-      // What went wrong is told, or asked, by whoever saves.
+      // `save` reports its own failures.
       if (!(await save())) return undefined;
     }
     setStep('Waiting for the change to take effect…');

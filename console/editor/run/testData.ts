@@ -1,4 +1,4 @@
-/** What a test run is started with: the trigger's test data, or an example of what such a trigger sees. */
+/** The input of test runs: the trigger's test data, or an example event of its kind. */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
@@ -53,19 +53,18 @@ const EXAMPLES: Record<TriggerKind, object> = {
   bot: data({ chat_id: 1, from: { first_name: 'Ada', username: 'ada' }, message_type: 'text' }, 'Hello'),
 };
 
-/** The kind of a trigger; the one that needs nothing where the node has none. */
+/** The kind of a trigger; `manual` if the node has none. */
 export function triggerKind(trigger: WorkflowNode | undefined): TriggerKind {
   const kind = trigger && nodeKind(trigger);
   return kind !== undefined && kind in EXAMPLES ? (kind as TriggerKind) : 'manual';
 }
 
-/** The test data of a trigger, or an example. */
 export function testDataOf(trigger: WorkflowNode | undefined): object {
   const kind = triggerKind(trigger);
   return (trigger?.[kind]?.testData as object | undefined) ?? EXAMPLES[kind];
 }
 
-/** What a run was started with, in the form of the test data of such a trigger. */
+/** The input of a run in the form of test data. */
 export function asTestData(
   kind: TriggerKind,
   { text_content, data_content }: { text_content?: string | undefined; data_content?: unknown },
@@ -74,7 +73,6 @@ export function asTestData(
   return data(data_content ?? null, text_content === '' ? undefined : text_content);
 }
 
-/** The node with other test data. */
 export function withTestData(node: WorkflowNode, testData: object): WorkflowNode {
   const kind = triggerKind(node);
   return { ...node, [kind]: { ...node[kind], testData } };
@@ -82,7 +80,7 @@ export function withTestData(node: WorkflowNode, testData: object): WorkflowNode
 
 export type ReadTestData = { ok: true; value: object } | { ok: false; message: string };
 
-/** What somebody typed as test data. */
+/** Parses typed test data. */
 export function readTestData(kind: TriggerKind, text: string): ReadTestData {
   const parsed = parse(text.trim() === '' ? '{}' : text);
   if (!parsed.ok) return parsed;

@@ -1,4 +1,4 @@
-/** The panel of a line: when it is taken, and the way to take it away. */
+/** The panel of an edge: its condition, and a button to remove it. */
 import { Button, CloseButton, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useMemo } from 'react';
@@ -85,7 +85,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   );
 }
 
-/** A condition may name what the node behind it may name, but no element of its list. */
+/** A condition may refer to the same nodes as the target node, but not to an element of its list. */
 function useScope(id: string): FormScope {
   const { draft, namespace, isReadOnly } = useEditor();
   const outputs = useLastOutputs();

@@ -1,4 +1,4 @@
-/** Lets people choose a node: they type, choose with arrows and Enter or the pointer, and it stands where it belongs. */
+/** The search for a new node, by keyboard or pointer, which adds it at its place. */
 import { CloseButton, Combobox, Group, Text, TextInput, ThemeIcon, Title, useCombobox } from '@mantine/core';
 import { IconKey, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -119,7 +119,7 @@ function placed(draft: Draft, place: PickerPlace, node: ReturnType<typeof newNod
   }
 }
 
-/** The credentials of the project; none where they may not be listed. */
+/** The credentials of the project; empty if the user may not list them. */
 function useKnownCredentials(namespace: string): Known[] {
   const { data = [] } = useQuery({
     queryKey: ['known-credentials', namespace],

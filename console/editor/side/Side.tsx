@@ -1,4 +1,4 @@
-/** What stands beside the canvas: the panel of a node or edge, or the choice of a new one. */
+/** The side panel: a node, an edge, or the picker for a new node. */
 import { lazy, Suspense, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
 import { edgeId } from '../model/graph.ts';
@@ -51,7 +51,7 @@ function closeAt(event: KeyboardEvent, store: EditorStore): void {
   if (event.key === 'Escape' && !event.defaultPrevented) closeTo(store);
 }
 
-/** Closes the panel and gives the focus back to the card that it was about. */
+/** Closes the panel and returns the focus to its node. */
 function closeTo(store: EditorStore): void {
   store.closePanel();
   const id = store.get().selection.nodes.at(-1);

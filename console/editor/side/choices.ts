@@ -1,4 +1,4 @@
-/** The nodes that can be added, in words: from the schemas that the forms come from. */
+/** The nodes to choose from, built from the schemas. */
 import { schemas } from 'windlass:schemas';
 import { TRIGGERS } from '../../workflows/triggers.ts';
 import { IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
@@ -10,7 +10,7 @@ export type Offer = {
   key: string;
   label: string;
   description: string;
-  /** What it needs: kinds of credentials. */
+  /** The required kinds of credentials, as text. */
   needs: string;
   icon: NodeIcon;
   color: string;
@@ -64,7 +64,7 @@ const STARTS: Offer[] = TRIGGERS.map(({ kind, label, starts, icon, credentials }
   choice: { kind: 'trigger', trigger: kind, credentials },
 }));
 
-/** What fits all words that were typed, the best first: names count before descriptions. */
+/** The nodes that match all words. Matches in names come before matches in descriptions. */
 export function offers(what: 'steps' | 'triggers', text: string): Offer[] {
   const words = text
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** Asks the API server what it thinks of the draft, without storing it, some time after the last change. */
+/** Validates the draft with a dry run on the API server, some time after the last change. */
 import { useEffect } from 'react';
 import { failureFrom } from '../../http/failure.ts';
 import { patchObject } from '../../kube/objects.ts';
@@ -10,7 +10,10 @@ import { useEditorPart, useEditorStore } from './store.ts';
 
 const AFTER_MS = 800;
 
-/** Keeps the problems of the draft current. Where the API server cannot be asked, what was known of an earlier draft is dropped. */
+/**
+ * Updates the problems of the draft. If the API server cannot be asked, problems of earlier drafts are
+ * dropped.
+ */
 export function useDraftCheck(isAllowed: boolean): void {
   const store = useEditorStore();
   const draft = useEditorPart((state) => state.draft);
@@ -39,7 +42,7 @@ export function useDraftCheck(isAllowed: boolean): void {
 
 function found(error: unknown, spec: WorkflowSpec) {
   const { status, causes, detail } = failureFrom(error);
-  // Of other rights that are missing the page tells by itself.
+  // Other missing rights are visible on the page.
   const isTold = status === 422 || status === 400 || forbiddenCredential(detail) !== undefined;
   if (!isTold) return [];
   return draftProblems(causes.length > 0 ? causes : [{ field: '', message: detail }], spec);

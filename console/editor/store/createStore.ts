@@ -1,4 +1,4 @@
-/** Makes the editor's store: binds the pure session to what is shown, to saving, and to whoever listens. */
+/** Creates the editor's store: connects the pure session with the view, saving and the subscribers. */
 import { ApiFailure, failureFrom } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { tellDone, tellFailure, tellProblem } from '../../ui/tell.tsx';
@@ -28,18 +28,16 @@ type View = Pick<
   found: Parameters<typeof problemsOf>[0];
 };
 
-/** What the actions work on. */
 type Core = {
   readonly session: () => Session;
   readonly view: () => View;
   readonly set: (session: Session, change?: Partial<View>) => void;
-  /** What was read while saving: it may be our own change, and is looked at when the answer is there. */
+  /** The version read while saving. It may be our own change, so it is handled after the response. */
   waiting?: WorkflowObject;
-  /** Takes the answer to whether the changes may go live. */
+  /** Resolves the question whether changes may go live. */
   answer?: (isConfirmed: boolean) => void;
 };
 
-/** A store for this workflow. */
 export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorStore {
   let session = opened(workflow);
   let view: View = {
@@ -117,14 +115,14 @@ function see(core: Core, read: WorkflowObject): void {
   if (outcome === 'joined') tellDone(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
-/** `isConfirmed`: somebody has seen that the changes go live. */
+/** `isConfirmed`: the user confirmed that the changes go live. */
 async function save(core: Core, isConfirmed: boolean): Promise<boolean> {
   if (!maySave(core)) return false;
   if (!isConfirmed && goesLive(core)) return (await confirmLive(core)) && save(core, true);
   return send(core, isConfirmed);
 }
 
-/** Whether it can be saved as it is; people are told otherwise. */
+/** Whether the draft can be saved. Otherwise the user is told why. */
 function maySave({ session, view, set }: Core): boolean {
   const { isSaving, isAskingLive, mode, unreadable } = view();
   if (isSaving || isAskingLive || mode !== 'edit') return false;
@@ -137,7 +135,7 @@ function maySave({ session, view, set }: Core): boolean {
   return false;
 }
 
-/** What is gone is created again switched off. */
+/** A deleted workflow is recreated as inactive. */
 function goesLive({ session, view }: Core): boolean {
   return !view().isGone && liveChanges(session().saved, session().history.present).length > 0;
 }
@@ -156,7 +154,7 @@ async function send(core: Core, isConfirmed: boolean): Promise<boolean> {
   return result.kind !== 'failed' && !isDirty(session());
 }
 
-/** Asks whether the changes may go live; resolves with the answer. */
+/** Asks whether the changes may go live. */
 function confirmLive(core: Core): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   core.answer = (isConfirmed) => {
@@ -178,7 +176,7 @@ function seeWaiting(core: Core): void {
   if (read) see(core, read);
 }
 
-/** Somebody was faster: where the two changes go together they are saved, else people decide. */
+/** Someone else saved first: save on top if the changes do not conflict; otherwise the user decides. */
 function saveOnTop(core: Core, newer: WorkflowObject, isConfirmed: boolean): Promise<boolean> {
   see(core, newer);
   return save(core, isConfirmed);
@@ -236,7 +234,7 @@ function stateOf(session: Session, view: View, before?: EditorState): EditorStat
 
 let known: { found: View['found']; workflow: WorkflowObject; problems: Problems } | undefined;
 
-/** The same object for the same facts, so that nodes are not drawn anew for nothing. */
+/** Returns the same object for equal input, so that nodes are not redrawn. */
 function allProblems(found: View['found'], workflow: WorkflowObject): Problems {
   if (known?.found === found && known.workflow === workflow) return known.problems;
   const all = [...found, ...savedProblems(workflow)];

@@ -1,11 +1,11 @@
-/** What is selected or open and is not in the draft any more is neither. Pure. */
+/** Removes elements from selection, panel and picker that the draft no longer contains. Pure. */
 import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
 import type { EditorState } from './store.ts';
 
 type Shown = Pick<EditorState, 'selection' | 'panel' | 'picker'>;
 
-/** The view without what is gone. What is still there keeps its object. */
+/** The view without removed elements. Unchanged parts keep their objects. */
 export function withoutGone<T extends Shown>(view: T, { spec }: Draft): T {
   const ids = new Set(spec.nodes.map(({ id }) => id));
   const lines = new Set(edgesOf(spec).map(edgeId));

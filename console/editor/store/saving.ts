@@ -1,4 +1,4 @@
-/** Sends what was changed, and nothing else, on the condition that nobody was faster; or all of it, where the object is gone. */
+/** Sends the changed fields, provided that nobody else saved first; or the whole object if it was deleted. */
 import { failureFrom } from '../../http/failure.ts';
 import { createObject, getObject, patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../../kube/resources.ts';
@@ -11,11 +11,11 @@ import type { Session } from '../model/session.ts';
 export type SaveResult =
   | { kind: 'saved'; workflow: WorkflowObject; sent: Draft }
   | { kind: 'nothing' }
-  /** Somebody else was faster. */
+  /** Someone else saved first. */
   | { kind: 'newer'; workflow: WorkflowObject }
   | { kind: 'failed'; error: unknown };
 
-/** Saves the draft. Never throws. */
+/** Never throws. */
 export async function saveSession({ workflow, saved, history }: Session): Promise<SaveResult> {
   const sent = history.present;
   const patch = patchOf(saved, sent);
@@ -25,7 +25,7 @@ export async function saveSession({ workflow, saved, history }: Session): Promis
   return told({ namespace, name, sent }, () => patchObject(WORKFLOWS, { namespace, name }, versioned));
 }
 
-/** Creates the object anew, switched off: whoever has deleted it wanted that nothing runs. Never throws. */
+/** Recreates the object as inactive: whoever deleted it wanted no runs. Never throws. */
 export function createAgain({ workflow, history }: Session): Promise<SaveResult> {
   const sent = history.present;
   const { namespace = '', name } = workflow.metadata;
@@ -33,7 +33,7 @@ export function createAgain({ workflow, history }: Session): Promise<SaveResult>
   return told({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
 }
 
-/** The marks that people have set, and where the nodes stand now. */
+/** Labels and annotations that people set, and the current positions. */
 function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
   const { annotations = {}, ...marks } = manifestOf(workflow).metadata;
   const { [POSITIONS]: _before, ...kept } = annotations;
@@ -43,7 +43,7 @@ function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
 
 type Sending = { namespace: string; name: string; sent: Draft };
 
-/** What came of sending it. Where somebody was faster, what they have saved. */
+/** The result of the request. If someone else saved first, their version. */
 async function told(
   { namespace, name, sent }: Sending,
   send: () => Promise<WorkflowObject>,

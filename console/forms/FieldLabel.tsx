@@ -1,4 +1,4 @@
-/** A label with small buttons at its right. */
+/** A label with small buttons at the right. */
 type Props = { label: string; isRequired?: boolean; actions: React.ReactNode };
 
 export function FieldLabel({ label, isRequired = false, actions }: Props) {

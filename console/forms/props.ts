@@ -2,17 +2,16 @@
 import type { Editor, Field } from './fields.ts';
 import type { Values } from './values.ts';
 
-/** `K`: the editors that the input is for. */
+/** `K`: the editors that the input supports. */
 export type InputProps<K extends Editor['kind']> = {
   field: Omit<Field, 'editor'> & { editor: Extract<Editor, { kind: K }> };
-  /** Where the field is below its node, such as `skill.parameters.to`. */
+  /** The path of the field within its node, such as `skill.parameters.to`. */
   path: string;
   value: unknown;
   /** `undefined` removes the member. */
   onChange: (value: unknown) => void;
   error: string | undefined;
   isReadOnly: boolean;
-  /** Beside the label. */
   actions?: React.ReactNode;
 };
 
@@ -28,7 +27,7 @@ export type FieldInputProps = {
 
 export type SchemaFormProps = {
   fields: Field[];
-  /** Where the object is below its node, such as `skill.parameters`. */
+  /** The path of the object within its node, such as `skill.parameters`. */
   path: string;
   values: Values;
   onChange: (values: Values) => void;

@@ -1,8 +1,11 @@
-/** The shape of `windlass:schemas`: JSON Schemas (draft 2020-12) made at build time from the zod schemas that the CRDs come from. */
+/**
+ * The type of `windlass:schemas`: JSON Schemas (draft 2020-12) that are built from the zod schemas of the
+ * CRDs.
+ */
 
 import type { DurationBounds } from '../../api/duration.ts';
 
-/** As much of JSON Schema as zod writes for our schemas. */
+/** The part of JSON Schema that zod generates for our schemas. */
 export type FieldSchema = {
   type?: string | string[];
   description?: string;
@@ -21,9 +24,9 @@ export type FieldSchema = {
   pattern?: string;
   format?: string;
   anyOf?: FieldSchema[];
-  /** Any JSON value is taken. */
+  /** Accepts any JSON value. */
   'x-windlass-free'?: boolean;
-  /** It is a duration within these bounds. */
+  /** A duration within these bounds. */
   'x-windlass-duration'?: DurationBounds;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
   'x-kubernetes-validations'?: { rule: string; message: string }[];
@@ -32,13 +35,13 @@ export type FieldSchema = {
 export type SkillSchema = {
   name: string;
   description: string;
-  /** Kinds of credentials that it takes; empty: none. */
+  /** The accepted kinds of credentials; empty: none. */
   credentials: string[];
   credentialIsOptional: boolean;
-  /** What happens to its effect after a crash. */
+  /** What happens to the effect after a crash. */
   effect: string;
   parameters: FieldSchema;
-  /** What `data_content` of its output has. */
+  /** The content of `data_content`. */
   output?: FieldSchema;
 };
 
@@ -47,11 +50,11 @@ export type Schemas = {
   triggers: Record<string, FieldSchema>;
   /** By kind: agent, skill, response. */
   steps: Record<string, FieldSchema>;
-  /** Options that triggers and steps take: sensitive. */
+  /** Options of triggers and steps: sensitive. */
   nodeOptions: Record<string, FieldSchema>;
-  /** Options that every step takes: retry, timeout, onError, forEach, effect. */
+  /** Options of steps: retry, timeout, onError, forEach, effect. */
   stepOptions: Record<string, FieldSchema>;
-  /** What a workflow has beside its nodes and edges: displayName, history, timeout, concurrency, … */
+  /** The fields of a workflow beside nodes and edges: displayName, history, timeout, concurrency, … */
   workflow: FieldSchema;
   skills: SkillSchema[];
   /** By kind: smtp, imap, openai, oauth2, bot, http, s3. */

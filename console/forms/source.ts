@@ -1,12 +1,12 @@
 /**
- * What an expression of a node may name: the nodes before it, with what they produced last or, before the first run, with the test data
- * of the trigger and the shapes that nodes of their kind produce. Reads own properties only, as the evaluation does.
+ * The sources of an expression: the nodes before it, with their last outputs or, before the first run, with
+ * test data and example shapes. Reads own properties only, as the evaluation does.
  */
 import { printStep, type NodeMember, type PathStep } from '../../api/expression/reference.ts';
 import type { NodeOutput } from '../../api/expression/scope.ts';
 import type { NodeKind, WorkflowNode } from '../../api/workflow.ts';
 
-/** The data of a drag that names a value, such as `$('trigger').data_content.name`. */
+/** The drag data type of a reference, such as `$('trigger').data_content.name`. */
 export const REFERENCE_TYPE = 'application/x-windlass-reference';
 
 export type Source = {
@@ -14,19 +14,19 @@ export type Source = {
   label: string;
   kind: NodeKind;
   output: Partial<NodeOutput>;
-  /** True: it produced this last, or a test run would have it. False: the output only shows which members there will be. */
+  /** True: the output of a run or of test data. False: an example that only shows the members. */
   isReal: boolean;
   members: NodeMember[];
 };
 
-/** What the elements of `forEach` are; left out where the step has no forEach. */
+/** The elements of `forEach`; undefined if the step has no forEach. */
 export type Element = { item: unknown; isReal: boolean };
 
 export type Sources = { nodes: Source[]; element?: Element };
 
 const FILE = { id: '', name: '', mime_type: '', size: 0, modified_time: '', folder_id: '', url: '' };
 
-/** What `data_content` of each kind has in it; undefined: anything. */
+/** An example of `data_content` by kind; undefined: anything. */
 const SHAPES: Partial<Record<NodeKind, unknown>> = {
   schedule: { scheduled_time: '', fired_time: '', time_zone: '' },
   mail: {
@@ -52,7 +52,7 @@ const SHAPES: Partial<Record<NodeKind, unknown>> = {
 
 const ERROR_SHAPE = { reason: '', message: '' };
 
-/** The source that a node is, with its last output where there is one. */
+/** The source for a node, with its last output if there is one. */
 export function sourceOf(
   node: WorkflowNode,
   kind: NodeKind,
@@ -74,7 +74,7 @@ export function sourceOf(
   };
 }
 
-/** What a test run would begin with. Test data hold no headers, which a webhook may admit: of those nothing is known then. */
+/** The input of a test run. Test data has no headers, so those of a webhook are unknown. */
 function testOutputOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> | undefined {
   const fields: unknown = node[kind];
   const testData = isRecord(fields) ? fields['testData'] : undefined;
@@ -92,7 +92,7 @@ function shapeOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> {
   };
 }
 
-/** Test data show the members also where they are not all that there will be. */
+/** Test data shows the members, even if it does not contain all of them. */
 function testDataOf(node: WorkflowNode, kind: NodeKind): unknown {
   const fields: unknown = node[kind];
   if (!isRecord(fields)) return undefined;
@@ -100,13 +100,13 @@ function testDataOf(node: WorkflowNode, kind: NodeKind): unknown {
   return kind === 'manual' || !isRecord(testData) ? testData : testData['data_content'];
 }
 
-/** A member of an object or an element of a list: how it is written behind its owner, and what it is. */
+/** A member of an object or an element of a list: its path step, its notation and its value. */
 export type Child = { step: PathStep; written: string; value: unknown };
 
-/** Lists show so many of their elements; the others look the same as a rule. */
+/** Lists show only the first elements; others usually have the same shape. */
 const ELEMENTS = 5;
 
-/** What can be read out of a value. */
+/** The members of a value. */
 export function childrenOf(value: unknown): Child[] {
   if (Array.isArray(value))
     return value.slice(0, ELEMENTS).map((element: unknown, index) => childOf(index, element));
@@ -117,7 +117,7 @@ function childOf(step: PathStep, value: unknown): Child {
   return { step, written: printStep(step), value };
 }
 
-/** A value in a few words: `text`, `number`, `list of 3`, `object`. */
+/** The type of a value: `text`, `number`, `list of 3`, `object`. */
 export function typeLabel(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'any';

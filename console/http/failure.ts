@@ -1,15 +1,15 @@
-/** What went wrong with a call, in words for a person: what happened, and what to do. */
+/** Failures of HTTP calls as text: what happened and what to do. */
 
-/** One thing that the API server has against an object: which field, and why. */
+/** One problem of an object, as the API server reports it. */
 export type Cause = { field: string; message: string };
 
 export class ApiFailure extends Error {
-  /** 0: the server was not reached. */
+  /** 0: no response. */
   readonly status: number;
   readonly title: string;
-  /** What to do, or what the server said. */
+  /** What to do, or the message of the server. */
   readonly detail: string;
-  /** A stable word: that of a problem, or the reason of a Kubernetes Status. */
+  /** A stable name: the type of a problem, or the reason of a Kubernetes Status. */
   readonly reason: string;
   readonly causes: Cause[];
 
@@ -24,7 +24,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The failure that an answer tells of: a problem (RFC 9457), a Kubernetes Status, or anything else. */
+/** The failure of a response: a problem (RFC 9457), a Kubernetes Status, or anything else. */
 export function failureOf(status: number, body: unknown): ApiFailure {
   if (isRecord(body)) {
     if (body['kind'] === 'Status') return failureOfStatus(status, body);
@@ -47,7 +47,7 @@ export function failureOf(status: number, body: unknown): ApiFailure {
 const FOREIGN =
   'The response may come from a proxy or a sign-in page in front of the gateway. Reload the page.';
 
-/** What to do about an answer that is neither a problem nor a Status: mostly a proxy's. */
+/** Advice for responses that are neither a problem nor a Status: usually a proxy's. */
 const ADVICE: Record<number, string> = {
   200: FOREIGN,
   403: FOREIGN,
@@ -56,7 +56,6 @@ const ADVICE: Record<number, string> = {
   429: 'Too many requests. Wait a moment and try again.',
 };
 
-/** The failure of a call that got no answer. */
 export function failureOfNetwork(): ApiFailure {
   return new ApiFailure({
     status: 0,
@@ -67,7 +66,7 @@ export function failureOfNetwork(): ApiFailure {
   });
 }
 
-/** What to show for anything that was thrown. */
+/** The failure of any thrown value. */
 export function failureFrom(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
   const detail = error instanceof Error ? error.message : String(error);

@@ -1,17 +1,17 @@
-/** Where events come by the hundred, what is shown changes a few times a second and not with each of them. */
+/** Batches frequent events, so that the page redraws a few times per second instead of once per event. */
 
 type Change<T> = (before: T) => T;
 
 export type Changes<T> = {
   add(change: Change<T>): void;
-  /** Forgets what was not made yet: something newer was read. */
+  /** Discards pending changes: a newer version was read. */
   drop(): void;
 };
 
-/** Shorter than anybody notices. */
+/** Short enough to go unnoticed. */
 const GATHER_MS = 80;
 
-/** Makes the changes that come within that time as one, in their order. */
+/** Applies the changes within that time together, in order. */
 export function gatherChanges<T>(make: (change: Change<T>) => unknown): Changes<T> {
   let waiting: Change<T>[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-/** Workflow YAML, equal to the canvas at every moment at which the text can be read. */
+/** The workflow as YAML. It equals the canvas whenever the text is valid. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import {
@@ -60,7 +60,9 @@ export function YamlTab() {
   );
 }
 
-/** Brings the text up to the draft, unless it says the same already in its own way; and the problems to their lines. */
+/**
+ * Updates the text from the draft, unless it is equivalent already, and shows the problems at their lines.
+ */
 function follow(view: EditorView, store: EditorStore): void {
   const { name, draft, problems, unreadable } = store.get();
   const text = view.state.doc.toString();
@@ -127,13 +129,13 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
     keymap.of([...defaultKeymap, ...foldKeymap, ...historyKeymap, indentWithTab]),
     codeTheme(scheme),
     EditorView.updateListener.of((update) => {
-      // What `follow` writes is the draft already.
+      // Text written by `follow` equals the draft already.
       if (update.docChanged && update.view.hasFocus) take(update.view, store);
     }),
   ];
 }
 
-/** Takes what was typed into the draft, if it can be read. */
+/** Applies the text to the draft if it is valid. */
 function take(view: EditorView, store: EditorStore): void {
   const { name, problems } = store.get();
   const reading = readText(view.state.doc.toString(), name);
@@ -145,6 +147,6 @@ function take(view: EditorView, store: EditorStore): void {
     store.setUnreadable(undefined);
     store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });
   }
-  // Diagnostics are another transaction, which may not begin inside of this one.
+  // Diagnostics need a transaction of their own, after this one.
   queueMicrotask(() => show(view, name, problems));
 }

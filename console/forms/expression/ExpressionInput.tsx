@@ -1,4 +1,7 @@
-/** An input for a text with references or for CEL: completion, a preview of the value below it, references by drag or from a tree. */
+/**
+ * An input for text with references or for CEL, with completion, a preview of the value, and references by
+ * drag and drop or from a tree.
+ */
 import { ActionIcon, Input, Popover, Text, Tooltip } from '@mantine/core';
 import { useEffect, useId, useRef, useState } from 'react';
 import { FieldLabel } from '../FieldLabel.tsx';
@@ -17,15 +20,14 @@ type Props = {
   onChange: (text: string) => void;
   language: 'template' | 'cel';
   isMultiline?: boolean;
-  /** CEL that must be true or false. */
+  /** CEL that must evaluate to a boolean. */
   isCondition?: boolean;
   help?: string;
   isRequired?: boolean;
   error?: string | undefined;
   placeholder?: string;
-  /** Without a visible label, where a row of a list already has one. */
+  /** Without a visible label, because the row of the list has one. */
   isBare?: boolean;
-  /** Beside the label. */
   actions?: React.ReactNode;
   onBlur?: () => void;
 };
@@ -88,7 +90,7 @@ export function ExpressionInput(props: Props) {
   );
 }
 
-/** A button that opens a tree of what earlier nodes produced, for people who do not drag or write. */
+/** Opens a tree of the outputs of earlier nodes, for users who neither drag nor type references. */
 function InsertReference({ label, onInsert }: { label: string; onInsert: (reference: string) => void }) {
   const { sources, isReadOnly } = useFormScope();
   const [isOpen, setOpen] = useState(false);
@@ -137,7 +139,7 @@ function InsertReference({ label, onInsert }: { label: string; onInsert: (refere
   );
 }
 
-/** The preview of what is being typed. What is needed for CEL is loaded when CEL is first shown. */
+/** The preview of the typed expression. The CEL compiler is loaded on first use. */
 type Given = { value: string; language: 'template' | 'cel'; isCondition: boolean; sources: Sources };
 
 type CelModule = typeof import('./celPreview.ts');

@@ -1,9 +1,9 @@
-/** What an expression yields with the last outputs, below its input; read out politely. */
+/** The value of an expression with the last outputs, below its input, announced politely. */
 import { IconAlertCircle, IconArrowRight, IconInfoCircle } from '@tabler/icons-react';
 import classes from './Expression.module.css';
 import type { Preview } from './preview.ts';
 
-/** Characters that fit in any case. */
+/** Shorter texts always fit. */
 const LONG = 60;
 
 export function PreviewLine({ id, preview }: { id: string; preview: Preview }) {
@@ -28,7 +28,7 @@ function shown(preview: Preview) {
           />
           <span
             className={classes['value']}
-            // Long ones scroll, which takes the focus.
+            // Long values scroll and therefore need the focus.
             {...(preview.text.length > LONG && { tabIndex: 0, role: 'group', 'aria-label': 'Value' })}
           >
             {preview.text === '' ? '(empty string)' : preview.text}

@@ -1,4 +1,7 @@
-/** What earlier nodes produced, as a tree: a click takes a reference, and each line can be dragged into an input. */
+/**
+ * The outputs of earlier nodes as a tree. A click picks a reference, and each value can be dragged into an
+ * input.
+ */
 import { ActionIcon, Badge, Group, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';

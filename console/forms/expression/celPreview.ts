@@ -1,9 +1,9 @@
-/** What an expression in CEL yields with the outputs of the last run. Its compiler is large: this module is loaded when it is needed. */
+/** Previews of CEL expressions with the outputs of the last run. Import it lazily: the compiler is large. */
 import { compileCondition, compileValueExpression, evaluateValue } from '../../../api/cel.ts';
 import { notBefore, problemOf, scopeOf, valueOf, type Preview } from './preview.ts';
 import type { Sources } from '../source.ts';
 
-/** The preview of an expression; a condition must be true or false. */
+/** The preview of an expression. A condition must evaluate to a boolean. */
 export function previewCel(source: string, sources: Sources, isCondition: boolean): Preview {
   try {
     const compile = isCondition ? compileCondition : compileValueExpression;

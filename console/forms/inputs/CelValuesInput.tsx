@@ -1,4 +1,6 @@
-/** What the skill `set` computes: names with an expression in CEL each, or one expression whose value is the whole output. */
+/**
+ * The values of the skill `set`: names with a CEL expression each, or one expression for the whole output.
+ */
 import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** A cron expression: in words, with the next times in the time zone beside it, and the usual ones to take. */
+/** A cron expression with its description, next times, and common presets. */
 import { Button, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { CRON_FIELDS } from '../../../api/cron.ts';

@@ -27,13 +27,13 @@ import {
 import { ListInput, MapInput, ObjectInput, OneOfInput, ShapesInput } from './StructureInputs.tsx';
 import { ToolsInput } from './ToolsInput.tsx';
 
-/** So few optional fields are shown at once. */
+/** Up to so many optional fields are shown at once. */
 const FEW = 2;
 
 export function SchemaForm({ fields, path, values, onChange, isFlat = false }: SchemaFormProps) {
   const { problems } = useFormScope();
   const [isOpen, setOpen] = useState(false);
-  // Decided once: a field does not leave its place while somebody writes in it.
+  // Decided once, so that fields do not move while the user types.
   const [given] = useState(() => new Set(Object.keys(values)));
   const optional = fields.filter(({ isRequired }) => !isRequired);
   const isShown = ({ name, isRequired }: Field) =>
@@ -84,7 +84,7 @@ function FieldInput(props: FieldInputProps) {
   const [isWritten, setWritten] = useState(false);
   const error = problemOf(field, value, { path, problems, isAsked: showsAll || wasIn });
   const isText = isBare || writesText(field.editor, value);
-  // While somebody types, the input stays the one that it is: another one would take the keys from them.
+  // While the user types, the input stays the same: another one would lose the focus.
   const [held, setHeld] = useState<boolean>();
   const isExpression = held ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
   const canToggle = field.isExpression && !isText && !isReadOnly;
@@ -121,7 +121,7 @@ function FieldInput(props: FieldInputProps) {
   );
 }
 
-/** A reference that is dropped on an input that is no text takes its place. */
+/** A reference dropped on a non-text input replaces its value. */
 function dropOf(
   onReference: (reference: string) => void,
 ): Pick<ComponentProps<'div'>, 'onDrop' | 'onDragOver'> {
@@ -140,7 +140,6 @@ function dropOf(
 
 type InputGiven = InputProps<Editor['kind']> & { isBare: boolean };
 
-/** The value as a text with references. */
 function WrittenInput({ field, value, onChange, error, isBare, actions }: InputGiven) {
   const isScalar = field.editor.kind === 'scalar';
   const text = typeof value === 'string' && !isScalar ? value : scalarText(value);
@@ -161,10 +160,10 @@ function WrittenInput({ field, value, onChange, error, isBare, actions }: InputG
   );
 }
 
-/** Whether the value is a text anyway, so that references can be written right into it. */
+/** Whether references can be typed into the value directly. */
 function writesText(editor: Editor, value: unknown): boolean {
   if (editor.kind === 'text' || editor.kind === 'longText' || editor.kind === 'duration') return true;
-  // Addresses may stand in one text with commas between.
+  // Addresses may be one text separated by commas.
   return editor.kind === 'list' && editor.item.kind === 'text' && !Array.isArray(value);
 }
 
@@ -188,7 +187,7 @@ function problemOf(
     : undefined;
 }
 
-/** What the schema has against a text. */
+/** The validation error of a text. */
 function misfit(editor: Editor, text: string): string | undefined {
   if (editor.kind === 'duration') {
     const { least, most } = editor.bounds;
@@ -224,7 +223,10 @@ function ScopedCredentialInput(props: InputProps<'credential'>) {
   return <CredentialInput {...props} />;
 }
 
-/** The input of each editor. Nested inputs get the components that render their fields, so that modules import each other one way. */
+/**
+ * The input of each editor. Nested inputs get the components that render their fields, so that imports stay
+ * acyclic.
+ */
 const INPUTS: { [K in Editor['kind']]: ComponentType<InputProps<K>> } = {
   text: PlainTextInput,
   longText: LongTextInput,
@@ -250,7 +252,6 @@ const INPUTS: { [K in Editor['kind']]: ComponentType<InputProps<K>> } = {
   celValues: CelValuesInput,
 };
 
-/** The input that fits the editor. */
 function Plain({ isBare: _always, ...props }: InputGiven) {
   const Input = INPUTS[props.field.editor.kind] as ComponentType<InputProps<Editor['kind']>>;
   return <Input {...props} />;

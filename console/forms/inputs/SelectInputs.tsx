@@ -1,4 +1,4 @@
-/** The name of a model, with those that the credential beside it offers. */
+/** Inputs that choose from known names: models, time zones, skills, keys of Secrets. */
 import { Autocomplete, Fieldset, Group, Select, Text, TextInput } from '@mantine/core';
 import { useObject, useTable } from '../../kube/hooks.ts';
 import { CREDENTIALS, SECRETS } from '../../kube/resources.ts';
@@ -32,7 +32,6 @@ export function ModelInput(props: InputProps<'model'>) {
   );
 }
 
-/** An IANA time zone. */
 const ZONES = [
   ...new Set([
     'UTC',
@@ -61,7 +60,6 @@ export function TimeZoneInput(props: InputProps<'timeZone'>) {
   );
 }
 
-/** Which skill: by name, with what it does. */
 export function SkillInput(props: InputProps<'skill'>) {
   const { value, onChange, error, isReadOnly } = props;
   return (
@@ -93,7 +91,7 @@ function unknownSkill(value: unknown): string | undefined {
   return `Unknown skill ${value}. Choose another one.`;
 }
 
-/** A key of a Secret. Names are offered where the person may list Secrets; else they are written. */
+/** A key of a Secret. Names are offered if the user may list Secrets. */
 export function SecretRefInput({ field, value, onChange, error, isReadOnly }: InputProps<'secretRef'>) {
   const { namespace } = useFormScope();
   const mayList = useMay({ verb: 'list', resource: SECRETS, namespace });

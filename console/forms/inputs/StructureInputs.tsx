@@ -1,4 +1,4 @@
-/** Inputs for lists, names with values, objects, and for one of several ways. */
+/** Inputs for lists, maps, objects, exclusive options and values of several shapes. */
 import {
   ActionIcon,
   Button,
@@ -22,14 +22,13 @@ import type { FieldInputProps, InputProps } from '../props.ts';
 /** `Field` renders the fields of the structure. */
 type Nested<K extends Editor['kind']> = InputProps<K> & { Field: ComponentType<FieldInputProps> };
 
-/** Short values that hold no references are tags; others have inputs of their own. */
+/** Short values without references are tags. Others have their own inputs. */
 export function ListInput(props: Nested<'list'>) {
   const { editor, isExpression } = props.field;
   const isTags = editor.item.kind === 'scalar' || (editor.item.kind === 'text' && !isExpression);
   return isTags ? <TagListInput {...props} /> : <RowListInput {...props} />;
 }
 
-/** Short texts, as tags. */
 function TagListInput(props: InputProps<'list'>) {
   const { field, value, onChange, error, isReadOnly } = props;
   const tags = Array.isArray(value) ? value.map(scalarText) : [];
@@ -49,7 +48,6 @@ function TagListInput(props: InputProps<'list'>) {
   );
 }
 
-/** A list whose elements have inputs of their own. */
 function RowListInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'list'>) {
   const items: unknown[] = Array.isArray(value) ? value : [];
   const item = (index: number): Field => ({
@@ -89,13 +87,12 @@ function RowListInput({ Field, field, path, value, onChange, error, isReadOnly, 
   );
 }
 
-/** What a new element begins as. */
+/** The initial value of a new element. */
 function emptyOf({ kind }: Editor): unknown {
   if (kind === 'object' || kind === 'secretRef' || kind === 'oneOf' || kind === 'map') return {};
   return kind === 'json' ? null : '';
 }
 
-/** Names, and for each a value. */
 export function MapInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'map'>) {
   const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
   const shown = isSame(rows, valuesOf(value)) ? rows : Object.entries(valuesOf(value));
@@ -151,9 +148,8 @@ function isSame(rows: [string, unknown][], values: Values): boolean {
   return JSON.stringify(named) === JSON.stringify(values);
 }
 
-/** The members of an object. */
 export function ObjectInput({ Field, field, path, value, onChange, error, actions }: Nested<'object'>) {
-  // What an optional object must have is needed only when it is there.
+  // Members of an optional object are required only if the object exists.
   const isThere = field.isRequired || !isNothing(value);
   const fields = field.editor.fields.map((member) => ({
     ...member,
@@ -186,7 +182,7 @@ function Members({ Field, fields, path, value, onChange }: MembersProps) {
   ));
 }
 
-/** None or one of several ways, each with fields of its own. */
+/** None or one of several options, each with its own fields. */
 export function OneOfInput({ Field, field, path, value, onChange, error, isReadOnly }: Nested<'oneOf'>) {
   const { options, common } = field.editor;
   const values = valuesOf(value);
@@ -231,13 +227,12 @@ export function OneOfInput({ Field, field, path, value, onChange, error, isReadO
 
 const SHAPES: Partial<Record<Editor['kind'], string>> = { map: 'By name', list: 'As a list', json: 'JSON' };
 
-/** A value of one shape or another. */
 export function ShapesInput(props: Nested<'shapes'>) {
   const { Field, field, value, onChange, isReadOnly } = props;
   const { shapes } = field.editor;
   const [kind, setKind] = useState(Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json'));
   const editor = shapes.find((shape) => shape.kind === kind) ?? { kind: 'json', accepts: 'any' };
-  // Elements of lists are written in one line, as the values of maps are.
+  // Elements of lists are single values, like values of maps.
   const shown: Editor = editor.kind === 'list' ? { kind: 'list', item: { kind: 'scalar' } } : editor;
   const swap = (
     <SegmentedControl

@@ -1,4 +1,4 @@
-/** Skills that a model may call: for each its credential, when to call it, and parameters that the model cannot set. */
+/** Skills that a model may call, each with its credential, description and fixed parameters. */
 import { ActionIcon, Button, Group, Input, Paper, Stack, Text } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
@@ -71,7 +71,7 @@ function titleOf({ skill }: Values, index: number): string {
   return typeof skill === 'string' && skill !== '' ? labelOf(skill) : `Tool ${index + 1}`;
 }
 
-/** The fields of a tool; a skill that takes no credential offers none. */
+/** The fields of a tool. Skills without credentials offer none. */
 function toolFields({ skill: name }: Values): Field[] {
   const items = schemas.steps['agent']?.properties?.['tools']?.items ?? {};
   const skill = schemas.skills.find((each) => each.name === name);

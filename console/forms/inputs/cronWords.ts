@@ -1,10 +1,10 @@
-/** Cron expressions in words and in times. Large: loaded when the first one is shown. */
+/** Describes cron expressions. It is large: import it lazily. */
 import cronstrue from 'cronstrue';
 import { parseSchedule } from '../../../api/schedule/times.ts';
 
 export type CronWords = { ok: true; words: string; times: number[] } | { ok: false; message: string };
 
-/** What the expression says, and when it fires next: computed as the operator does. */
+/** The description of the expression and its next times, computed as the operator does. */
 export function cronWords(cron: string, timeZone: string, now: number, count: number): CronWords {
   try {
     const schedule = parseSchedule(cron, timeZone);

@@ -1,4 +1,4 @@
-/** The overview in a few numbers. */
+/** The cards of the overview: totals, unfinished runs, credentials that need attention, failures. */
 import { Badge, Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { count, lasting } from '../ui/format.ts';
 import { rateText, reasonWords, successRate, type WorkflowItem } from '../workflows/items.ts';
@@ -11,7 +11,7 @@ import { Ago } from '../ui/Ago.tsx';
 type Props = {
   totals: Totals;
   p50: number | undefined;
-  /** Runs that have not ended, as the workflows count them. */
+  /** Unfinished runs, as the workflows count them. */
   underWay: number;
   active: number;
   workflows: number;
@@ -56,7 +56,6 @@ function Tile({ label, value, note }: { label: string; value: string; note?: str
   );
 }
 
-/** Where runs queue up: the workflows with most runs that have not ended. */
 const SHOWN = 6;
 
 export function Backlog({ items, project }: { items: WorkflowItem[]; project: string }) {
@@ -105,7 +104,6 @@ function openText({ running, waiting, suspended }: WorkflowItem): string {
   return `${count(running + waiting, 'run')} (${waiting.toLocaleString('en')} waiting${why})`;
 }
 
-/** The credentials that need somebody. */
 export function CareList({ credentials, project }: { credentials: CredentialCare[]; project: string }) {
   return (
     <Card withBorder padding="md" component="section" aria-label="Credentials that need attention">
@@ -156,12 +154,12 @@ export function CareList({ credentials, project }: { credentials: CredentialCare
   );
 }
 
-/** More than these are for the page Runs. */
+/** Further failures are on the page Runs. */
 const FAILURES_SHOWN = 12;
 
 type FailureListProps = { failures: Failures[]; project: string; titles: Map<string, string> };
 
-/** What failed, by workflow and reason, with the newest run of each. */
+/** Failures by workflow and reason, with the newest run of each. */
 export function FailureList({ failures, project, titles }: FailureListProps) {
   return (
     <Card withBorder padding="md" component="section" aria-label="Failures">

@@ -1,4 +1,7 @@
-/** How a project does: its runs over time, what failed and why, how long runs took, what models used, and what needs somebody. */
+/**
+ * The overview of a project: runs over time, failures, durations, model tokens, credentials that need
+ * attention.
+ */
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -59,7 +62,7 @@ type CountedProps = { project: string; period: Period; items: WorkflowItem[] };
 function Counted({ project, period, items }: CountedProps) {
   const { names, isAll } = workflowsToRead(items, beginOf(period, Date.now()));
   const runs = useQuery({
-    // What has just run for the first time is counted at once, not with the next minute.
+    // The names are part of the key, so that a first run counts at once.
     queryKey: ['overview', project, period.id, names.toSorted()],
     refetchInterval: EACH_MS,
     placeholderData: keepPreviousData,
@@ -83,7 +86,7 @@ function Counted({ project, period, items }: CountedProps) {
   );
 }
 
-/** Those that ran since then: of others nothing is asked. */
+/** Only workflows that ran in the period are read. */
 function workflowsToRead(items: WorkflowItem[], since: number): { names: string[]; isAll: boolean } {
   const timeOf = ({ lastRun = '' }: WorkflowItem) => Date.parse(lastRun) || 0;
   const ran = items

@@ -1,4 +1,4 @@
-/** How many runs there were, how long they took, and what models used, each over time. */
+/** Charts of runs, durations and model tokens over time. */
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { count, lasting } from '../ui/format.ts';
 import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './statistics.ts';
@@ -123,10 +123,10 @@ function timeText(at: number, { id }: Period): string {
   return new Date(at).toLocaleString('en-GB', id === '24h' ? clock : { weekday: 'short', ...clock });
 }
 
-/** A card with a chart and the same as a table: whichever the reader likes. */
+/** A card that shows a chart or the same data as a table. */
 type ChartCardProps = {
   title: string;
-  /** The chart in a sentence. */
+  /** The content of the chart in a sentence. */
   text: string;
   columns: string[];
   rows: (string | number)[][];

@@ -1,4 +1,4 @@
-/** Which credentials need somebody: those that do not work, and those whose access ends without being renewed by itself. */
+/** Credentials that need attention: those that do not work, and those that expire without renewal. */
 import { textCell, type Row } from '../kube/table.ts';
 import { reasonWords } from '../workflows/items.ts';
 
@@ -6,12 +6,14 @@ export type CredentialCare = {
   name: string;
   kind: string;
   isBroken: boolean;
-  /** In a few words. */
   label: string;
   message: string;
 };
 
-/** Broken ones first. An access that is renewed by itself has an end, too, often within the hour: the reason tells the two apart. */
+/**
+ * Broken credentials come first. Renewed tokens expire too, often within an hour: the reason tells them
+ * apart.
+ */
 export function credentialsInNeed(rows: Row[]): CredentialCare[] {
   return rows
     .flatMap((row) => {

@@ -1,6 +1,6 @@
 /**
- * Reads what the overview counts: of each workflow that ran in the period its runs, also those without a record, newest first; and of
- * records what models used. Both up to a limit, and what was counted is said.
+ * Reads the data of the overview: the runs of each workflow in the period, newest first and including
+ * summaries, and model usage from records. Both are limited and report how much they counted.
  */
 import type { RunItem, RunPage } from '../../api/runView.ts';
 import { workflowId } from '../../api/group.ts';
@@ -11,7 +11,7 @@ import type { CountedRun, Usage } from './statistics.ts';
 
 const PAGE = 500;
 const MAX_PAGES = 4;
-/** Of so many workflows, those that ran last, runs are read. */
+/** The limit of workflows to read, most recently run first. */
 export const MAX_WORKFLOWS = 40;
 const AT_ONCE = 4;
 
@@ -71,13 +71,12 @@ function countedOf(item: RunItem, workflow: string): CountedRun[] {
   ];
 }
 
-/** Records are whole objects, with outputs: so many at a time, and so many in all. */
+/** Records are whole objects with outputs: page size and total limit. */
 const RECORD_PAGE = 100;
 const MAX_RECORDS = 500;
 
 export type ReadUsage = { usages: Usage[]; records: number; isAll: boolean };
 
-/** What models used in the runs that are recorded. */
 export async function readUsage(namespace: string, signal: AbortSignal): Promise<ReadUsage> {
   const usages: Usage[] = [];
   let records = 0;
@@ -95,7 +94,7 @@ export async function readUsage(namespace: string, signal: AbortSignal): Promise
   return { usages, records, isAll: token === undefined };
 }
 
-/** What the models of one run used together; nothing where no model was asked. */
+/** The total usage of one run; undefined if it called no model. */
 export function usageOf({ metadata, status }: Pick<RunObject, 'metadata' | 'status'>): Usage[] {
   const used = (status?.nodes ?? []).flatMap(({ usage }) => usage ?? []);
   const at = Date.parse(status?.startTime ?? metadata.creationTimestamp ?? '');

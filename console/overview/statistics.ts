@@ -1,7 +1,7 @@
-/** What the overview counts of a project's runs. Test runs are left out of all but the tokens. */
+/** Statistics of a project's runs. Test runs count only for tokens. */
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
 
-/** A run, as far as it counts. Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export type CountedRun = {
   run: string;
   workflow: string;
@@ -16,7 +16,7 @@ export type CountedRun = {
 export type Period = {
   id: '24h' | '7d';
   label: string;
-  /** How much time a bar stands for. */
+  /** The time that one bar covers. */
   stepMs: number;
   steps: number;
 };
@@ -28,18 +28,18 @@ export const PERIODS: readonly Period[] = [
   { id: '7d', label: 'Last 7 days', stepMs: 6 * HOUR, steps: 28 },
 ];
 
-/** When the period begins: with a whole step, so that the last step has begun and is not over. */
+/** The start of the period, aligned to steps so that the last step is the current one. */
 export function beginOf({ stepMs, steps }: Period, now: number): number {
   return (Math.floor(now / stepMs) + 1) * stepMs - steps * stepMs;
 }
 
-/** The beginning of each step. */
+/** The start of each step. */
 function stepsOf(period: Period, now: number): number[] {
   const begin = beginOf(period, now);
   return Array.from({ length: period.steps }, (_, step) => begin + step * period.stepMs);
 }
 
-/** Groups by step; what is outside the period is left out. */
+/** Groups items by step. Items outside the period are dropped. */
 function byStep<T>(items: T[], period: Period, now: number, timeOf: (item: T) => number): T[][] {
   const begin = beginOf(period, now);
   const groups: T[][] = Array.from({ length: period.steps }, () => []);
@@ -49,7 +49,7 @@ function byStep<T>(items: T[], period: Period, now: number, timeOf: (item: T) =>
 
 export type Throughput = { at: number; succeeded: number; failed: number; cancelled: number; open: number };
 
-/** How many runs were accepted in each step, by what became of them. */
+/** The number of accepted runs per step, by result. */
 export function throughput(runs: CountedRun[], period: Period, now: number): Throughput[] {
   const groups = byStep(runs, period, now, ({ acceptedAt }) => acceptedAt);
   return stepsOf(period, now).map((at, step) => {
@@ -82,14 +82,14 @@ export type Failures = {
   workflow: string;
   cause: Cause;
   number: number;
-  /** The newest of them. */
+  /** The newest run. */
   last: CountedRun;
 };
 
-/** Why a run failed: a reason of the API, and the node whose it is. */
+/** The cause of a failure: a reason of the API, and the failed node. */
 export type Cause = { reason: string; node?: string };
 
-/** Of a failed node the run says only that; the node and its own reason stand in the message. */
+/** If a node failed, the node and its reason are in the message of the run. */
 export function causeOf({
   reason = 'NodeFailed',
   message = '',
@@ -100,13 +100,13 @@ export function causeOf({
     : { reason };
 }
 
-/** What the message says beyond the cause, which stands above it. */
+/** The message without the cause, which is shown above it. */
 export function detailOf(run: Pick<CountedRun, 'reason' | 'message'>): string | undefined {
   const { reason, node } = causeOf(run);
   return node === undefined ? run.message : run.message?.slice(`node ${node}: ${reason}: `.length);
 }
 
-/** Failed runs by workflow and cause, the most frequent first. */
+/** Failed runs by workflow and cause, most frequent first. */
 export function failures(runs: CountedRun[], since: number): Failures[] {
   const groups = Map.groupBy(
     runs.filter(({ phase, acceptedAt }) => phase === 'Failed' && acceptedAt >= since),
@@ -121,7 +121,7 @@ export function failures(runs: CountedRun[], since: number): Failures[] {
     .toSorted((a, b) => b.number - a.number || b.last.acceptedAt - a.last.acceptedAt);
 }
 
-/** The smallest of the values that so many of them do not exceed: nearest rank. */
+/** The percentile by nearest rank. */
 export function percentile(values: number[], share: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
@@ -129,14 +129,14 @@ export function percentile(values: number[], share: number): number | undefined 
 
 export type Durations = { at: number; p50?: number; p95?: number };
 
-/** How long runs took that ended in each step, in milliseconds, from when a runner began. */
+/** Percentiles of the durations per step, in milliseconds from the start of execution. */
 export function durations(runs: CountedRun[], period: Period, now: number): Durations[] {
   const ended = runs.filter((run) => lasted(run) !== undefined);
   const groups = byStep(ended, period, now, ({ endedAt = 0 }) => endedAt);
   return stepsOf(period, now).map((at, step) => ({ at, ...spread(groups[step] ?? []) }));
 }
 
-/** Median and 95th percentile of the runs' durations. */
+/** Median and 95th percentile of the durations. */
 export function spread(runs: CountedRun[]): { p50?: number; p95?: number } {
   const values = runs.flatMap((run) => lasted(run) ?? []);
   const [p50, p95] = [percentile(values, 0.5), percentile(values, 0.95)];
@@ -148,11 +148,9 @@ function lasted({ phase, startedAt, endedAt }: CountedRun): number | undefined {
   return Math.max(0, endedAt - startedAt);
 }
 
-/** What a run's models used. */
 export type Usage = { at: number; input: number; output: number };
 export type Tokens = { at: number; input: number; output: number };
 
-/** Tokens of models in each step. */
 export function tokens(usages: Usage[], period: Period, now: number): Tokens[] {
   const groups = byStep(usages, period, now, ({ at }) => at);
   return stepsOf(period, now).map((at, step) => {

@@ -1,11 +1,11 @@
-/** The project switcher: the projects that are listed, and the way to one that is not. */
+/** The project switcher, with a form to open projects that are not listed. */
 import { Button, Group, Modal, Select, Text, TextInput, type OptionsFilter } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { projectsQuery } from './projects.ts';
 
-/** No namespace has this name. */
+/** No namespace can have this name. */
 const ANOTHER = { value: '…', label: 'Open another project…' };
 
 export function ProjectChoice({ project }: { project: string }) {
@@ -28,7 +28,7 @@ export function ProjectChoice({ project }: { project: string }) {
         searchable={listed.length > 8}
         filter={matching}
         checkIconPosition="right"
-        // A part of the header, like the field. A name may be longer than the field.
+        // Not in a portal, so that it belongs to the header. Names may be wider than the field.
         comboboxProps={{ withinPortal: false, width: 'max-content', position: 'bottom-start' }}
         maxDropdownHeight="min(60vh, 400px)"
         w={{ base: 130, xs: 180 }}
@@ -44,7 +44,7 @@ export function ProjectChoice({ project }: { project: string }) {
   );
 }
 
-/** The way to another project is always offered. */
+/** The option to open another project always matches. */
 const matching: OptionsFilter = ({ options, search }) =>
   options.filter(
     (option) =>
@@ -52,7 +52,7 @@ const matching: OptionsFilter = ({ options, search }) =>
       (option.value === ANOTHER.value || option.label.toLowerCase().includes(search.trim().toLowerCase())),
   );
 
-/** The form. `onOpen` is called when the project's page is being opened. */
+/** `onOpen` is called when the project opens. */
 export function OpenByName({ onOpen }: { onOpen?: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState('');

@@ -1,4 +1,4 @@
-/** The first page: the projects that one may see. With one alone it leads there. */
+/** The first page: the projects of the user. A single project opens directly. */
 import { Card, Container, SimpleGrid, Skeleton, Space, TextInput, Title } from '@mantine/core';
 import { IconFolders, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** One node of a run: what it was given, what it produced, and why it failed. */
+/** One node of a run: input, output and failure. */
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { RunAt } from './live/follow.ts';
@@ -13,7 +13,7 @@ import { PhaseLabel } from './phases.tsx';
 type Props = {
   at: RunAt;
   node: NodeView;
-  /** Those whose outputs it may use. */
+  /** The nodes whose outputs it may use. */
   before: NodeView[];
   now: number;
 };

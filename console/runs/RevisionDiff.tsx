@@ -1,4 +1,6 @@
-/** The revision that a run executed beside today's, as YAML. Loaded when it is first shown: nothing else may import it but lazily. */
+/**
+ * Compares the revision of a run with the current one as YAML. Import it lazily: the diff editor is large.
+ */
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { MergeView } from '@codemirror/merge';

@@ -1,4 +1,7 @@
-/** What can be done with a run: run again, cancel, look at it on the canvas, compare its revision. Only what one may do is shown. */
+/**
+ * The actions of a run: retry, cancel, open in the editor, compare revisions. Each is shown only to users who
+ * may use it.
+ */
 import { Button, Group, Menu, Modal, Skeleton, Text } from '@mantine/core';
 import {
   IconBinaryTree2,
@@ -29,9 +32,9 @@ const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.
 type Props = {
   at: RunAt;
   run: RunHead;
-  /** Its record; null where it has none. */
+  /** Null if the run has no record. */
   record: RunObject | null | undefined;
-  /** Null where it is not there any more. */
+  /** Null if the workflow was deleted. */
   workflow: WorkflowObject | null | undefined;
 };
 
@@ -115,7 +118,7 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
         Cannot retry while the workflow is suspended.
       </Text>
     );
-  // An inactive workflow takes test runs alone, and so does one whose webhook is closed because it is public.
+  // Inactive workflows, and those whose public webhook is not confirmed, accept test runs only.
   const test = run.test || !workflow.spec.active || workflow.status?.access === CLOSED;
   const again = async (revision?: string): Promise<void> => {
     setBusy(true);

@@ -9,7 +9,7 @@ import { isFiltered, runFilters, type RunFilters } from './filters.ts';
 type Props = {
   filters: RunFilters;
   onChange: (filters: RunFilters) => void;
-  /** To choose from. Left out: all are of one workflow. */
+  /** The workflows to choose from; undefined: all runs are of one workflow. */
   workflows?: string[];
   triggers: string[];
 };
@@ -26,7 +26,7 @@ const TESTS = [
 const TYPING_MS = 250;
 
 export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) {
-  // What is not said is left out, also from the address.
+  // Empty filters are removed, also from the URL.
   const change = (name: keyof RunFilters, value: string | null): void =>
     onChange(runFilters({ ...filters, [name]: value ?? undefined }));
   return (
@@ -97,7 +97,7 @@ function Choice({ label, data, value, onChange, width = 132 }: ChoiceProps) {
   );
 }
 
-/** Looks when somebody has stopped typing for a moment. */
+/** Searches when the user pauses typing. */
 function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const [typed, setTyped] = useState(text);
   useEffect(() => setTyped(text), [text]);

@@ -1,4 +1,4 @@
-/** One run: how it went, where the time went, what each node was given and produced, and what can be done about it. */
+/** One run: phase, timeline, inputs and outputs of its nodes, and actions. */
 import { Alert, Badge, Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconInfoCircle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -41,7 +41,7 @@ export function RunPage() {
   return <RunOf key={run} at={{ namespace: project, workflow: name, run }} />;
 }
 
-/** Runs are named after their workflow: enough to ask for one that has no record. */
+/** Runs are named after their workflow, which is enough to find one without a record. */
 function guessedWorkflow(run: string): string {
   return run.replace(/-[a-z0-9]{15}$/, '');
 }
@@ -160,7 +160,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   );
 }
 
-/** What people look for first: what runs now, or else what came of it. */
+/** The most relevant node: the running one, else the last result. */
 function lastNode(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): string | undefined {
   const begun = [...nodes.values()].filter(({ phase }) => phase !== 'Skipped' && phase !== 'Pending');
   const place = ({ id }: NodeView): number => order.indexOf(id);

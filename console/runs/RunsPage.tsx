@@ -1,4 +1,4 @@
-/** The runs of a project that have a record, live, newest first. */
+/** The recorded runs of a project, live, newest first. */
 import { Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -14,7 +14,7 @@ import { filtered, isFiltered, runOfRow, type ListedRun, type RunFilters } from 
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
 
-/** A time range is measured anew so often. */
+/** How often a time filter is evaluated. */
 const MINUTE = 60_000;
 
 export function RunsPage() {
@@ -107,7 +107,7 @@ function NoRuns({ project, isFiltered: hasFilters }: { project: string; isFilter
   );
 }
 
-/** What one can choose from, with what is chosen, even if no run has it now. */
+/** The values to choose from, including the current filter even if no run matches. */
 function valuesOf(
   runs: readonly ListedRun[] | undefined,
   name: 'workflow' | 'trigger',

@@ -1,4 +1,4 @@
-/** The nodes of a run as bars on its time line; one of them is chosen. */
+/** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
 import type { NodeView, RunHead } from './live/runState.ts';
 import { lasting } from '../ui/format.ts';

@@ -1,4 +1,4 @@
-/** The runs of one workflow: those with a record live, and behind them those of which only the run store knows. */
+/** The runs of one workflow: live records, followed by summaries from the run store. */
 import { Button, Loader, Stack } from '@mantine/core';
 import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -18,7 +18,7 @@ import { together } from './merge.ts';
 type Props = { namespace: string; workflow: string };
 
 const PAGE = 200;
-/** What the run store alone knows is asked for again so often. */
+/** How often summaries are read again. */
 const AGAIN_MS = 15_000;
 const MINUTE = 60_000;
 
@@ -97,7 +97,7 @@ function useStoredRuns(namespace: string, workflow: string) {
   const { refetch, data } = query;
   const isShort = (data?.pages.length ?? 0) <= 1;
   useEffect(() => {
-    // Whoever has gone back looks at old runs, which do not change.
+    // Older pages do not change.
     if (!isShort) return undefined;
     const timer = setInterval(() => void refetch(), AGAIN_MS);
     return () => clearInterval(timer);

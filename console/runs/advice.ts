@@ -1,4 +1,4 @@
-/** What a person can do about each reason for which a node or a run fails. */
+/** What to do about each failure reason of nodes and runs. */
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 
 const ADVICE: Record<FailureReason, string> = {
@@ -45,7 +45,7 @@ const ADVICE: Record<FailureReason, string> = {
 
 export type Advice = { meaning: string; todo: string };
 
-/** What a reason means, and what to do; undefined for one that this console does not know. */
+/** The meaning and advice of a reason; undefined for unknown reasons. */
 export function adviceOn(reason: string | undefined): Advice | undefined {
   if (reason === undefined || !Object.hasOwn(ADVICE, reason)) return undefined;
   const known = reason as FailureReason;

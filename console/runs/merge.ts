@@ -1,8 +1,8 @@
-/** The runs of a workflow out of two lists: the records, which are live, and what the run store says. */
+/** Merges the runs of a workflow from live records and from the run store. */
 import type { RunItem } from '../../api/runView.ts';
 import type { ListedRun } from './filters.ts';
 
-/** Each run once: as its record says, which is live, else as the run store says. */
+/** Each run once. Records, which are live, win over the run store. */
 export function together(recorded: readonly ListedRun[], stored: readonly RunItem[]): ListedRun[] {
   const known = new Set(recorded.map(({ run }) => run));
   return [...recorded, ...stored.filter(({ run }) => !known.has(run)).map(runOfItem)];

@@ -1,4 +1,4 @@
-/** How phases of runs and nodes look: a word, an icon and a colour each, never the colour alone. */
+/** Phases of runs and nodes as a word, an icon and a color, so that color is never the only difference. */
 import { Loader, Text, Tooltip } from '@mantine/core';
 import {
   IconBan,
@@ -49,7 +49,6 @@ const LOOKS: Record<NodePhase, Look> = {
   },
 };
 
-/** The icon of a phase, in its colour. */
 export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
   const { color, icon } = LOOKS[phase];
   return (
@@ -59,7 +58,6 @@ export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: numbe
   );
 }
 
-/** Icon and word. */
 export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
   return (
     <Tooltip label={LOOKS[phase].meaning}>
@@ -73,7 +71,7 @@ export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: numb
   );
 }
 
-/** The colour of a phase, as the name that Mantine gives it. */
+/** The color name of a phase in Mantine. */
 export function phaseColor(phase: NodePhase): string {
   return LOOKS[phase].color;
 }

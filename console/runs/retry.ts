@@ -1,34 +1,36 @@
-/** Whether a recorded run can be run again with its input: the operator takes it from the record, by the same rules. Pure. */
+/**
+ * Retries of runs: whether the record has the input, by the rules of the operator, and the creation of the
+ * new run.
+ */
 import { ANNOTATION } from '../../api/group.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import { createObject } from '../kube/objects.ts';
 
-/** Why it cannot; undefined: it can. */
+/** Why the run cannot be retried; undefined: it can. */
 export function repeatProblem({ metadata, spec, status }: RunObject): string | undefined {
   if (spec.inputTruncated !== true) return undefined;
   if (spec.inputRedacted !== true) return 'the recorded input is truncated.';
   const hadMore = metadata.annotations?.[ANNOTATION.partialInput] === 'true';
-  // Records list the trigger first. Of a failed run its output is the input.
+  // Records list the trigger first. The output of the trigger is the input of a failed run.
   const [trigger] = status?.nodes ?? [];
   const isShown = !hadMore && trigger?.output !== undefined && trigger.truncated !== true;
   return isShown ? undefined : 'the workflow does not record inputs.';
 }
 
-/** Running again: a new run with the input of another, of today's workflow or of the revision that ran. */
 type Rerun = {
   namespace: string;
   workflow: string;
-  /** The run whose input is taken. */
+  /** The run whose input is used. */
   retryOf: string;
   test: boolean;
-  /** Who is signed in. */
+  /** The signed-in user. */
   requestedBy?: string | undefined;
-  /** Left out: today's. */
+  /** Undefined: the current revision. */
   revision?: string | undefined;
 };
 
-/** Creates it and gives its name. */
+/** Creates the new run and returns its name. */
 export async function runAgain(rerun: Rerun): Promise<string> {
   const { namespace, workflow, retryOf, test, revision, requestedBy } = rerun;
   const name = newName(workflow, Date.now());
@@ -39,7 +41,7 @@ export async function runAgain(rerun: Rerun): Promise<string> {
       retryOf,
       ...(test && { test }),
       ...(revision !== undefined && { revision }),
-      // A name that a record cannot hold is left out: the API server takes the whole name or none.
+      // Names that are too long for a record are left out: the API server would refuse the object.
       ...(requestedBy !== undefined && requestedBy.length <= MAX_USER_NAME && { requestedBy }),
     },
   });
@@ -49,7 +51,7 @@ export async function runAgain(rerun: Rerun): Promise<string> {
 const SUFFIX = 15;
 const LIMIT = 63;
 
-/** A name like those that the gateway makes: later ones sort later. */
+/** A name in the format of the gateway: names of later runs sort later. */
 function newName(workflow: string, now: number): string {
   const random = crypto.getRandomValues(new Uint32Array(2));
   const suffix = now.toString(36).padStart(9, '0') + random.join('').padStart(6, '0').slice(-6);

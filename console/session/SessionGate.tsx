@@ -1,6 +1,6 @@
 /**
- * Shows the console to whoever is signed in. A session that ends meanwhile is asked for again in a dialog over the page, so that nothing
- * that was typed is lost, and the calls that were refused are made again.
+ * Shows the console to signed-in users. When a session expires, a dialog over the page asks for a new
+ * sign-in, so that no input is lost; refused calls are then repeated.
  */
 import { Center, Group, Loader, Modal, Paper, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -61,7 +61,7 @@ function nameOf(session: Session | undefined): string | undefined {
   return session?.signedIn === true ? session.user.name : undefined;
 }
 
-/** One question, however many calls were refused. */
+/** One dialog for any number of refused calls. */
 function useRenewal() {
   const [isAsking, setAsking] = useState(false);
   const waiting = useRef<PromiseWithResolvers<void>>(undefined);
@@ -80,7 +80,6 @@ function useRenewal() {
   return { isAsking, done };
 }
 
-/** The page for whoever is not signed in yet. */
 function SignInPage({ session, onSignedIn }: { session: Session; onSignedIn: (session: Session) => void }) {
   return (
     <Center component="main" mih="100%" p="md">

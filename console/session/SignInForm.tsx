@@ -1,4 +1,4 @@
-/** Asks for a token, or leads to the cluster's issuer. */
+/** Signs in with a token or through OpenID Connect. */
 import { Alert, Anchor, Button, Code, Divider, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { failureFrom, type ApiFailure } from '../http/failure.ts';

@@ -1,4 +1,4 @@
-/** What stands where a page broke, or where no page is. */
+/** The pages for errors and unknown URLs. */
 import { Container } from '@mantine/core';
 import { IconMapOff } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';

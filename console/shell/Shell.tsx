@@ -1,4 +1,4 @@
-/** The frame of every page of a project: where one is, where one can go, who one is. */
+/** The frame of every page: header, navigation and account menu. */
 import {
   ActionIcon,
   AppShell,
@@ -42,7 +42,7 @@ const PAGES = [
   { to: '/p/$project/overview', label: 'Overview', icon: IconChartBar },
 ] as const;
 
-/** For the menus that open in the header. Mantine gives the navigation the z-index 101, and dialogs 200. */
+/** For menus in the header. Mantine's navigation has the z-index 101, dialogs have 200. */
 const ABOVE_NAVIGATION = 102;
 
 export function Shell() {
@@ -179,7 +179,7 @@ function AccountMenu() {
   );
 }
 
-/** Short interruptions are not worth a word. */
+/** Short interruptions are not reported. */
 const GRACE_MS = 1_500;
 
 function LivenessBadge() {

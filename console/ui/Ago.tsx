@@ -1,9 +1,9 @@
-/** How long ago something was, which stays true while one looks; the time itself is its title. */
+/** A relative time that stays current, with the full time as its title. */
 import { useSyncExternalStore } from 'react';
 import { ago, fullTime } from './format.ts';
 
 export function Ago({ time }: { time: string }) {
-  // What is compared is the text, so that nothing is drawn anew while it stays the same.
+  // Compares the text, so that it redraws only when the text changes.
   const text = useSyncExternalStore(everySecond, () => ago(time, Date.now()));
   return (
     <time dateTime={time} title={fullTime(time)}>
@@ -15,7 +15,7 @@ export function Ago({ time }: { time: string }) {
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One clock for all that tick. */
+/** One timer for all instances. */
 function everySecond(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {

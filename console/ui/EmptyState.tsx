@@ -1,4 +1,4 @@
-/** What stands where nothing is yet: what belongs here, and the next step. */
+/** Shown instead of an empty list: what belongs there, and the next step. */
 import { Center, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import type { ComponentType, ReactNode } from 'react';
 
@@ -6,7 +6,7 @@ type Props = {
   icon: ComponentType<{ size?: number }>;
   title: string;
   children?: ReactNode;
-  /** The buttons of the next step. */
+  /** Buttons for the next step. */
   actions?: ReactNode;
 };
 

@@ -1,4 +1,4 @@
-/** A failure in words: what happened, what to do, and a way to try again. */
+/** A failure with its advice and a retry button. */
 import { Alert, Button, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { failureFrom } from '../http/failure.ts';

@@ -1,4 +1,4 @@
-/** The mark of Windlass: a drum with a rope, in the accent colour. */
+/** The logo of Windlass: a drum with a rope, in the accent color. */
 export function Logo({ size }: { size: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

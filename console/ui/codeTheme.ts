@@ -1,8 +1,7 @@
-/** How code looks in both colour schemes: Mantine's colours, with the contrast that WCAG AA asks for. */
+/** The code theme for both color schemes: Mantine's colors with WCAG AA contrast. */
 import { defaultHighlightStyle, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 
-/** The frame of an editor. */
 export function codeTheme(scheme: 'light' | 'dark') {
   return EditorView.theme(
     {
@@ -27,7 +26,7 @@ export function codeTheme(scheme: 'light' | 'dark') {
   );
 }
 
-/** The colours of code in the dark scheme: those of the light one, as much lighter as a dark ground needs. */
+/** In the dark scheme the colors of the light one are lightened. */
 export const codeColours = syntaxHighlighting(
   HighlightStyle.define(
     defaultHighlightStyle.specs.map((spec) =>

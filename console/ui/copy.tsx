@@ -1,9 +1,9 @@
-/** Copies a text to the clipboard and notifies the user. */
+/** Copies text to the clipboard. */
 import { tellDone, tellFailure } from './tell.tsx';
 import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
 
-/** `what` is what was copied, such as "value". */
+/** Notifies the user; `what` names the copied text, such as "value". */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -17,10 +17,10 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A text that is there to be copied. */
+/** Text with a copy button. */
 type Props = {
   text: string;
-  /** What it is, such as "URL". */
+  /** The name of the text, such as "URL". */
   what: string;
 };
 

@@ -1,4 +1,4 @@
-/** Times, durations and numbers as people read them, in the browser's language for numbers and in plain English for words. */
+/** Formats times, durations and numbers in English. */
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
@@ -9,11 +9,11 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ];
 
-/** Making one takes longer than using it, and lists show thousands of times. */
+/** Created once: construction is slow, and lists format thousands of times. */
 const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** "3 minutes ago", "in 2 hours", "now". Times are RFC 3339 or milliseconds. */
+/** "3 minutes ago", "in 2 hours", "just now". Times are RFC 3339 or milliseconds. */
 export function ago(time: string | number, now: number): string {
   const at = typeof time === 'number' ? time : Date.parse(time);
   const seconds = Math.round((at - now) / 1_000);
@@ -22,7 +22,7 @@ export function ago(time: string | number, now: number): string {
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
-/** The time itself, for a title: 22 Nov 2026, 14:05:09. */
+/** The full time: 22 Nov 2026, 14:05:09. */
 export function fullTime(time: string | number): string {
   return full.format(new Date(time));
 }
@@ -41,7 +41,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }
 
-/** What a suspension holds back, in a sentence: "12 runs wait; they start when you resume." */
+/** The runs that a suspension holds: "12 runs are waiting; they start when you resume." */
 export function waitingText(waiting: number): string {
   if (waiting === 0) return 'No runs are waiting.';
   const they = waiting === 1 ? 'it starts' : 'they start';

@@ -1,4 +1,4 @@
-/** Links to pages of the console that look like Mantine's parts: typed by the router, real anchors for the browser. */
+/** Typed router links that look like Mantine components. */
 import { Anchor, Button, Menu, type AnchorProps, type ButtonProps, type MenuItemProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';

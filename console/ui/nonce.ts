@@ -3,7 +3,7 @@ export function styleNonce(): string {
   return document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content') ?? '';
 }
 
-/** Tells the nonce to the library that keeps the page from scrolling behind a dialog: it looks for this name, and has no other way. */
+/** Passes the nonce to the library that locks scrolling behind dialogs, which reads only this global. */
 export function announceNonce(): void {
   Object.assign(globalThis, { __webpack_nonce__: styleNonce() });
 }

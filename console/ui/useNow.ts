@@ -1,9 +1,9 @@
-/** The time, for durations that grow while somebody looks. */
+/** The current time, for growing durations. */
 import { useEffect, useState } from 'react';
 
 const EVERY_MS = 200;
 
-/** The time in milliseconds; moves on only while it must. */
+/** The time in milliseconds. It updates only while `isMoving`. */
 export function useNow(isMoving: boolean, everyMs = EVERY_MS): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

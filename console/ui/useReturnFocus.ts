@@ -1,12 +1,12 @@
-/** Gives the focus back to what had it, when a dialog goes that is only there while it is open. */
+/** Returns the focus to the previous element when a conditionally rendered dialog closes. */
 import { useEffect, useState } from 'react';
 
-/** To be called by the dialog. */
+/** Call it in the dialog. */
 export function useReturnFocus(): void {
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {
-      // After the dialog has let go of it.
+      // After the dialog has released the focus.
       queueMicrotask(() => {
         if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
       });

@@ -1,7 +1,10 @@
-/** Values as YAML that means the same to every reader: kubectl and Helm take a bare `n` or `on` for a truth value, as YAML 1.1 did. */
+/**
+ * Serializes YAML that YAML 1.1 readers understand alike: kubectl and Helm read a bare `n` or `on` as a
+ * boolean.
+ */
 import { stringify } from 'yaml';
 
-/** The value as YAML, its lines as long as they are. */
+/** Long lines are not folded. */
 export function yamlText(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
 }

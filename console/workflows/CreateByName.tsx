@@ -1,4 +1,4 @@
-/** A new workflow: what it is called, and what starts it. Everything else is done in the editor. */
+/** Creates a workflow from a name and a trigger. */
 import '@mantine/core/styles/RadioCard.css';
 import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';

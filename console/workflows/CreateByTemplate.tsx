@@ -1,4 +1,4 @@
-/** A workflow from a template, with the project's own credentials where it has those that the template needs. */
+/** Creates a workflow from a template, with fitting credentials of the project. */
 import '@mantine/core/styles/RadioCard.css';
 import { Button, Group, List, Radio, ScrollArea, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';

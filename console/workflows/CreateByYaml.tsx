@@ -1,4 +1,4 @@
-/** A workflow from text: what is wrong with it is said with its line, both by the parser and by the API server. */
+/** Creates a workflow from YAML or JSON. Problems of the parser and of the API server show their line. */
 import { Alert, Anchor, Button, Checkbox, Group, List, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -52,7 +52,7 @@ export function CreateByYaml({ project, taken, text, onText }: Props) {
   );
 }
 
-/** What is typed about a workflow is kept while its text is mended, as long as it is the same workflow. */
+/** The entered name is kept while the text is edited, as long as it is the same workflow. */
 function keyOf(reading: Reading): string {
   return reading.ok
     ? reading.workflows.map(({ name, spec }) => `${name} ${spec.displayName}`).join()

@@ -1,4 +1,4 @@
-/** Creates a workflow: by name and trigger, from a template, from YAML that is pasted, or from a file. */
+/** The dialog for new workflows: by name and trigger, from a template, from YAML, or from a file. */
 import { Button, FileButton, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconFileCode, IconFileImport, IconSchema, IconTemplate } from '@tabler/icons-react';
@@ -40,7 +40,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
       <Tabs value={tab} onChange={(value) => setTab(value as CreateTab)} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.map(({ value, label, icon: Icon }) => (
-            // Without icons all of them fit on one line of a narrow screen.
+            // Without icons the tabs fit on one line of a narrow screen.
             <Tabs.Tab
               key={value}
               value={value}
@@ -72,10 +72,10 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   );
 }
 
-/** What the API server takes of an object, and more than a workflow ever is. */
+/** The limit of the API server for objects, more than any workflow needs. */
 const MAX_BYTES = 1_500_000;
 
-/** Takes a file by choosing or dropping it, and gives its text. */
+/** Takes a file by selection or drop and returns its text. */
 function FilePick({ onText }: { onText: (text: string) => void }) {
   const [problem, setProblem] = useState<string>();
   const [isOver, setOver] = useState(false);

@@ -1,4 +1,4 @@
-/** What a workflow is called: the name that people see, and the object's, which follows it until somebody writes another. */
+/** The display name and ID of a new workflow. The ID follows the name until the user edits it. */
 import { Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { freeName, nameFor, nameProblem } from './names.ts';
@@ -54,7 +54,6 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
   );
 }
 
-/** Creates a workflow and opens it in the editor. */
 export function useCreate(project: string) {
   const navigate = useNavigate();
   return useMutation({

@@ -1,4 +1,7 @@
-/** Switches a workflow on and off. Where a tool would switch it back, it says which; who may not, sees how it is. */
+/**
+ * Cells of the workflow table: the toggle, which is disabled if a tool manages it, and the bars of recent
+ * runs.
+ */
 import { Switch, Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { patchObject } from '../kube/objects.ts';
@@ -48,11 +51,11 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
   );
 }
 
-/** The newest runs of a workflow: a bar each, up for success and down for failure, so that it can be told without colours. */
+/** Recent runs as bars: up for success and down for failure, so that color is not the only difference. */
 const WIDTH = 5;
 const GAP = 2;
 const HEIGHT = 26;
-/** What succeeded stands on it, what failed hangs from it. */
+/** The baseline between successes and failures. */
 const BASE = 16;
 const LEAST = 3;
 

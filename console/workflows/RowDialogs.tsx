@@ -1,4 +1,4 @@
-/** The dialogs of a workflow in the list: duplicate, rename, delete. */
+/** The dialogs and actions of a workflow in the list: duplicate, rename, delete, export. */
 import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
@@ -28,7 +28,7 @@ export function DuplicateDialog({ item, project, taken, onClose }: Props & { tak
   const error = read.error ?? create.error;
   return (
     <Modal opened onClose={onClose} title={`Duplicate ${item.title}`}>
-      {/* What fails is shown below, as the error of the mutation. */}
+      {/* The dialog shows the error of the mutation. */}
       <form onSubmit={(event) => void submit(event).catch(() => undefined)} noValidate>
         <Stack>
           <NameFields names={names} showsProblem />
@@ -140,7 +140,7 @@ function Buttons({ onClose, children }: { onClose: () => void; children: ReactNo
   );
 }
 
-/** Says it where that fails. */
+/** Reports failures to the user. */
 export function exportYaml(namespace: string, name: string): void {
   download(namespace, name).catch((error: unknown) => tellFailure('Could not export', error));
 }

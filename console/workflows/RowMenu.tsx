@@ -1,4 +1,4 @@
-/** What can be done with a workflow in the list: only what the person may do. */
+/** The menu of a workflow in the list, with the actions that the user may take. */
 import { ActionIcon, Menu } from '@mantine/core';
 import {
   IconCopy,
@@ -27,7 +27,7 @@ type Props = {
 
 export function RowMenu(props: Props) {
   const { title } = props.item;
-  // Menus are costly: a long list has them only where one was opened.
+  // Menus are slow to render: only opened ones are mounted.
   const [isUsed, setUsed] = useState(false);
   if (isUsed) return <OpenedMenu {...props} />;
   return <MenuButton title={title} aria-haspopup="menu" onClick={() => setUsed(true)} />;
@@ -95,7 +95,7 @@ function OpenedMenu({ item, project, rights, onAction }: Props) {
   );
 }
 
-/** What the person who is signed in may do with the project's workflows. */
+/** The user's rights on the workflows of the project. */
 export type Rights = { mayCreate: boolean; mayChange: boolean; mayDelete: boolean };
 
 export function useRights(namespace: string): Rights {

@@ -1,4 +1,4 @@
-/** How a workflow is: a picture and a word, and the operator's sentence where there is more to say. */
+/** The state of a workflow: icon, word, and the operator's message. */
 import { Badge, Tooltip } from '@mantine/core';
 import {
   IconAlertTriangle,

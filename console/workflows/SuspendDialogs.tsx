@@ -1,4 +1,4 @@
-/** Asks before a workflow is suspended, and before it is resumed, and says what comes of it. */
+/** Dialogs that confirm suspending and resuming, with the consequences. */
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
@@ -9,7 +9,7 @@ import { WaitingRuns } from './WaitingRuns.tsx';
 import { patchObject } from '../kube/objects.ts';
 import { tellDone, tellFailure } from '../ui/tell.tsx';
 
-/** The workflow, as far as the dialogs tell of it. */
+/** The fields of a workflow that the dialogs use. */
 export type Suspendable = Pick<
   WorkflowItem,
   'name' | 'title' | 'metadata' | 'trigger' | 'active' | 'running' | 'waiting'
@@ -19,7 +19,7 @@ type Props = {
   item: Suspendable;
   project: string;
   onClose: () => void;
-  /** Takes the workflow as it is stored. */
+  /** Called with the stored workflow. */
   onStored?: (stored: WorkflowObject) => void;
 };
 
@@ -100,10 +100,11 @@ function Owner({ item: { metadata } }: { item: Suspendable }) {
   );
 }
 
-/** Suspends and resumes workflows, and says what came of it. */
 type Target = { namespace: string; name: string; title: string };
 
-/** Sets `spec.suspend`. Answers with the workflow as it is stored; undefined where that failed, which was told. */
+/**
+ * Sets `spec.suspend`. Returns the stored workflow; undefined after a failure, which is reported to the user.
+ */
 export async function setSuspended(
   { namespace, name, title }: Target,
   suspend: boolean,

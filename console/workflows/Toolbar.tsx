@@ -1,4 +1,4 @@
-/** Search and filters above the list of workflows. */
+/** Search and filters of the workflow list. */
 import { Group, Kbd, Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import type { RefObject } from 'react';

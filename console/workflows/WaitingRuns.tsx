@@ -1,4 +1,7 @@
-/** How many runs a suspension holds back and, on request, which: each can be opened, and all of them cancelled. */
+/**
+ * The runs that a suspension holds: their number and, on request, a list with links and a button to cancel
+ * them.
+ */
 import { Alert, Button, Group, List, ScrollArea, Stack, Text } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -85,7 +88,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
 
 type CancelProps = Omit<Props, 'waiting'> & { runs: { run: string }[]; onCancelled: () => Promise<unknown> };
 
-/** Asks before it cancels. */
+/** Asks for confirmation. */
 function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
   const [isAsking, setAsking] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -130,9 +133,8 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
   );
 }
 
-/** The runs of a workflow that wait: how many, which, and how they are cancelled. */
 const PAGE = 500;
-/** Pages that are read of each phase. Pages may have few runs: the gateway looks at so many runs for one. */
+/** The page limit per phase. Pages may have few runs, because the gateway scans a limited number per page. */
 const MAX_PAGES = 6;
 const AGAIN_MS = 10_000;
 
@@ -140,13 +142,13 @@ type WaitingList = { items: RunItem[]; isAll: boolean };
 
 type At = { namespace: string; workflow: string };
 
-/** The runs that wait, newest first, as the run store knows them at this moment. */
+/** The waiting runs, newest first, from the run store. */
 function waitingQuery(at: At) {
   return queryOptions({
     queryKey: ['waiting-runs', at.namespace, at.workflow],
     refetchInterval: AGAIN_MS,
     queryFn: async ({ signal }): Promise<WaitingList> => {
-      // One after the other: a run that comes due in between goes from the second phase to the first.
+      // Sequential: a run that becomes due moves from the second phase to the first.
       const waiting = await listPhase(at, 'Waiting', signal);
       const pending = await listPhase(at, 'Pending', signal);
       const byName = new Map([...pending.items, ...waiting.items].map((item) => [item.run, item]));
@@ -173,7 +175,7 @@ function runsPath({ namespace, workflow }: At): string {
   return `/workflows/${encodeURIComponent(workflowId(namespace, workflow))}/runs`;
 }
 
-/** Cancels these runs, as fast as the gateway lets one caller; a run that has ended meanwhile is left alone. */
+/** Cancels the runs at the rate that the gateway allows. Ended runs are ignored. */
 async function cancelRuns(at: At, runs: readonly string[]): Promise<void> {
   for (const run of runs) await cancelWithPatience(`${runsPath(at)}/${encodeURIComponent(run)}`);
 }

@@ -1,4 +1,4 @@
-/** The workflows as a table: sortable, reachable by keys, and only the rows in sight drawn where there are many. */
+/** The workflow table: sortable, with keyboard navigation, virtual if it is long. */
 import { Box, Group, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconGitBranch } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -19,14 +19,14 @@ type Props = {
   items: WorkflowItem[];
   project: string;
   rights: Rights;
-  /** Left out where runs may not be listed. */
+  /** Undefined if the user may not list runs. */
   recent?: Map<string, RunBar[]>;
   sort: Sort;
   onSort: (key: SortKey) => void;
   onAction: (action: RowAction, item: WorkflowItem) => void;
 };
 
-/** Below this all rows are drawn, so that the browser can search them. */
+/** Below this number all rows are rendered, so that the browser can search them. */
 const VIRTUAL_FROM = 100;
 const ROW_HEIGHT = 49;
 const NO_RUNS: RunBar[] = [];
@@ -80,7 +80,7 @@ export function WorkflowTable({ items, project, rights, recent, sort, onSort, on
 
 type HeadProps = Pick<Props, 'sort' | 'onSort'> & { hasBars: boolean };
 
-/** Not drawn anew with each step of scrolling. */
+/** Not redrawn on scroll. */
 const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
   const head = (key: SortKey, label: string) => (
     <SortButton
@@ -147,7 +147,7 @@ type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
   bars?: RunBar[];
 };
 
-/** While one scrolls, rows that are there already are not drawn anew. */
+/** Visible rows are not redrawn on scroll. */
 const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
   const { item, position, project, rights, bars, onAction } = props;
   return (
@@ -256,7 +256,7 @@ function RateCell({ item }: { item: WorkflowItem }) {
   );
 }
 
-/** Up and down go from name to name. */
+/** Arrow keys move from name to name. */
 function moveByArrows(event: KeyboardEvent<HTMLTableElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const links = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row-link]')];

@@ -1,4 +1,4 @@
-/** The workflows of a project, live: how they are, what starts them, how their runs went; and the ways to make another. */
+/** The workflows of a project, live, with search, filters, actions and creation. */
 import { Box, Button, Code, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconBinaryTree2, IconFileCode, IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
@@ -23,7 +23,7 @@ const CreateDialog = lazy(async () => ({ default: (await import('./CreateDialog.
 const SuspendDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).SuspendDialog }));
 const ResumeDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).ResumeDialog }));
 
-/** Runs are read up to this many pages of 500 rows: the bars are worth that much and no more. */
+/** The page limit of runs to read for the bars. */
 const RUN_PAGES = 4;
 
 type Dialog = Exclude<RowAction, 'export'>;
@@ -31,7 +31,7 @@ type Shown = { what: 'create'; tab: CreateTab } | { what: Dialog; item: Workflow
 
 export function WorkflowsPage() {
   const { project } = useParams({ from: '/p/$project/workflows' });
-  // Another project is another page: nothing of what was typed is kept.
+  // A new component for each project, so that no input carries over.
   return <ProjectWorkflows key={project} project={project} />;
 }
 
@@ -40,7 +40,7 @@ function ProjectWorkflows({ project }: { project: string }) {
   const runs = useTable(RUNS, project, { maxPages: RUN_PAGES });
   const rights = useRights(project);
   const [shown, setShown] = useState<Shown>();
-  // Drawn bit by bit, so that what one types meanwhile is not held up.
+  // Deferred, so that rendering does not block typing.
   const data = useDeferredValue(workflows.data);
   const recorded = useDeferredValue(runs.data);
   const items = useMemo(() => (data?.rows ?? []).map(itemOf), [data?.rows]);
@@ -160,7 +160,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   const counted = useMemo(() => (recent ? countedSoFar(items, recent) : items), [items, recent]);
   const asked = useDeferredValue(filter);
   const list = useMemo(() => sorted(filtered(counted, asked), sort), [counted, asked, sort]);
-  // What one wants to see first of times and rates is the newest and the lowest.
+  // Times and rates are first sorted newest and lowest first.
   const sortBy = (key: SortKey) =>
     setSort((before) => ({ key, descending: before.key === key ? !before.descending : key === 'lastRun' }));
   return (
@@ -200,7 +200,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   );
 }
 
-/** What stands in the list of a project without workflows: what one is, and the ways to the first. */
+/** Shown in a project without workflows. */
 type Props = { project: string; mayCreate: boolean; onCreate: (tab: CreateTab) => void };
 
 function NoWorkflows({ project, mayCreate, onCreate }: Props) {

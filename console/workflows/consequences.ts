@@ -1,11 +1,11 @@
-/** What deleting, suspending and resuming a workflow bring with them, in sentences. */
+/** The consequences of deleting, suspending and resuming a workflow, as sentences. */
 import { count } from '../ui/format.ts';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 
 type Deleted = Pick<WorkflowItem, 'trigger' | 'url' | 'active' | 'running' | 'waiting' | 'manager'>;
 
-/** How many runs have a record, as far as was counted. */
+/** The number of recorded runs, as far as they were counted. */
 export type RecordedRuns = { number: number; isAll: boolean };
 
 export function consequencesOf(item: Deleted, recorded: RecordedRuns | undefined): string[] {
@@ -48,7 +48,6 @@ function recordsText(recorded: RecordedRuns | undefined): string {
 
 type Suspended = Pick<WorkflowItem, 'trigger' | 'active' | 'running' | 'waiting'>;
 
-/** What comes of suspending it. */
 export function suspensionOf({ trigger, active, running, waiting }: Suspended): string[] {
   return [
     'Every run is refused, including test runs.',
@@ -80,7 +79,6 @@ function pauseOfTrigger(trigger: Suspended['trigger']): string[] {
   }
 }
 
-/** What comes of resuming it, beside the runs that wait. */
 export function resumptionOf({ active }: Pick<Suspended, 'active'>): string[] {
   return [
     active

@@ -1,6 +1,6 @@
 /**
- * Reads the workflows out of YAML or JSON that somebody pasted, and says where in the text a field is. Loaded when it is needed, since
- * the parser is large.
+ * Reads workflows from pasted YAML or JSON with the lines of their fields. Import it lazily: the parser is
+ * large.
  */
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
@@ -9,11 +9,11 @@ import { yamlText } from '../ui/yamlText.ts';
 import { keptMarks, type Manifest } from './manifest.ts';
 
 export type ReadWorkflow = {
-  /** The object's name; empty where the text has none. */
+  /** Empty if the text has no name. */
   name: string;
   marks: Pick<ObjectMeta, 'labels' | 'annotations'>;
   spec: WorkflowSpec;
-  /** The line, from 1, of a field such as `spec.nodes[1].webhook`, or of the nearest one around it. */
+  /** The line, from 1, of a field such as `spec.nodes[1].webhook`, or of its nearest parent. */
   lineOf: (field: string) => number | undefined;
 };
 
@@ -40,7 +40,7 @@ export function readDocuments(text: string): Reading {
   return { ok: true, workflows, others: read.flatMap((one) => (one.what === 'other' ? [one.name] : [])) };
 }
 
-/** A workflow as the text that people keep in Git. */
+/** A manifest as YAML. */
 export function manifestText(manifest: Manifest): string {
   return yamlText(manifest);
 }
@@ -85,7 +85,7 @@ function readDocument(document: Document.Parsed, lines: LineCounter): Read {
   };
 }
 
-/** A text with aliases of aliases would fill the memory: the parser throws, and it is said as an error. */
+/** Nested aliases could exhaust the memory: the parser throws, which is reported as an error. */
 function valueOf(document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });

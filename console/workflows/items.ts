@@ -1,4 +1,4 @@
-/** What the list of workflows shows of each, read from the Table's rows; and how it is searched, filtered and sorted. */
+/** The items of the workflow list, read from Table rows, with search, filters and order. */
 import type { TriggerKind } from '../../api/trigger.ts';
 import { PUBLIC } from '../../api/access.ts';
 import { NEEDS_ACTION } from '../../api/conditions.ts';
@@ -7,43 +7,44 @@ import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
 import { waitingText } from '../ui/format.ts';
 import { managerOf, ownerOfField, type Manager } from './manager.ts';
 
-/** `attention`: it stays so until somebody acts. `suspended`: every run is refused. `waiting`: it may come right by itself. `leaving`: it is being deleted. */
+/**
+ * `attention`: someone must act. `suspended`: every run is refused. `waiting`: it may resolve itself.
+ * `leaving`: it is being deleted.
+ */
 export type StateKind = 'ready' | 'inactive' | 'suspended' | 'waiting' | 'attention' | 'leaving';
 
 export type WorkflowState = {
   kind: StateKind;
-  /** In a few words. */
   label: string;
-  /** In a sentence, where there is more to say. */
+  /** Details, if there are any. */
   message?: string;
 };
 
 export type WorkflowItem = {
   name: string;
-  /** What people see. */
+  /** The display name, or the ID. */
   title: string;
   metadata: ObjectMeta;
   state: WorkflowState;
   active: boolean;
   suspended: boolean;
   trigger?: TriggerKind;
-  /** Anybody who knows the URL of its webhook can start runs. */
+  /** Anyone who knows the URL of its webhook can start runs. */
   isPublic: boolean;
   url?: string;
   /** RFC 3339. */
   lastRun?: string;
   /** Runs that a runner executes. */
   running: number;
-  /** Runs that have not ended and that no runner executes. */
+  /** Unfinished runs that no runner executes. */
   waiting: number;
   succeeded: number;
   failed: number;
   manager?: Manager;
-  /** Who sets `active`, where the toggle would be put back. */
+  /** The tool that manages `active` and would revert the toggle. */
   activeOwner?: Manager;
 };
 
-/** What the list shows of a row. */
 export const itemOf = perRow(readItem);
 
 function readItem(row: Row): WorkflowItem {
@@ -73,7 +74,7 @@ function readItem(row: Row): WorkflowItem {
   };
 }
 
-/** How the workflow is, from its condition Ready and what the operator says of it. */
+/** The state, from the conditions that the row shows. */
 function stateOf(row: Row): WorkflowState {
   if (row.metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
   return stateFrom({
@@ -93,7 +94,6 @@ type Found = {
   ready: string | undefined;
   isStalled: boolean;
   suspended: boolean;
-  /** Runs that wait. */
   waiting: number;
 };
 
@@ -106,7 +106,7 @@ export function stateFrom(found: Found): WorkflowState {
   return { kind, label: labelOf(reason, suspended), ...(message !== undefined && { message }) };
 }
 
-/** The reason in words. A problem does not hide that every run is refused. */
+/** The label of a reason. It also says whether the workflow is suspended. */
 function labelOf(reason: string, suspended: boolean): string {
   const words = reasonWords(reason);
   return suspended ? `Suspended · ${words.charAt(0).toLowerCase()}${words.slice(1)}` : words;
@@ -123,18 +123,18 @@ function settledState(reason: string, waiting: number): WorkflowState {
   return reason === 'Inactive' ? { kind: 'inactive', label: 'Inactive' } : { kind: 'ready', label: 'Ready' };
 }
 
-/** A reason of the API as words: "CredentialMissing" is "Credential missing". */
+/** A reason as words: "Credential missing" of "CredentialMissing". */
 export function reasonWords(reason: string): string {
   const words = reason.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The share of ended runs that succeeded, 0 to 1; undefined before the first has ended. */
+/** The share of ended runs that succeeded, 0 to 1; undefined before the first end. */
 export function successRate({ succeeded, failed }: Pick<WorkflowItem, 'succeeded' | 'failed'>) {
   return succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed);
 }
 
-/** The rate as text: never "100%" while something has failed, never "0%" while something has succeeded. */
+/** Never "100%" after a failure, and never "0%" after a success. */
 export function rateText(rate: number): string {
   if (rate === 0 || rate === 1) return `${rate * 100}%`;
   return `${Math.min(99, Math.max(1, Math.round(rate * 100)))}%`;
@@ -149,7 +149,7 @@ export type Filter = {
 
 export const NO_FILTER: Filter = { text: '', state: 'all', trigger: 'all', active: 'all' };
 
-/** The items that the filter lets through. Each word of the text must be in the title or the name. */
+/** The matching items. Title or name must contain each word of the text. */
 export function filtered(items: WorkflowItem[], { text, state, trigger, active }: Filter): WorkflowItem[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return items.filter(
@@ -167,7 +167,7 @@ export type Sort = { key: SortKey; descending: boolean };
 const STATE_ORDER: StateKind[] = ['attention', 'waiting', 'suspended', 'leaving', 'ready', 'inactive'];
 const titles = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
-/** Sorted; equal ones by title. What a workflow does not have comes last, whichever the direction. */
+/** Sorted items; equal ones by title. Missing values come last in both directions. */
 export function sorted(items: WorkflowItem[], { key, descending }: Sort): WorkflowItem[] {
   const sign = descending ? -1 : 1;
   return items.toSorted((a, b) => {

@@ -1,9 +1,9 @@
-/** What the API server has against a workflow, with the line of the text that it comes from. */
+/** Problems that the API server reported for a workflow, with their lines in the text. */
 import type { ApiFailure } from '../http/failure.ts';
 
 export type TextProblem = { line?: number; field?: string; message: string };
 
-/** One problem for each cause; where none is named, what the server said, with the field that its words hold. */
+/** One problem per cause. Without causes, the message of the server with the field that it contains. */
 export function problemsOf(
   { causes, title, detail }: Pick<ApiFailure, 'causes' | 'title' | 'detail'>,
   lineOf: (field: string) => number | undefined,

@@ -1,4 +1,4 @@
-/** The triggers in words and pictures, and which credentials they take. */
+/** Triggers with their labels, icons and credentials. */
 import {
   IconCalendarTime,
   IconFolder,
@@ -15,14 +15,13 @@ import { reasonWords } from './items.ts';
 type Words = {
   kind: TriggerKind;
   label: string;
-  /** What starts a run. */
   starts: string;
   icon: ComponentType<{ size?: number | string }>;
-  /** Kinds of credentials that it takes; empty: it needs none. */
+  /** The accepted kinds of credentials; empty: none. */
   credentials: readonly string[];
 };
 
-/** In the order in which they are offered. */
+/** In the order of the picker. */
 export const TRIGGERS: readonly Words[] = [
   {
     kind: 'webhook',
@@ -57,14 +56,14 @@ export const TRIGGERS: readonly Words[] = [
   { kind: 'manual', label: 'Manual', starts: 'Someone starts it', icon: IconHandClick, credentials: [] },
 ];
 
-/** What a new workflow names where the project has no fitting credential yet; the editor asks for one. */
+/** The credential of a new workflow if the project has no fitting one; the editor asks for it. */
 export const PLACEHOLDER = 'choose-an-account';
 
 export function triggerWords(kind: TriggerKind): Words | undefined {
   return TRIGGERS.find((trigger) => trigger.kind === kind);
 }
 
-/** What started a run, in words: a kind of trigger, or what is no trigger, such as a call. */
+/** The label of what started a run: a trigger, or anything else, such as an API call. */
 export function triggerLabel(kind: string): string {
   return TRIGGERS.find((trigger) => trigger.kind === kind)?.label ?? reasonWords(kind);
 }

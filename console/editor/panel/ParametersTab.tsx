@@ -104,10 +104,10 @@ const OPTIONS = fieldsOf(
   { path: 'options' },
 );
 
-export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
+const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
 
 /** The options of a step, or those of a trigger. */
-export function optionFields(given: object, isStep: boolean): Field[] {
+function optionFields(given: object, isStep: boolean): Field[] {
   return OPTIONS.filter(({ name }) => isOffered(name, given) && (isStep || NODE_OPTIONS.includes(name)));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Text that a model is writing. It is put into the page piece by piece, past React, and in blocks, so that only the last one is laid
- * out again; a hundred kilobytes come without a stutter. It stays at the end unless somebody scrolls up.
+ * The text that a model is writing. It is appended to the page outside of React and in blocks, so that only
+ * the last block is laid out again and 100 kB stream smoothly. It scrolls along unless the user scrolls up.
  */
 import { useEffect, useRef } from 'react';
 import type { RunAt } from './follow.ts';
@@ -10,7 +10,7 @@ import classes from './LiveText.module.css';
 
 type Props = { at: RunAt; nodeId: string; label?: string };
 
-/** A block that is as long as this ends with its line. */
+/** A block of this length ends with its line. */
 const BLOCK = 2_000;
 const NEAR_END_PX = 24;
 
@@ -63,7 +63,7 @@ function showTexts(box: HTMLElement, texts: LiveTexts, nodeId: string): () => vo
   };
 }
 
-/** Whole lines, so that a block ends where a line does. */
+/** Whole lines, so that blocks end at line breaks. */
 function piecesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

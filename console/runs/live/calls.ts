@@ -1,20 +1,19 @@
-/** Starting a test run: what is asked for, from wherever in the editor, and the calls that start and cancel it. */
+/** Starts and cancels runs, and holds the request to open the dialog of a test run. */
 import { useSyncExternalStore } from 'react';
 import { call, callJson, isPassing } from '../../http/call.ts';
 import { runPath, type RunAt } from './follow.ts';
 
-/** What is asked for: a test run of the whole workflow, or as far as a node. Undefined: nothing. */
+/** A requested test run of the whole workflow or up to a node; undefined: none. */
 export type TestRunAsked = { until?: string } | undefined;
 
 let asked: TestRunAsked;
 const listeners = new Set<() => void>();
 
-/** Opens the dialog of the test run: of the whole workflow, or, for "Run to here", as far as a node. */
+/** Opens the dialog of a test run, for "Run to here" with the node to stop at. */
 export function askForTestRun(until?: string): void {
   set(until === undefined ? {} : { until });
 }
 
-/** Closes it. */
 export function dropTestRun(): void {
   set(undefined);
 }
@@ -38,14 +37,16 @@ export type TestRun = {
   namespace: string;
   workflow: string;
   until?: string;
-  /** The trigger's output; of a manual trigger its data alone. */
+  /** The trigger's output; for manual triggers its data only. */
   event: object;
   isOutput: boolean;
 };
 
 const TRIES = 3;
 
-/** Starts it and gives the name of the run. One whose answer is lost is not started twice. */
+/**
+ * Starts the run and returns its name. A repeated request after a lost response does not start a second run.
+ */
 export async function startTestRun(
   { namespace, workflow, until, event, isOutput }: TestRun,
   signal: AbortSignal,
@@ -68,7 +69,7 @@ export async function startTestRun(
   }
 }
 
-/** Cancels a run; its record stays. */
+/** Cancels a run. Its record stays. */
 export async function cancelRun(at: RunAt): Promise<void> {
   await call(runPath(at), { method: 'DELETE' });
 }

@@ -1,6 +1,6 @@
 /**
- * Follows one run from wherever it is to its end: its live events, and after each node's end the run itself, which holds the outputs.
- * What breaks off goes on after the last event that came; nothing is told twice.
+ * Follows one run to its end: live events, and after each ended node the run itself with its outputs. A
+ * broken stream resumes after the last event, so that no event is handled twice.
  */
 import { isTerminal } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
@@ -21,7 +21,7 @@ import { createEventParser } from './sse.ts';
 
 export type RunAt = { namespace: string; workflow: string; run: string };
 
-/** `broken`: the connection is lost, and is tried again. `failed`: the run cannot be shown. */
+/** `broken`: the connection is lost and retried. `failed`: the run cannot be loaded. */
 export type Followed = RunState & {
   connection: 'open' | 'broken' | 'ended' | 'failed';
   failure?: ApiFailure;
@@ -36,7 +36,7 @@ export type Follower = {
 
 export const NOT_FOLLOWED: Followed = { ...NO_RUN, connection: 'open' };
 
-/** Outputs of nodes that end at once are asked for together. */
+/** Outputs of nodes that end at about the same time are read together. */
 const GATHER_MS = 120;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
@@ -73,7 +73,7 @@ export function followRun(at: RunAt): Follower {
   const readSoon = (): void => {
     gathering ??= setTimeout(() => {
       gathering = undefined;
-      // What is missed here is read at the end at the latest.
+      // The read at the end catches up on failures here.
       read().catch(() => undefined);
     }, GATHER_MS);
   };

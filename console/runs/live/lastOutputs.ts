@@ -1,4 +1,4 @@
-/** What each node of a workflow produced last: of the newest runs, as many as are needed and no more than a few. */
+/** The last output of each node of a workflow, from its newest runs. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { RunPage, RunView } from '../../../api/runView.ts';
 import { callJson } from '../../http/call.ts';
@@ -6,10 +6,10 @@ import { runPath } from './follow.ts';
 
 export type NodeOutputs = NonNullable<RunView['nodes'][number]['output']>;
 
-/** So many of the newest runs are looked at: a node that ran in none of them has no example. */
+/** The number of runs to read. Nodes that ran in none of them have no output. */
 const LOOKED_AT = 6;
 
-/** The last outputs by node. `after` is another value when there is a newer run to look at. */
+/** The last outputs by node. `after` changes when a newer run has ended. */
 export function lastOutputsQuery(namespace: string, workflow: string, after: string) {
   return queryOptions({
     queryKey: ['last-outputs', namespace, workflow, after],
@@ -23,7 +23,7 @@ export function lastOutputsQuery(namespace: string, workflow: string, after: str
   });
 }
 
-/** The first output of each node, of runs that come newest first. */
+/** The first output of each node. Runs come newest first. */
 function outputsOf(views: readonly RunView[]): Map<string, NodeOutputs> {
   const outputs = new Map<string, NodeOutputs>();
   for (const { nodes } of views)
@@ -42,11 +42,10 @@ async function newestRuns(
   const views = await Promise.allSettled(
     whole.map(({ run }) => callJson<RunView>(runPath({ namespace, workflow, run }), { signal })),
   );
-  // A run that is pruned meanwhile is no example.
+  // Runs that were pruned meanwhile are skipped.
   return views.flatMap((view) => (view.status === 'fulfilled' ? [view.value] : []));
 }
 
-/** The newest runs of a workflow, as the gateway lists them. */
 async function listedRuns(
   namespace: string,
   workflow: string,
@@ -57,7 +56,7 @@ async function listedRuns(
   return (await callJson<RunPage>(path, signal ? { signal } : {})).items;
 }
 
-/** What started the newest run that was no test, as far as it is still known. */
+/** The input of the newest run that is not a test run, if it is still known. */
 export async function lastRealEvent(
   namespace: string,
   workflow: string,

@@ -1,18 +1,18 @@
 /**
- * The text that models write while a run goes on, by node. It lives outside of React: a hundred kilobytes in a thousand pieces are
- * shown without rendering anything anew, and whoever listens is told once a frame.
+ * The text that models write during a run, by node. It lives outside of React, so that thousands of pieces
+ * need no rendering; listeners are notified once per frame.
  */
 
 type LiveText = {
   text: string;
-  /** Another number: the text began anew, with another attempt. */
+  /** Changes when the text restarts with another attempt. */
   beginning: number;
 };
 
 export type LiveTexts = {
   read(node: string): LiveText;
   append(node: string, text: string): void;
-  /** The node begins anew: what it wrote before does not count. */
+  /** Discards the text of an earlier attempt. */
   restart(node: string): void;
   subscribe(listener: () => void): () => void;
 };

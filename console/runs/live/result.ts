@@ -1,17 +1,17 @@
-/** How a run went, in a sentence. */
+/** The result of a run as a sentence. */
 import { isTerminal } from '../../../api/phase.ts';
 import { lasting } from '../../ui/format.ts';
 import type { NodeView, RunHead } from './runState.ts';
 
 export type RunResult = {
   text: string;
-  /** Why, where it failed. */
+  /** The error message. */
   why?: string;
-  /** The node that it failed at. */
+  /** The failed node. */
   node?: string;
 };
 
-/** The sentence for a run that has ended; undefined for one that goes on. */
+/** The sentence for an ended run; undefined for an unfinished one. */
 export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): RunResult | undefined {
   if (!isTerminal(run.phase)) return undefined;
   const took = durationOf(run, 0);
@@ -30,7 +30,7 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
   };
 }
 
-/** The node that a run failed at: the one that failed first. */
+/** The node that failed first. */
 export function failedNode(nodes: ReadonlyMap<string, NodeView>): NodeView | undefined {
   const failed = [...nodes.values()].filter(({ phase }) => phase === 'Failed' || phase === 'Unknown');
   return failed.toSorted((a, b) => timeOf(a.completionTime) - timeOf(b.completionTime))[0];
@@ -38,7 +38,7 @@ export function failedNode(nodes: ReadonlyMap<string, NodeView>): NodeView | und
 
 type Timed = { startTime?: string | undefined; completionTime?: string | undefined };
 
-/** How long it has taken so far, in milliseconds; undefined where it has not begun. */
+/** The duration so far, in milliseconds; undefined before the start. */
 export function durationOf({ startTime, completionTime }: Timed, now: number): number | undefined {
   if (startTime === undefined) return undefined;
   const end = completionTime === undefined ? now : Date.parse(completionTime);

@@ -1,21 +1,22 @@
 /**
- * How a run and its nodes are, put together from two sources: the live events, which come at once and hold no outputs, and the
- * run as the gateway shows it, which holds all and may be older. A node never goes back, whichever of the two comes later.
+ * The state of a run and its nodes, merged from two sources: live events, which arrive at once and have no
+ * outputs, and the run as the gateway returns it, which is complete but may be older. Nodes never go back to
+ * an earlier phase.
  */
 import { isTerminal, NODE_PHASES, RUN_PHASES, type NodePhase, type RunPhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
 import type { ServerEvent } from './sse.ts';
 
-/** How one node of a run is. A node of which nothing is known yet has none. */
+/** The state of a node. Nodes without any event have none. */
 export type NodeView = RunView['nodes'][number];
 
-/** What is known of a run, without its nodes. */
+/** A run without its nodes. */
 export type RunHead = Omit<RunView, 'nodes'>;
 
 export type RunState = {
-  /** Undefined until something is known. */
+  /** Undefined before the first information. */
   run: RunHead | undefined;
-  /** By id. */
+  /** By ID. */
   nodes: ReadonlyMap<string, NodeView>;
 };
 
@@ -34,7 +35,7 @@ export type LiveEvent =
     }
   | { type: 'text'; node: string; text: string };
 
-/** The event of a run that a server-sent event tells; undefined for what is none that we know. */
+/** Parses a server-sent event; undefined for unknown events. */
 export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefined {
   const read = readJson(data);
   if (read === undefined) return undefined;
@@ -64,7 +65,7 @@ function readJson(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The state after an event; the same one if it says nothing new. */
+/** The state after an event; the same object if nothing changed. */
 export function applyEvent(state: RunState, run: RunHead, event: LiveEvent): RunState {
   if (event.type === 'text') return state;
   if (event.type === 'run') return { ...state, run: headAfter(state.run ?? run, event) };
@@ -109,7 +110,7 @@ function timeOf(at: number): string | undefined {
   return at > 0 ? new Date(at).toISOString() : undefined;
 }
 
-/** The state with what the gateway shows of the run. */
+/** Merges the run as the gateway returned it. */
 export function applyView(state: RunState, view: RunView): RunState {
   const { nodes: shown, ...head } = view;
   const nodes = new Map(state.nodes);
@@ -122,12 +123,12 @@ export function applyView(state: RunState, view: RunView): RunState {
   return { run: isOlder ? run : head, nodes };
 }
 
-/** Whether a node of that phase will never run again. */
+/** Whether a node of that phase is finished. */
 export function isEnded(phase: NodePhase): boolean {
   return rankOf(phase) === 3;
 }
 
-/** Whether one says less than the other. */
+/** Whether `one` is older than `other`. */
 function isBehind(one: NodeView, other: NodeView): boolean {
   const [rank, otherRank] = [rankOf(one.phase), rankOf(other.phase)];
   if (rank === 3 || otherRank === 3) return rank !== 3;

@@ -1,6 +1,6 @@
 /**
- * The run that is shown: followed once however many components show it, and kept for a while after the last of them has gone. On the
- * canvas that is the run which the address names (`?run=`). Text that models write is not in here, but in `LiveText.tsx`.
+ * The shown run. Components share one follower per run, which stays for a while after the last of them. The
+ * canvas shows the run of the URL (`?run=`). Live model text is in `LiveText.tsx` instead.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
@@ -11,10 +11,10 @@ import { lastOutputsQuery, type NodeOutputs } from './lastOutputs.ts';
 import type { LiveTexts } from './liveText.ts';
 import type { NodeView, RunHead } from './runState.ts';
 
-/** How the run on the canvas is. `run` is undefined where no run is shown, or nothing is known of it yet. */
+/** The run on the canvas. `run` is undefined if no run is shown or none is loaded yet. */
 export type RunShown = {
   run?: RunHead & { name: string };
-  /** By id. Nodes that nothing is known of yet are not in it: in a run that goes on, they wait. */
+  /** By ID. Nodes of an unfinished run that are missing here are waiting. */
   nodes: ReadonlyMap<string, NodeView>;
   connection: Followed['connection'];
 };
@@ -40,7 +40,7 @@ function hold(key: string, at: RunAt): () => void {
   };
 }
 
-/** Follows the run for as long as the component is there. Without one nothing is followed. */
+/** Follows the run while the component is mounted. Undefined: follows nothing. */
 export function useFollowed(at: RunAt | undefined): Followed {
   const key = at === undefined ? '' : `${at.namespace}/${at.workflow}/${at.run}`;
   const subscribe = useCallback(
@@ -58,12 +58,12 @@ export function useFollowed(at: RunAt | undefined): Followed {
   return useSyncExternalStore(subscribe, () => held.get(key)?.follower.get() ?? NOT_FOLLOWED);
 }
 
-/** The texts of a run that is followed somewhere. */
+/** The live texts of a followed run. */
 export function textsOf(at: RunAt): LiveTexts | undefined {
   return held.get(`${at.namespace}/${at.workflow}/${at.run}`)?.follower.texts;
 }
 
-/** Which run is on the canvas, as the address says. */
+/** The run that the URL names. */
 export function useShownRun(): RunAt | undefined {
   const { project, workflow } = useParams({ strict: false });
   const { run } = useSearch({ strict: false });
@@ -76,7 +76,6 @@ export function useShownRun(): RunAt | undefined {
   );
 }
 
-/** The run on the canvas. */
 export function useRunView(): RunShown {
   const at = useShownRun();
   const { run, nodes, connection } = useFollowed(at);
@@ -86,7 +85,7 @@ export function useRunView(): RunShown {
   );
 }
 
-/** By node: what it produced in the run on the canvas, or else in the newest run in which it produced something. */
+/** The output of each node in the run on the canvas, or in the newest run that has one. */
 export function useLastOutputs(): ReadonlyMap<string, NodeOutputs> {
   const { project = '', workflow = '' } = useParams({ strict: false });
   const { run, nodes } = useRunView();

@@ -1,8 +1,8 @@
-/** Server-sent events (WHATWG HTML, section 9.2) out of the pieces in which a stream comes, however it is cut. */
+/** Parses server-sent events (WHATWG HTML, section 9.2) from a stream in pieces of any size. */
 
 export type ServerEvent = { id: string; event: string; data: string };
 
-/** Takes the pieces of one stream in order, and gives the events that each of them completes. */
+/** Takes the pieces of a stream in order and returns the events that each piece completes. */
 export function createEventParser(): (piece: string) => ServerEvent[] {
   let rest = '';
   let isFirst = true;

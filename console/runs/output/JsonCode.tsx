@@ -1,4 +1,4 @@
-/** JSON in an editor with colours, folding and search. Loaded when it is first shown: nothing else may import it but lazily. */
+/** A JSON editor with highlighting, folding and search. Import it lazily. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import {
@@ -20,7 +20,7 @@ import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
 type Props = {
   value: string;
   label: string;
-  /** Left out: it can only be read. */
+  /** Undefined: read-only. */
   onChange?: (text: string) => void;
   height?: number;
 };

@@ -1,4 +1,4 @@
-/** A list of objects in an output as a table, of which only what is seen is in the page. Cells can be dragged into a field. */
+/** A list of objects as a virtual table. Cells can be dragged into a field. */
 import { Select } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';

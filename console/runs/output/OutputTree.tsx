@@ -1,6 +1,6 @@
 /**
- * An output as a tree: by keyboard as trees are (arrows, Home, End), only as much of it in the page as is seen. Each value can be
- * copied, copied as expression, picked, and dragged into a field.
+ * An output as a virtual tree with the usual keys (arrows, Home, End). Values can be copied, copied as
+ * expressions, picked and dragged into a field.
  */
 import { ActionIcon, Group, Text, Tooltip } from '@mantine/core';
 import { IconBraces, IconChevronRight, IconCopy } from '@tabler/icons-react';
@@ -24,16 +24,16 @@ import classes from './Output.module.css';
 type Props = {
   output: Output;
   nodeId: string;
-  /** What is looked for; empty: the whole tree. */
+  /** The search text; empty: the whole tree. */
   search: string;
   onPick?: ((reference: string) => void) | undefined;
 };
 
 const ROW = 24;
 const TALLEST = 420;
-/** A text on one line shows no more of it. */
+/** The length at which text on one line is cut. */
 const LINE = 300;
-/** A longer text is shown below the tree when its row is chosen. */
+/** Longer text is shown below the tree when its row is selected. */
 const LONG = 60;
 
 export function OutputTree({ output, nodeId, search, onPick }: Props) {

@@ -1,4 +1,6 @@
-/** What a node produced: as tree, table, text or JSON, whichever fit it. Whatever is in it is shown as text and nothing else. */
+/**
+ * The output of a node as tree, table, text or JSON, whichever fit. Content is always shown as plain text.
+ */
 import {
   Alert,
   Button,
@@ -23,11 +25,11 @@ const JsonCode = lazy(async () => ({ default: (await import('./JsonCode.tsx')).J
 type Props = {
   output: Output | undefined;
   nodeId: string;
-  /** Called with the reference of a value that somebody picks, such as `$('mail').data_content.subject`. */
+  /** Called with the reference of a picked value, such as `$('mail').data_content.subject`. */
   onPick?: (reference: string) => void;
-  /** Only its beginning is here. */
+  /** The output is incomplete. */
   isTruncated?: boolean;
-  /** It is kept out of records. */
+  /** The output was not recorded because of settings. */
   isRedacted?: boolean;
 };
 
@@ -110,7 +112,7 @@ function shapesOf(text: string, hasTable: boolean): Shape[] {
   return [...(text === '' ? [] : ['text' as const]), 'tree', ...(hasTable ? ['table' as const] : []), 'json'];
 }
 
-/** A text of its own is what people look for; beside data it mostly says what the data are. */
+/** Text comes first if it is the output; beside data it usually only describes the data. */
 function firstShape({ text_content = '', data_content }: Output): Shape {
   const isAgent =
     typeof data_content === 'object' && data_content !== null && 'finish_reason' in data_content;
@@ -144,6 +146,5 @@ function ToolCalls({ calls }: { calls: ToolCall[] }) {
   );
 }
 
-/** Instead of an output that the workflow keeps out of its records. */
 export const REDACTED =
   'Not recorded because of the settings of the workflow (recordData, history.dataTTL) or of the node (sensitive).';

@@ -1,4 +1,8 @@
-/** What a node produced, as rows: of a tree whose branches are open or not, of a search, and of a table. Each row knows its reference. */
+/**
+ * The rows of an output: as a tree with open and closed branches, as search results, and as a table. Each row
+ * has its reference.
+ */
+import { REFERENCE_TYPE } from '../../forms/source.ts';
 import { printReference, type PathStep } from '../../../api/expression/reference.ts';
 import { count } from '../../ui/format.ts';
 import type { DragEvent } from 'react';
@@ -6,29 +10,29 @@ import type { DragEvent } from 'react';
 export type Output = { text_content?: string | undefined; data_content?: unknown };
 type Member = 'text_content' | 'data_content';
 
-/** Where a value is in an output. */
+/** The path of a value in an output. */
 export type OutputPath = { member: Member; path: readonly PathStep[] };
 
 export type TreeRow = OutputPath & {
-  /** Stable, for the set of those that are open. */
+  /** A stable key for the set of open rows. */
   key: string;
   label: string;
   depth: number;
   value: unknown;
   kind: ValueKind;
-  /** How many values are below it. */
+  /** The number of values below it. */
   size: number;
   isOpen: boolean;
 };
 
 type ValueKind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
 
-/** The expression without its braces: `$('mail').data_content.items[0]`. */
+/** The reference without braces: `$('mail').data_content.items[0]`. */
 export function referenceOf(nodeId: string, { member, path }: OutputPath): string {
   return printReference({ source: 'node', node: nodeId, member, path });
 }
 
-/** The expression as a field takes it. */
+/** The reference in braces, as fields expect it. */
 export function expressionOf(reference: string): string {
   return `{{ ${reference} }}`;
 }
@@ -41,12 +45,12 @@ function kindOfValue(value: unknown): ValueKind {
   return typeof value === 'boolean' ? 'boolean' : 'text';
 }
 
-/** How a path is named among those that are open. */
+/** The key of a path in the set of open rows. */
 export function keyOf({ member, path }: OutputPath): string {
   return JSON.stringify([member, ...path]);
 }
 
-/** What is open at first: the data, and of a small output what is below. */
+/** The initially open rows: the data, and everything in small outputs. */
 export function firstOpen(output: Output): Set<string> {
   const root: OutputPath = { member: 'data_content', path: [] };
   const open = new Set([keyOf(root)]);
@@ -56,7 +60,7 @@ export function firstOpen(output: Output): Set<string> {
   return open;
 }
 
-/** The rows that are seen. What is closed is not looked into. */
+/** The visible rows. Closed branches are not visited. */
 export function treeRows(output: Output, open: ReadonlySet<string>): TreeRow[] {
   const rows: TreeRow[] = [];
   const add = (at: OutputPath, value: unknown, depth: number): void => {
@@ -70,7 +74,7 @@ export function treeRows(output: Output, open: ReadonlySet<string>): TreeRow[] {
 
 const MOST_FOUND = 500;
 
-/** The values whose name or content has the text, wherever they are, with their whole path as label. */
+/** The values whose name or content matches, labelled with their full path. */
 export function foundRows(output: Output, text: string): TreeRow[] {
   const wanted = text.toLowerCase();
   const rows: TreeRow[] = [];
@@ -129,7 +133,6 @@ function pathLabel({ member, path }: OutputPath): string {
   return referenceOf('x', { member, path }).replace("$('x').", '');
 }
 
-/** A value on one line. */
 export function shortText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length === 0 ? '[]' : count(value.length, 'item');
@@ -140,7 +143,7 @@ export function shortText(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** A value as text for the clipboard: a text as it is, anything else as JSON. */
+/** A value for the clipboard: strings as they are, anything else as JSON. */
 export function wholeText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'null');
 }
@@ -150,7 +153,7 @@ export type OutputTable = OutputPath & { columns: string[]; rows: Record<string,
 const MOST_COLUMNS = 40;
 const DEEPEST_TABLE = 3;
 
-/** The lists of objects in an output, as tables, those nearest to the top first. */
+/** The lists of objects in an output, topmost first. */
 export function tablesOf({ data_content }: Output): OutputTable[] {
   const tables: OutputTable[] = [];
   const look = (at: OutputPath, value: unknown): void => {
@@ -174,7 +177,7 @@ function tableOf(at: OutputPath, list: unknown[]): OutputTable | undefined {
 
 export type ToolCall = { name: string; input: string; result: string | undefined };
 
-/** The tools that an agent called, in whichever of the usual forms they are written down. */
+/** The tool calls of an agent, from any of the usual formats. */
 export function toolCallsOf({ data_content }: Output): ToolCall[] {
   const calls = memberOf(data_content, 'tool_calls');
   if (!Array.isArray(calls)) return [];
@@ -196,9 +199,8 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 /** What fields of forms look for. */
-const REFERENCE_TYPE = 'application/x-windlass-reference';
 
-/** Puts the reference into what is dragged. */
+/** Adds the reference to the drag data. */
 export function dragReference(event: DragEvent, reference: string): void {
   event.stopPropagation();
   event.dataTransfer.setData(REFERENCE_TYPE, reference);

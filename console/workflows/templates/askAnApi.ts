@@ -1,4 +1,4 @@
-/** A question to an HTTP API, shaped by steps in CEL. */
+/** Queries an HTTP API, with CEL steps for the request and the response. */
 import type { Template } from './template.ts';
 
 export const askAnApi: Template = {

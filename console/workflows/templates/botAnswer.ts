@@ -1,4 +1,4 @@
-/** A message to a bot, answered by a model in the same chat. */
+/** A model answers messages to a bot. */
 import { model, type Template } from './template.ts';
 
 export const botAnswer: Template = {

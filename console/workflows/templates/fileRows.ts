@@ -1,4 +1,4 @@
-/** A row in a spreadsheet for each letter in a folder. */
+/** Adds a spreadsheet row for each new file. */
 import { model, type Template } from './template.ts';
 
 export const fileRows: Template = {

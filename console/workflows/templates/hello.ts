@@ -1,4 +1,4 @@
-/** The quickest first run: it is started by hand and says hello. */
+/** The quickest first run: started manually, says hello. */
 import type { Template } from './template.ts';
 
 export const hello: Template = {

@@ -1,4 +1,4 @@
-/** A mail answered by a model in the same conversation. */
+/** A model replies to mail. */
 import { mail, model, type Template } from './template.ts';
 
 export const mailReply: Template = {

@@ -1,4 +1,4 @@
-/** A mail on every working day. */
+/** Sends a mail every working day. */
 import { mail, type Template } from './template.ts';
 
 export const morningMail: Template = {

@@ -1,4 +1,4 @@
-/** An order by webhook, confirmed by a model and a mail. */
+/** Confirms orders from a webhook by mail. */
 import { mail, model, type Template } from './template.ts';
 
 export const orderConfirmation: Template = {

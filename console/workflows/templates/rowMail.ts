@@ -1,4 +1,4 @@
-/** A new row of a spreadsheet, confirmed by a model and a mail. */
+/** Confirms new spreadsheet rows by mail. */
 import { mail, model, type Template } from './template.ts';
 
 const values = "{{ $('trigger').data_content.changes[0].values }}";

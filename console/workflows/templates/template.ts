@@ -1,4 +1,4 @@
-/** What a template is, and the credentials that several of them need. */
+/** The type of templates, and the credentials that several of them need. */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 
@@ -8,7 +8,6 @@ export type Need = { name: string; kinds: string[]; what: string };
 export type Template = {
   id: string;
   trigger: TriggerKind;
-  /** What it does, in a sentence. */
   text: string;
   needs: Need[];
   spec: WorkflowSpec & { displayName: string };

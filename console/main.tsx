@@ -18,7 +18,7 @@ announceNonce();
 followVisibility();
 
 /** The delay before failed queries are retried. */
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 const client = new QueryClient({
   defaultOptions: {
@@ -29,7 +29,7 @@ const client = new QueryClient({
       retry: (failures, error) => isPassing(error) && failures < 3,
       // A page that only shows a failure retries by itself.
       refetchInterval: ({ state: { data, error } }) =>
-        data === undefined && isPassing(error) ? AGAIN_MS : false,
+        data === undefined && isPassing(error) ? RETRY_MS : false,
     },
   },
 });

@@ -8,9 +8,9 @@ import { IconPlugConnected } from '@tabler/icons-react';
 import { useState } from 'react';
 import { callJson } from '../http/call.ts';
 import type { CredentialObject } from '../kube/resources.ts';
-import { tellFailure } from '../ui/tell.tsx';
+import { notifyFailure } from '../ui/notify.tsx';
 import { connectingState, connectionMark, webLink, type Link } from './connecting.ts';
-import { connectWord, readyOf } from './state.ts';
+import { connectLabel, readyOf } from './state.ts';
 
 type Attempt = {
   /** The status before connecting. */
@@ -32,13 +32,13 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
     const mark = connectionMark(credential);
     setAttempt({ mark, popup });
     try {
-      const link = await askForLink(namespace, name);
+      const link = await requestLink(namespace, name);
       if (popup !== null && !popup.closed) popup.location.href = link.url;
       setAttempt({ mark, popup, link });
     } catch (error) {
       popup?.close();
       setAttempt(undefined);
-      tellFailure(`Could not connect ${name}`, error);
+      notifyFailure(`Could not connect ${name}`, error);
     }
   };
   return (
@@ -48,23 +48,23 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
         leftSection={<IconPlugConnected size={14} />}
         onClick={() => void begin()}
       >
-        {connectWord(ready ?? {})}
+        {connectLabel(ready ?? {})}
       </Button>
       <div role="status">
-        {attempt && state && <AttemptWords attempt={attempt} state={state} message={ready?.message ?? ''} />}
+        {attempt && state && <AttemptStatus attempt={attempt} state={state} message={ready?.message ?? ''} />}
       </div>
     </Group>
   );
 }
 
-async function askForLink(namespace: string, name: string): Promise<Link> {
+async function requestLink(namespace: string, name: string): Promise<Link> {
   const id = `${encodeURIComponent(namespace)}.${encodeURIComponent(name)}`;
   return webLink(await callJson<Link>(`/credentials/${id}/connect`, { method: 'POST' }));
 }
 
 type WordsProps = { attempt: Attempt; state: ReturnType<typeof connectingState>; message: string };
 
-function AttemptWords({ attempt: { link, popup }, state, message }: WordsProps) {
+function AttemptStatus({ attempt: { link, popup }, state, message }: WordsProps) {
   if (state === 'connected') return <Text size="xs">Connected.</Text>;
   if (state === 'refused')
     return (

@@ -12,12 +12,12 @@ import { ago, fullTime } from '../ui/format.ts';
 import { ConnectButton } from './ConnectButton.tsx';
 import { CredentialEditDialog } from './CredentialForm.tsx';
 import { DeleteCredential } from './DeleteCredential.tsx';
-import { hostWords } from './hosts.ts';
+import { hostsText } from './hosts.ts';
 import { credentialState, readyOf } from './state.ts';
 import type { Use } from './usage.ts';
 import classes from './credentials.module.css';
-import { tellFailure } from '../ui/tell.tsx';
-import { askForTrial, isAskedFor, trialWords } from './check.ts';
+import { notifyFailure } from '../ui/notify.tsx';
+import { requestCheck, isCheckRequested, checkDescription } from './check.ts';
 
 type Props = {
   project: string;
@@ -61,7 +61,7 @@ function Details({ credential, uses }: DetailsProps) {
         </Text>
       )}
       {credential.spec.oauth2 !== undefined && mayConnect && <ConnectButton credential={credential} />}
-      {mayPatch && <TrialPanel credential={credential} />}
+      {mayPatch && <CheckPanel credential={credential} />}
       <Facts credential={credential} />
       <Fact label="Used by">
         <Uses namespace={namespace} uses={uses} />
@@ -76,11 +76,11 @@ function Facts({ credential: { spec, status } }: { credential: CredentialObject 
   return (
     <>
       {account !== undefined && <Fact label="Account">{account}</Fact>}
-      {(spec.http ?? spec.oauth2) !== undefined && <Fact label="Allowed hosts">{hostWords(spec)}</Fact>}
-      {lastChecked !== undefined && <Fact label="Last checked">{timeWords(lastChecked)}</Fact>}
+      {(spec.http ?? spec.oauth2) !== undefined && <Fact label="Allowed hosts">{hostsText(spec)}</Fact>}
+      {lastChecked !== undefined && <Fact label="Last checked">{timeText(lastChecked)}</Fact>}
       {expires !== undefined && (
         <Fact label="Expires">
-          {timeWords(expires)}
+          {timeText(expires)}
           {spec.oauth2 === undefined ? '' : '; renewed automatically where the provider allows it'}
         </Fact>
       )}
@@ -90,7 +90,7 @@ function Facts({ credential: { spec, status } }: { credential: CredentialObject 
   );
 }
 
-function timeWords(time: string): string {
+function timeText(time: string): string {
   return `${ago(time, Date.now())} (${fullTime(time)})`;
 }
 
@@ -161,20 +161,20 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
 /** Tests a credential and shows the result as soon as it is known. */
 type CheckPanelProps = { credential: CredentialObject };
 
-function TrialPanel({ credential }: CheckPanelProps) {
+function CheckPanel({ credential }: CheckPanelProps) {
   const { namespace = '', name } = credential.metadata;
   const [isAsking, setAsking] = useState(false);
   const [wasAsked, setAsked] = useState(false);
-  const words = trialWords(credential.spec);
+  const words = checkDescription(credential.spec);
   // Includes checks that other users or changes requested.
-  const isTrying = isAsking || isAskedFor(credential);
+  const isChecking = isAsking || isCheckRequested(credential);
   const begin = async (): Promise<void> => {
     setAsking(true);
     try {
-      await askForTrial({ namespace, name });
+      await requestCheck({ namespace, name });
       setAsked(true);
     } catch (error) {
-      tellFailure(`Could not test ${name}`, error);
+      notifyFailure(`Could not test ${name}`, error);
     } finally {
       setAsking(false);
     }
@@ -191,26 +191,26 @@ function TrialPanel({ credential }: CheckPanelProps) {
         variant="default"
         leftSection={<IconPlugConnected size={14} />}
         onClick={() => void begin()}
-        disabled={isTrying}
+        disabled={isChecking}
       >
         Test
       </Button>
       <Group gap="xs" role="status">
-        {isTrying && <Loader size={14} />}
+        {isChecking && <Loader size={14} />}
         <Text size="xs" c="dimmed">
-          {isTrying ? `${words} ${waitingWords(credential)}` : wasAsked ? doneWords(credential) : words}
+          {isChecking ? `${words} ${pendingText(credential)}` : wasAsked ? resultText(credential) : words}
         </Text>
       </Group>
     </Group>
   );
 }
 
-function waitingWords({ status }: CredentialObject): string {
+function pendingText({ status }: CredentialObject): string {
   const ready = readyOf(status);
   return ready?.reason === 'NotChecked' ? ready.message : 'This takes up to 15 seconds.';
 }
 
-function doneWords({ status }: CredentialObject): string {
+function resultText({ status }: CredentialObject): string {
   const ready = readyOf(status);
   return `Tested: ${credentialState(ready ?? {}).word.toLowerCase()}.`;
 }

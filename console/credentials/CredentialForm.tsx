@@ -23,14 +23,14 @@ import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.t
 import { rightQuery } from '../kube/access.ts';
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { tellDone } from '../ui/tell.tsx';
+import { notifySuccess } from '../ui/notify.tsx';
 import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
 import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
 import { choiceOf, choicesFor, type Choice } from './choices.ts';
 import { hostsProblem, withSuggestedHosts } from './hosts.ts';
 import { layoutOf } from './layout.ts';
 import { nameProblem, suggestedName } from './names.ts';
-import { explainedRefusal } from './refusal.ts';
+import { explainRefusal } from './refusal.ts';
 import { createCredential, secretNameOf, updateCredential } from './save.ts';
 import classes from './credentials.module.css';
 
@@ -257,10 +257,10 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
       else await updateCredential(credential, choice.kind, build);
       // The values are now in the Secret: keep no copy.
       setEntries({ fields: {}, secrets: {} });
-      tellDone(credential === undefined ? `${CREDENTIALS.kind} "${name}" created` : 'Saved');
+      notifySuccess(credential === undefined ? `${CREDENTIALS.kind} "${name}" created` : 'Saved');
       onDone(name);
     } catch (error) {
-      setFailure(explainedRefusal(error, namespace));
+      setFailure(explainRefusal(error, namespace));
     } finally {
       setBusy(false);
     }

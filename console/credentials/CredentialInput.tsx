@@ -40,7 +40,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
         clearable={!field.isRequired && !isReadOnly}
         nothingFoundMessage={`No credential of kind ${kinds.join(' or ')} exists yet.`}
         readOnly={isReadOnly}
-        error={error ?? absence(chosen, options, table !== undefined && !table.more)}
+        error={error ?? missingMessage(chosen, options, table !== undefined && !table.more)}
         onChange={(name) => onChange(name ?? undefined)}
         renderOption={({ option }) => (
           <Option
@@ -100,7 +100,7 @@ function placeholderOf(isPending: boolean, count: number, kinds: string[]): stri
   return count === 0 ? `No credential of kind ${kinds.join(' or ')} yet` : 'Choose a credential';
 }
 
-function absence(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {
+function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {
   if (chosen === undefined || !isWhole || options.includes(chosen)) return undefined;
   return `Credential ${chosen} does not exist in this project or has another kind. Create it or choose another one.`;
 }

@@ -4,10 +4,10 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { Fragment, useEffect, useState } from 'react';
 import { textCell, type Row } from '../kube/table.ts';
 import { ago, count, fullTime } from '../ui/format.ts';
-import { kindWords } from './choices.ts';
+import { credentialKindLabel } from './choices.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';
 import { StateBadge } from './StateBadge.tsx';
-import { credentialState, type ReadyWords } from './state.ts';
+import { credentialState, type ReadyCondition } from './state.ts';
 import type { Usage } from './usage.ts';
 import classes from './credentials.module.css';
 
@@ -105,13 +105,13 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
             {name}
           </Text>
           <Text size="xs" c="dimmed">
-            {kindWords(textCell(row, 'Kind'))}
+            {credentialKindLabel(textCell(row, 'Kind'))}
           </Text>
         </UnstyledButton>
       </Table.Td>
       <Table.Td>
         <StateBadge ready={ready} />
-        {!isOpen && <Complaint ready={ready} message={textCell(row, 'Message')} />}
+        {!isOpen && <ErrorText ready={ready} message={textCell(row, 'Message')} />}
       </Table.Td>
       <Table.Td visibleFrom="sm">
         <Text size="sm" className={classes['wrap'] ?? ''}>
@@ -122,14 +122,14 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
         <Expiry expires={textCell(row, 'Expires')} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
-        <Text size="sm">{usesWords(usage, name)}</Text>
+        <Text size="sm">{usageText(usage, name)}</Text>
       </Table.Td>
     </Table.Tr>
   );
 }
 
 /** The problem, in one line. */
-function Complaint({ ready, message }: { ready: ReadyWords; message: string | undefined }) {
+function ErrorText({ ready, message }: { ready: ReadyCondition; message: string | undefined }) {
   const { tone } = credentialState(ready);
   if ((tone !== 'bad' && tone !== 'warning') || message === undefined) return null;
   return (
@@ -148,7 +148,7 @@ function Expiry({ expires }: { expires: string | undefined }) {
   );
 }
 
-function usesWords(usage: Props['usage'], name: string): string {
+function usageText(usage: Props['usage'], name: string): string {
   if (usage === undefined) return '…';
   if (usage === null) return '—';
   const uses = usage.get(name)?.length ?? 0;

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { deleteObject } from '../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { tellDone } from '../ui/tell.tsx';
+import { notifySuccess } from '../ui/notify.tsx';
 import type { Use } from './usage.ts';
 
 type Props = {
@@ -21,7 +21,7 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
     setBusy(true);
     try {
       await deleteObject(CREDENTIALS, namespace, name);
-      tellDone(`${name} deleted`);
+      notifySuccess(`${name} deleted`);
       onClose();
     } catch (error) {
       setFailure(error);

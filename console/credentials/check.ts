@@ -3,21 +3,26 @@ import type { CredentialSpec } from '../../api/credential.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { patchObject } from '../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
-import { wishNow } from './save.ts';
+import { newRequestValue } from './save.ts';
 
 /** Requests a check from the operator. */
-export async function askForTrial(at: { namespace: string; name: string }): Promise<void> {
-  await patchObject(CREDENTIALS, at, { metadata: { annotations: { [ANNOTATION.check]: wishNow() } } });
+export async function requestCheck(at: { namespace: string; name: string }): Promise<void> {
+  await patchObject(CREDENTIALS, at, {
+    metadata: { annotations: { [ANNOTATION.check]: newRequestValue() } },
+  });
 }
 
 /** Whether a check was requested that has not happened yet. */
-export function isAskedFor({ metadata, status }: Pick<CredentialObject, 'metadata' | 'status'>): boolean {
+export function isCheckRequested({
+  metadata,
+  status,
+}: Pick<CredentialObject, 'metadata' | 'status'>): boolean {
   const wish = metadata.annotations?.[ANNOTATION.check];
   return wish !== undefined && status?.check !== wish;
 }
 
 /** What a check does, as text; undefined if this credential cannot be checked. */
-export function trialWords(spec: CredentialSpec): string | undefined {
+export function checkDescription(spec: CredentialSpec): string | undefined {
   const { smtp, imap, openai, oauth2, bot, http, s3 } = spec;
   if (smtp) return `Signs in to ${smtp.host} without sending mail.`;
   if (imap) return `Signs in to ${imap.host} without reading mail.`;
@@ -25,10 +30,10 @@ export function trialWords(spec: CredentialSpec): string | undefined {
   if (bot) return `Asks ${bot.platform === 'slack' ? 'Slack' : 'Telegram'} which bot the token belongs to.`;
   if (s3) return `Accesses the bucket ${s3.bucket} at ${hostOf(s3.endpoint)}.`;
   if (http?.checkURL !== undefined) return `Requests ${http.checkURL}.`;
-  return oauth2 && accountWords(oauth2);
+  return oauth2 && accountCheckDescription(oauth2);
 }
 
-function accountWords({
+function accountCheckDescription({
   imap,
   preset,
   userinfoURL,

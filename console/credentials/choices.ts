@@ -162,6 +162,6 @@ const KIND_WORDS: Record<string, string> = {
 };
 
 /** The label of a kind. */
-export function kindWords(kind: string | undefined): string {
+export function credentialKindLabel(kind: string | undefined): string {
   return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
 }

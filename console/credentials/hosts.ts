@@ -20,7 +20,7 @@ export function hostsProblem(kind: CredentialKind, { allowedHosts }: Fields): st
 }
 
 /** The hosts that HTTP requests may send a credential to, as text. */
-export function hostWords(spec: CredentialSpec): string {
+export function hostsText(spec: CredentialSpec): string {
   const hosts = allowedHostsOf(spec);
   return hosts.length === 0 ? 'None. HTTP requests cannot use this credential.' : hosts.join(', ');
 }

@@ -2,7 +2,7 @@
 import { ApiFailure, failureFrom } from '../http/failure.ts';
 
 /** The failure of storing a credential, with the permissions to ask for. */
-export function explainedRefusal(error: unknown, namespace: string): ApiFailure {
+export function explainRefusal(error: unknown, namespace: string): ApiFailure {
   const failure = failureFrom(error);
   if (failure.status !== 403) return failure;
   const { status, reason, detail } = failure;

@@ -37,7 +37,7 @@ export async function createCredential(
 ): Promise<CredentialObject> {
   const { secretName, isOurs } = await secretFor(at);
   const { account, own } = build(secretName);
-  const annotations = { [ANNOTATION.check]: wishNow() };
+  const annotations = { [ANNOTATION.check]: newRequestValue() };
   const object = {
     metadata: { ...at, annotations },
     spec: { [kind]: account } as CredentialSpec,
@@ -71,7 +71,7 @@ export async function updateCredential(
       ...(credential.metadata.resourceVersion !== undefined && {
         resourceVersion: credential.metadata.resourceVersion,
       }),
-      annotations: { [ANNOTATION.check]: wishNow() },
+      annotations: { [ANNOTATION.check]: newRequestValue() },
     },
     spec: { [kind]: mergePatch(before, account) },
   };
@@ -86,7 +86,7 @@ export async function updateCredential(
 }
 
 /** A value that no earlier request used. */
-export function wishNow(): string {
+export function newRequestValue(): string {
   return new Date().toISOString();
 }
 

@@ -10,7 +10,7 @@ export type CredentialState = {
   advice?: string;
 };
 
-export type ReadyWords = { status?: string | undefined; reason?: string | undefined };
+export type ReadyCondition = { status?: string | undefined; reason?: string | undefined };
 
 type ByReason = Partial<Record<Reason, CredentialState>>;
 
@@ -100,7 +100,7 @@ const BAD: ByReason = {
 };
 
 /** Reasons that no table contains are shown as they are. */
-export function credentialState({ status, reason }: ReadyWords): CredentialState {
+export function credentialState({ status, reason }: ReadyCondition): CredentialState {
   if (status === undefined || reason === undefined) return UNKNOWN.Pending as CredentialState;
   const table = status === 'True' ? GOOD : status === 'False' ? BAD : UNKNOWN;
   const tone = status === 'True' ? 'good' : status === 'False' ? 'bad' : 'unknown';
@@ -108,7 +108,7 @@ export function credentialState({ status, reason }: ReadyWords): CredentialState
 }
 
 /** Whether the account needs to be connected, or can be reconnected. */
-export function connectWord({ status, reason }: ReadyWords): 'Connect' | 'Reconnect' {
+export function connectLabel({ status, reason }: ReadyCondition): 'Connect' | 'Reconnect' {
   return reason === 'NotConnected' || status === undefined || reason === 'Pending' ? 'Connect' : 'Reconnect';
 }
 

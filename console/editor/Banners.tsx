@@ -17,14 +17,14 @@ import { mergePatch, patchOf } from './model/patch.ts';
 import { useEditor, type EditorState } from './store/store.ts';
 import classes from './editor.module.css';
 import { useNavigate } from '@tanstack/react-router';
-import { tellFailure } from '../ui/tell.tsx';
+import { notifyFailure } from '../ui/notify.tsx';
 import { createWorkflow } from '../workflows/create.ts';
 import { nameProblem } from '../workflows/names.ts';
 
 export function Banners() {
-  const { workflow, theirs, compare, problems, isGone } = useEditor();
+  const { workflow, theirs, compare, problems, isDeleted } = useEditor();
   const manager = managerOf(workflow.metadata);
-  if (isGone) return <GoneBanner />;
+  if (isDeleted) return <DeletedBanner />;
   return (
     <>
       {manager !== undefined && <ManagedBanner manager={manager} />}
@@ -150,7 +150,7 @@ function patchText({ workflow, draft, saved }: Pick<EditorState, 'workflow' | 'd
 }
 
 /** The workflow was deleted. The canvas has the only copy, so it stays until the user decides. */
-function GoneBanner() {
+function DeletedBanner() {
   const state = useEditor();
   const { namespace, mode, isDirty, isSaving, save } = state;
   const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
@@ -196,7 +196,7 @@ function CopyDialog({ onClose }: { onClose: () => void }) {
       });
       onClose();
     } catch (error) {
-      tellFailure('Could not create the copy', error);
+      notifyFailure('Could not create the copy', error);
     } finally {
       setBusy(false);
     }

@@ -24,14 +24,14 @@ const ConflictDialog = lazy(async () => ({
 }));
 const LiveDialog = lazy(async () => ({ default: (await import('./dialogs/LiveDialog.tsx')).LiveDialog }));
 
-/** `isGone`: the workflow was deleted, and this is its last state. */
-export function Editor({ workflow, isGone }: { workflow: WorkflowObject; isGone: boolean }) {
+/** `isDeleted`: the workflow was deleted, and this is its last state. */
+export function Editor({ workflow, isDeleted }: { workflow: WorkflowObject; isDeleted: boolean }) {
   const { namespace = '', name } = workflow.metadata;
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   const isManaged = managerOf(workflow.metadata) !== undefined;
   const [store] = useState(() => createEditorStore(workflow, 'read'));
   useEffect(() => store.see(workflow), [store, workflow]);
-  useEffect(() => store.setGone(isGone), [store, isGone]);
+  useEffect(() => store.setDeleted(isDeleted), [store, isDeleted]);
   useEffect(() => store.setMode(mayPatch && !isManaged ? 'edit' : 'read'), [store, mayPatch, isManaged]);
   return (
     <EditorContext value={store}>

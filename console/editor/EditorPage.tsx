@@ -13,11 +13,11 @@ import { Editor } from './Editor.tsx';
 export function EditorPage() {
   const { project, workflow: name } = useParams({ from: '/p/$project/workflows/$workflow' });
   const { data: workflow, error, refetch } = useObject(WORKFLOWS, project, name);
-  const last = useLast(workflow);
+  const last = useLastExisting(workflow);
   const shown =
     workflow ?? (last?.metadata.name === name && last.metadata.namespace === project ? last : null);
   if (workflow !== undefined && shown !== null)
-    return <Editor key={`${project}/${name}`} workflow={shown} isGone={workflow === null} />;
+    return <Editor key={`${project}/${name}`} workflow={shown} isDeleted={workflow === null} />;
   if (workflow === null)
     return (
       <EmptyState
@@ -46,7 +46,7 @@ export function EditorPage() {
 }
 
 /** The last existing version: a deleted workflow does not disappear while it is edited. */
-function useLast(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {
+function useLastExisting(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {
   const [last, setLast] = useState<WorkflowObject>();
   useEffect(() => {
     if (workflow) setLast(workflow);

@@ -24,7 +24,7 @@ import type { WorkflowObject } from '../kube/resources.ts';
 export type Tab = 'canvas' | 'yaml';
 
 export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
-  const { namespace, workflow, isGone } = useEditor();
+  const { namespace, workflow, isDeleted } = useEditor();
   return (
     <header className={classes['header']}>
       <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
@@ -40,7 +40,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
           </TextLink>
         </Tooltip>
         <NameField />
-        <StateBadge state={isGone ? GONE : stateOfWorkflow(workflow)} />
+        <StateBadge state={isDeleted ? GONE : stateOfWorkflow(workflow)} />
       </Group>
       <SegmentedControl
         size="xs"
@@ -53,7 +53,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
         ]}
       />
       <Group gap="xs" wrap="nowrap" className={classes['actions'] ?? ''}>
-        {!isGone && (
+        {!isDeleted && (
           <>
             <RunBar />
             <ActivationBar />
@@ -101,7 +101,7 @@ function NameField() {
 }
 
 function SaveButtons() {
-  const { canUndo, canRedo, undo, redo, isDirty, isSaving, isGone, mode, save } = useEditor();
+  const { canUndo, canRedo, undo, redo, isDirty, isSaving, isDeleted, mode, save } = useEditor();
   if (mode === 'read') return null;
   return (
     <Group gap={4} wrap="nowrap">
@@ -115,7 +115,7 @@ function SaveButtons() {
           <IconArrowForwardUp size={18} />
         </ActionIcon>
       </Tooltip>
-      {mode === 'edit' && !isGone && (
+      {mode === 'edit' && !isDeleted && (
         <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'No unsaved changes'}>
           <Indicator disabled={!isDirty} size={8} offset={2} {...(!isDirty && { visibleFrom: 'xs' })}>
             <Button

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { expect, test, vi } from 'vitest';
-import { applyRows, keepWatching, type LiveTable } from './hooks.ts';
+import { applyRows, watchList, type LiveTable } from './hooks.ts';
 import type { Row } from './table.ts';
 
 const row = (uid: string, phase = 'Running'): Row => ({
@@ -35,7 +35,7 @@ test('a list whose watch is refused is read anew now and then, and at once where
   const key = ['table', 'runs'];
   await client.fetchQuery({ queryKey: key, queryFn: () => (reads += 1) });
   const begun: (() => void)[] = [];
-  const stop = keepWatching(client, key, (onExpired) => {
+  const stop = watchList(client, key, (onExpired) => {
     begun.push(onExpired);
     return { path: '/list', table: true, resourceVersion: '1', onEvent: () => {}, onExpired };
   });

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient, type QueryClient, type UseQueryResult } from 
 import { useEffect, useSyncExternalStore } from 'react';
 import { isPassing } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
-import { gatherChanges } from './gather.ts';
+import { batchChanges } from './batch.ts';
 import { addWatch, livenessStore, type LiveEvent, type Liveness, type Watch } from './live.ts';
 import { getObject, listTable } from './objects.ts';
 import { listPath, type KubeObject, type ObjectMeta, type Resource } from './resources.ts';
@@ -51,8 +51,8 @@ export function useTable(
   useEffect(() => {
     if (!enabled || !isListed) return undefined;
     const table = () => client.getQueryData<LiveTable>(key);
-    return watchTogether(client, key, (onExpired) => {
-      const changes = gatherChanges<LiveTable>((change) =>
+    return shareWatch(client, key, (onExpired) => {
+      const changes = batchChanges<LiveTable>((change) =>
         client.setQueryData<LiveTable>(key, (before) => before && change(before)),
       );
       const watch: Watch = {
@@ -85,22 +85,18 @@ function selectorsOf(fieldSelector: string | undefined, labelSelector: string | 
   };
 }
 
-const together = new Map<string, { users: number; stop: () => void }>();
+const mergeRuns = new Map<string, { users: number; stop: () => void }>();
 
 /** Components that show the same list share one watch, from the first of them to the last. */
-function watchTogether(
-  client: QueryClient,
-  key: string[],
-  make: (onExpired: () => void) => Watch,
-): () => void {
+function shareWatch(client: QueryClient, key: string[], make: (onExpired: () => void) => Watch): () => void {
   const name = key.join(' ');
-  const held = together.get(name) ?? { users: 0, stop: keepWatching(client, key, make) };
+  const held = mergeRuns.get(name) ?? { users: 0, stop: watchList(client, key, make) };
   held.users += 1;
-  together.set(name, held);
+  mergeRuns.set(name, held);
   return () => {
     held.users -= 1;
     if (held.users > 0) return;
-    together.delete(name);
+    mergeRuns.delete(name);
     held.stop();
   };
 }
@@ -113,29 +109,29 @@ type Watching = {
 };
 
 /** The delay before a failed list or a refused watch is retried. */
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 /** Watches the list. If missed events are no longer available, lists again and watches from there. */
-export function keepWatching(
+export function watchList(
   client: QueryClient,
   key: string[],
   make: (onExpired: () => void) => Watch,
 ): () => void {
   const state: Watching = { ended: false, begunAt: 0, remove: () => {} };
-  const readAnew = async (): Promise<void> => {
+  const relist = async (): Promise<void> => {
     state.remove();
     await client.refetchQueries({ queryKey: key, exact: true });
     if (state.ended) return;
     const read = client.getQueryState(key);
     if (read?.status === 'success') begin();
-    else if (isPassing(read?.error)) state.again = setTimeout(() => void readAnew(), AGAIN_MS);
+    else if (isPassing(read?.error)) state.again = setTimeout(() => void relist(), RETRY_MS);
   };
   // A user who may list but not watch is refused each time: list again at intervals instead.
   const expired = (): void => {
     state.remove();
-    const waitMs = Date.now() - state.begunAt < AGAIN_MS ? AGAIN_MS : 0;
+    const waitMs = Date.now() - state.begunAt < RETRY_MS ? RETRY_MS : 0;
     clearTimeout(state.again);
-    state.again = setTimeout(() => void readAnew(), waitMs);
+    state.again = setTimeout(() => void relist(), waitMs);
   };
   const begin = (): void => {
     state.begunAt = Date.now();
@@ -211,7 +207,7 @@ export function useObject<T extends KubeObject>(
   const isRead = query.data !== undefined;
   useEffect(() => {
     if (!enabled || !isRead) return undefined;
-    return watchTogether(client, key, (onExpired) => {
+    return shareWatch(client, key, (onExpired) => {
       const watch: Watch = {
         path: listPath(resource, namespace),
         fieldSelector: `metadata.name=${name}`,

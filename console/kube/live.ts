@@ -25,7 +25,7 @@ export type Liveness = 'live' | 'connecting' | 'broken' | 'paused';
 
 const MAX_WAIT_MS = 15_000;
 /** Watches that start within this time share one request. */
-const GATHER_MS = 30;
+const BATCH_MS = 30;
 /** The stream sends something every 15 s. */
 const SILENCE_MS = 40_000;
 /** A stream that ends sooner has shown no success: the API server may be down while the gateway responds. */
@@ -59,7 +59,7 @@ export function addWatch(watch: Watch): () => void {
   lastId += 1;
   const id = `w${lastId}`;
   watches.set(id, watch);
-  reopen(GATHER_MS);
+  reopen(BATCH_MS);
   return () => {
     watches.delete(id);
     // Events for removed watches are dropped, so there is no need to reconnect at once.
@@ -182,7 +182,7 @@ function take(text: string): void {
 
 /** Ends a watch: a timed-out one continues, a refused one is reported to its owner. */
 function endWatch(id: string, watch: Watch, status: number): void {
-  if (status < 400 && !isShort()) return reopen(GATHER_MS);
+  if (status < 400 && !isShort()) return reopen(BATCH_MS);
   // The API server is unavailable or the session expired: reopen the stream, which asks for a sign-in.
   if (status < 400 || status === 401 || status >= 500) throw new Error(`a watch ended with ${status}`);
   watches.delete(id);

@@ -1,23 +1,23 @@
 /** The cards of the overview: totals, unfinished runs, credentials that need attention, failures. */
 import { Badge, Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
-import { count, lasting } from '../ui/format.ts';
-import { rateText, reasonWords, successRate, type WorkflowItem } from '../workflows/items.ts';
+import { count, formatDuration } from '../ui/format.ts';
+import { rateText, reasonLabel, successRate, type WorkflowItem } from '../workflows/items.ts';
 import { detailOf, type Failures, type Totals } from './statistics.ts';
 import { TextLink } from '../ui/links.tsx';
 import { IconAlertTriangle, IconClock } from '@tabler/icons-react';
-import type { CredentialCare } from './attention.ts';
+import type { CredentialAttention } from './attention.ts';
 import { Ago } from '../ui/Ago.tsx';
 
 type Props = {
   totals: Totals;
   p50: number | undefined;
   /** Unfinished runs, as the workflows count them. */
-  underWay: number;
+  unfinished: number;
   active: number;
   workflows: number;
 };
 
-export function Tiles({ totals, p50, underWay, active, workflows }: Props) {
+export function Tiles({ totals, p50, unfinished, active, workflows }: Props) {
   const rate = successRate({ succeeded: totals.succeeded, failed: totals.failed });
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
@@ -27,8 +27,8 @@ export function Tiles({ totals, p50, underWay, active, workflows }: Props) {
         value={rate === undefined ? '—' : rateText(rate)}
         note={totals.failed > 0 ? `${totals.failed.toLocaleString('en')} failed` : 'none failed'}
       />
-      <Tile label="Median duration" value={p50 === undefined ? '—' : lasting(p50)} />
-      <Tile label="Running and waiting" value={underWay.toLocaleString('en')} note="updated every minute" />
+      <Tile label="Median duration" value={p50 === undefined ? '—' : formatDuration(p50)} />
+      <Tile label="Running and waiting" value={unfinished.toLocaleString('en')} note="updated every minute" />
       <Tile
         label="Active workflows"
         value={active.toLocaleString('en')}
@@ -104,7 +104,13 @@ function openText({ running, waiting, suspended }: WorkflowItem): string {
   return `${count(running + waiting, 'run')} (${waiting.toLocaleString('en')} waiting${why})`;
 }
 
-export function CareList({ credentials, project }: { credentials: CredentialCare[]; project: string }) {
+export function AttentionList({
+  credentials,
+  project,
+}: {
+  credentials: CredentialAttention[];
+  project: string;
+}) {
   return (
     <Card withBorder padding="md" component="section" aria-label="Credentials that need attention">
       <Title order={2} size="h5" mb="xs">
@@ -189,7 +195,7 @@ export function FailureList({ failures, project, titles }: FailureListProps) {
                   </TextLink>
                 </Table.Td>
                 <Table.Td>
-                  {reasonWords(cause.reason)}
+                  {reasonLabel(cause.reason)}
                   {cause.node !== undefined && `, in ${cause.node}`}
                   {last.message !== undefined && (
                     <Text size="xs" c="dimmed" lineClamp={2} style={{ overflowWrap: 'anywhere' }}>

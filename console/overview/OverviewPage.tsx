@@ -14,8 +14,8 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
 import { itemOf, type WorkflowItem } from '../workflows/items.ts';
-import { Backlog, CareList, FailureList, Tiles } from './Cards.tsx';
-import { credentialsInNeed } from './attention.ts';
+import { Backlog, AttentionList, FailureList, Tiles } from './Cards.tsx';
+import { credentialsNeedingAttention } from './attention.ts';
 import { beginOf, failures, PERIODS, spread, throughput, totals, type Period } from './statistics.ts';
 import { MAX_WORKFLOWS, readRuns, readUsage, type ReadRuns, type ReadUsage } from './queries.ts';
 import { RunCharts } from './RunCharts.tsx';
@@ -106,7 +106,7 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
       <Tiles
         totals={all}
         p50={spread(runs).p50}
-        underWay={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
+        unfinished={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
         active={items.filter(({ active }) => active).length}
         workflows={items.length}
       />
@@ -114,7 +114,10 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
         <RunCharts runs={runs} usage={usage} period={period} now={now} />
         <FailureList failures={failures(runs, beginOf(period, now))} project={project} titles={titles} />
         <Backlog items={items} project={project} />
-        <CareList credentials={credentialsInNeed(credentials.data?.rows ?? [])} project={project} />
+        <AttentionList
+          credentials={credentialsNeedingAttention(credentials.data?.rows ?? [])}
+          project={project}
+        />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
         {count(runs.length, 'run')}

@@ -1,6 +1,6 @@
 /** Charts of runs, durations and model tokens over time. */
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import { count, lasting } from '../ui/format.ts';
+import { count, formatDuration } from '../ui/format.ts';
 import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './statistics.ts';
 import type { ReadUsage } from './queries.ts';
 import { Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
@@ -57,8 +57,8 @@ function DurationChart({ runs, period, now }: ChartProps) {
   const text =
     p50 === undefined || p95 === undefined
       ? 'No run has ended.'
-      : `Median ${lasting(p50)}, 95th percentile ${lasting(p95)}.`;
-  const shown = (ms: number | undefined) => (ms === undefined ? '' : lasting(ms));
+      : `Median ${formatDuration(p50)}, 95th percentile ${formatDuration(p95)}.`;
+  const shown = (ms: number | undefined) => (ms === undefined ? '' : formatDuration(ms));
   return (
     <ChartCard
       title="Durations"
@@ -77,7 +77,7 @@ function DurationChart({ runs, period, now }: ChartProps) {
           { name: 'p50', label: 'Median', color: 'windlass.6' },
           { name: 'p95', label: '95th percentile', color: 'orange.7', strokeDasharray: '5 4' },
         ]}
-        valueText={lasting}
+        valueText={formatDuration}
       />
     </ChartCard>
   );

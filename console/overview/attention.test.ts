@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { credentialsInNeed } from './attention.ts';
+import { credentialsNeedingAttention } from './attention.ts';
 
 const row = (name: string, Ready: string, Reason: string, Message = 'm') => ({
   metadata: { name },
@@ -17,10 +17,10 @@ test.each([
   ['True', 'Connected', []],
   ['Unknown', 'NotChecked', []],
 ])('a credential that is %s/%s needs %j', (ready, reason, care) => {
-  expect(credentialsInNeed([row('a', ready, reason)])).toEqual(care);
+  expect(credentialsNeedingAttention([row('a', ready, reason)])).toEqual(care);
 });
 
 test('broken ones come first, then by name', () => {
   const rows = [row('c', 'True', 'Expiring'), row('b', 'False', 'Rejected'), row('a', 'False', 'Rejected')];
-  expect(credentialsInNeed(rows).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  expect(credentialsNeedingAttention(rows).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
 });

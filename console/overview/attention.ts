@@ -1,8 +1,8 @@
 /** Credentials that need attention: those that do not work, and those that expire without renewal. */
 import { textCell, type Row } from '../kube/table.ts';
-import { reasonWords } from '../workflows/items.ts';
+import { reasonLabel } from '../workflows/items.ts';
 
-export type CredentialCare = {
+export type CredentialAttention = {
   name: string;
   kind: string;
   isBroken: boolean;
@@ -14,7 +14,7 @@ export type CredentialCare = {
  * Broken credentials come first. Renewed tokens expire too, often within an hour: the reason tells them
  * apart.
  */
-export function credentialsInNeed(rows: Row[]): CredentialCare[] {
+export function credentialsNeedingAttention(rows: Row[]): CredentialAttention[] {
   return rows
     .flatMap((row) => {
       const reason = textCell(row, 'Reason') ?? '';
@@ -25,7 +25,7 @@ export function credentialsInNeed(rows: Row[]): CredentialCare[] {
           name: row.metadata.name,
           kind: textCell(row, 'Kind') ?? '',
           isBroken,
-          label: reasonWords(reason === '' ? 'NotReady' : reason),
+          label: reasonLabel(reason === '' ? 'NotReady' : reason),
           message: textCell(row, 'Message') ?? '',
         },
       ];

@@ -89,14 +89,14 @@ test.each([
 });
 
 test('durations count in the step in which runs ended, from when a runner began; cancelled ones do not', () => {
-  const lasting = (seconds: number, end: number, parts: Partial<CountedRun> = {}) =>
+  const formatDuration = (seconds: number, end: number, parts: Partial<CountedRun> = {}) =>
     run({ startedAt: end - seconds * 1_000, endedAt: end, ...parts });
   const runs = [
-    lasting(1, at(11)),
-    lasting(3, at(11, 30)),
-    lasting(90, at(11, 30), { phase: 'Cancelled' }),
+    formatDuration(1, at(11)),
+    formatDuration(3, at(11, 30)),
+    formatDuration(90, at(11, 30), { phase: 'Cancelled' }),
     run({ phase: 'Running', startedAt: at(12) }),
-    lasting(2, at(12), { phase: 'Failed' }),
+    formatDuration(2, at(12), { phase: 'Failed' }),
   ];
   expect(durations(runs, period, now)).toEqual([
     { at: at(10) },

@@ -5,7 +5,7 @@ import type { RunAt } from './live/follow.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import type { NodeView } from './live/runState.ts';
-import { count, fullTime, lasting } from '../ui/format.ts';
+import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { OutputView } from './output/OutputView.tsx';
 import { PhaseLabel } from './phases.tsx';
@@ -83,7 +83,7 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
   const took = durationOf(node, now);
   const { usage, attempts = 0, nextAttemptTime } = node;
   const facts = [
-    took === undefined ? undefined : lasting(took),
+    took === undefined ? undefined : formatDuration(took),
     attempts > 1 ? count(attempts, 'attempt') : undefined,
     nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
     usage === undefined

@@ -10,7 +10,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
 import { styleNonce } from '../ui/nonce.ts';
-import { codeColours, codeTheme } from '../ui/codeTheme.ts';
+import { codeColors, codeTheme } from '../ui/codeTheme.ts';
 
 type Props = { ran: unknown; today: unknown };
 
@@ -28,7 +28,7 @@ export function RevisionDiff({ ran, today }: Props) {
         EditorView.lineWrapping,
         lineNumbers(),
         yaml(),
-        scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+        scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
         codeTheme(scheme),
       ],
     });

@@ -23,8 +23,8 @@ import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from 
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
-import { tellDone, tellFailure } from '../ui/tell.tsx';
-import { repeatProblem, runAgain } from './retry.ts';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
+import { retryProblem, retryRun } from './retry.ts';
 import { revisionQuery } from './revision.ts';
 
 const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.tsx')).RevisionDiff }));
@@ -47,7 +47,7 @@ export function RunActions({ at, run, record, workflow }: Props) {
     <Group gap="xs" wrap="wrap">
       {!isTerminal(run.phase) && <CancelButton at={at} />}
       {isTerminal(run.phase) && workflow && record && (
-        <RunAgain at={at} run={run} record={record} workflow={workflow} isOther={isOther} />
+        <RetryButton at={at} run={run} record={record} workflow={workflow} isOther={isOther} />
       )}
       {isOther && mayRead && run.revision !== undefined && (
         <CompareButton namespace={namespace} ran={run.revision} today={today} />
@@ -77,7 +77,7 @@ function CancelButton({ at }: { at: RunAt }) {
       await cancelRun(at);
     } catch (error) {
       setAsked(false);
-      tellFailure('Could not cancel the run', error);
+      notifyFailure('Could not cancel the run', error);
     }
   };
   return (
@@ -94,7 +94,7 @@ function CancelButton({ at }: { at: RunAt }) {
 
 type AgainProps = { at: RunAt; run: RunHead; record: RunObject; workflow: WorkflowObject; isOther: boolean };
 
-function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
+function RetryButton({ at, run, record, workflow, isOther }: AgainProps) {
   const { namespace } = at;
   const navigate = useNavigate();
   const [isBusy, setBusy] = useState(false);
@@ -105,7 +105,7 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
   );
   if (!mayRun) return null;
-  const problem = repeatProblem(record);
+  const problem = retryProblem(record);
   if (problem !== undefined)
     return (
       <Text size="xs" c="dimmed" maw={260}>
@@ -124,15 +124,15 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
     setBusy(true);
     try {
       const asked = { namespace, workflow: at.workflow, retryOf: at.run, test, revision };
-      const name = await runAgain({ ...asked, requestedBy });
-      tellDone(`Started ${name}`);
+      const name = await retryRun({ ...asked, requestedBy });
+      notifySuccess(`Started ${name}`);
       await navigate({
         to: '/p/$project/runs/$run',
         params: { project: namespace, run: name },
         search: { workflow: at.workflow },
       });
     } catch (error) {
-      tellFailure('Could not retry the run', error);
+      notifyFailure('Could not retry the run', error);
     } finally {
       setBusy(false);
     }

@@ -16,7 +16,7 @@ import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { fullTime, lasting } from '../ui/format.ts';
+import { fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
 import { PhaseLabel } from './phases.tsx';
@@ -187,7 +187,7 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
       {run.acceptedTime !== undefined && <Fact name="Received">{fullTime(run.acceptedTime)}</Fact>}
       {run.startTime !== undefined && <Fact name="Started">{fullTime(run.startTime)}</Fact>}
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
-      {took !== undefined && <Fact name="Duration">{lasting(took)}</Fact>}
+      {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
       {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
       {run.retryOf !== undefined && (
         <Fact name="Retry of">

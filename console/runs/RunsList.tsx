@@ -8,7 +8,7 @@ import { isTerminal } from '../../api/phase.ts';
 import { durationOf } from './live/result.ts';
 import { useNow } from '../ui/useNow.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { ago, fullTime, lasting } from '../ui/format.ts';
+import { ago, fullTime, formatDuration } from '../ui/format.ts';
 import type { ListedRun } from './filters.ts';
 import { PhaseIcon } from './phases.tsx';
 import classes from './RunsList.module.css';
@@ -163,7 +163,7 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
         {at === 0 ? '' : ago(at, now)}
       </span>
       <span role="cell" data-column="Duration">
-        {took === undefined ? '' : lasting(took)}
+        {took === undefined ? '' : formatDuration(took)}
       </span>
       <span role="cell" data-column="Why" title={why}>
         {why}

@@ -13,13 +13,13 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { filtered, isFiltered, runOfRow, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
-import { together } from './merge.ts';
+import { mergeRuns } from './merge.ts';
 
 type Props = { namespace: string; workflow: string };
 
 const PAGE = 200;
 /** How often summaries are read again. */
-const AGAIN_MS = 15_000;
+const RETRY_MS = 15_000;
 const MINUTE = 60_000;
 
 export function WorkflowRuns({ namespace, workflow }: Props) {
@@ -31,7 +31,7 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
     () =>
       rows === undefined
         ? undefined
-        : together(rows.map(runOfRow), pages.data?.pages.flatMap(({ items }) => items) ?? []),
+        : mergeRuns(rows.map(runOfRow), pages.data?.pages.flatMap(({ items }) => items) ?? []),
     [rows, pages.data],
   );
   const now = useNow(filters.within !== undefined, MINUTE);
@@ -99,7 +99,7 @@ function useStoredRuns(namespace: string, workflow: string) {
   useEffect(() => {
     // Older pages do not change.
     if (!isShort) return undefined;
-    const timer = setInterval(() => void refetch(), AGAIN_MS);
+    const timer = setInterval(() => void refetch(), RETRY_MS);
     return () => clearInterval(timer);
   }, [refetch, isShort]);
   return query;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ListedRun } from './filters.ts';
-import { together } from './merge.ts';
+import { mergeRuns } from './merge.ts';
 
 const recorded: ListedRun = {
   run: 'orders-1',
@@ -14,7 +14,7 @@ const recorded: ListedRun = {
 
 test('a run is listed once, as its record says; of others what is left is said to be a summary', () => {
   const item = { workflow: 'shop.orders', phase: 'Succeeded', acceptedTime: '2026-01-01T00:00:00Z' } as const;
-  const runs = together(
+  const runs = mergeRuns(
     [recorded],
     [
       { ...item, run: 'orders-1' },

@@ -3,7 +3,7 @@ import type { RunItem } from '../../api/runView.ts';
 import type { ListedRun } from './filters.ts';
 
 /** Each run once. Records, which are live, win over the run store. */
-export function together(recorded: readonly ListedRun[], stored: readonly RunItem[]): ListedRun[] {
+export function mergeRuns(recorded: readonly ListedRun[], stored: readonly RunItem[]): ListedRun[] {
   const known = new Set(recorded.map(({ run }) => run));
   return [...recorded, ...stored.filter(({ run }) => !known.has(run)).map(runOfItem)];
 }

@@ -14,7 +14,7 @@ import type { NodePhase } from '../../api/phase.ts';
 
 type Look = { color: string; meaning: string; icon: (size: number) => ReactNode };
 
-const LOOKS: Record<NodePhase, Look> = {
+const PHASE_STYLES: Record<NodePhase, Look> = {
   Pending: {
     color: 'gray',
     meaning: 'Waiting to start.',
@@ -50,7 +50,7 @@ const LOOKS: Record<NodePhase, Look> = {
 };
 
 export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
-  const { color, icon } = LOOKS[phase];
+  const { color, icon } = PHASE_STYLES[phase];
   return (
     <span style={{ display: 'inline-flex', color: `var(--mantine-color-${color}-filled)` }} aria-hidden>
       {icon(size)}
@@ -60,7 +60,7 @@ export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: numbe
 
 export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
   return (
-    <Tooltip label={LOOKS[phase].meaning}>
+    <Tooltip label={PHASE_STYLES[phase].meaning}>
       <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6, whiteSpace: 'nowrap' }}>
         <PhaseIcon phase={phase} size={size} />
         <Text span size="sm">
@@ -73,5 +73,5 @@ export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: numb
 
 /** The color name of a phase in Mantine. */
 export function phaseColor(phase: NodePhase): string {
-  return LOOKS[phase].color;
+  return PHASE_STYLES[phase].color;
 }

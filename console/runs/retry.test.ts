@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunObject } from '../kube/resources.ts';
-import { repeatProblem } from './retry.ts';
+import { retryProblem } from './retry.ts';
 
 const REDACTED = { inputTruncated: true, inputRedacted: true };
 const output = { text_content: '', data_content: { item: 'desk' } };
@@ -21,5 +21,5 @@ test.each<[string, object, object | undefined, Record<string, string>, RegExp]>(
     spec: { workflow: 'orders', ...spec },
     status: { phase: 'Failed', ...(node && { nodes: [{ id: 'trigger', phase: 'Succeeded', ...node }] }) },
   };
-  expect(repeatProblem(run) ?? '').toMatch(problem);
+  expect(retryProblem(run) ?? '').toMatch(problem);
 });

@@ -8,7 +8,7 @@ import { MAX_USER_NAME } from '../../api/person.ts';
 import { createObject } from '../kube/objects.ts';
 
 /** Why the run cannot be retried; undefined: it can. */
-export function repeatProblem({ metadata, spec, status }: RunObject): string | undefined {
+export function retryProblem({ metadata, spec, status }: RunObject): string | undefined {
   if (spec.inputTruncated !== true) return undefined;
   if (spec.inputRedacted !== true) return 'the recorded input is truncated.';
   const hadMore = metadata.annotations?.[ANNOTATION.partialInput] === 'true';
@@ -18,7 +18,7 @@ export function repeatProblem({ metadata, spec, status }: RunObject): string | u
   return isShown ? undefined : 'the workflow does not record inputs.';
 }
 
-type Rerun = {
+type RetryRequest = {
   namespace: string;
   workflow: string;
   /** The run whose input is used. */
@@ -31,7 +31,7 @@ type Rerun = {
 };
 
 /** Creates the new run and returns its name. */
-export async function runAgain(rerun: Rerun): Promise<string> {
+export async function retryRun(rerun: RetryRequest): Promise<string> {
   const { namespace, workflow, retryOf, test, revision, requestedBy } = rerun;
   const name = newName(workflow, Date.now());
   await createObject(RUNS, namespace, {

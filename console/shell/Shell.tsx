@@ -31,7 +31,7 @@ import { ProjectChoice } from '../projects/ProjectChoice.tsx';
 import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { Logo } from '../ui/Logo.tsx';
-import { tellFailure } from '../ui/tell.tsx';
+import { notifyFailure } from '../ui/notify.tsx';
 import classes from './Shell.module.css';
 import { useLiveness } from '../kube/hooks.ts';
 
@@ -155,7 +155,7 @@ function AccountMenu() {
       client.clear();
       location.assign('/console/');
     } catch (error) {
-      tellFailure('You are still signed in', error);
+      notifyFailure('You are still signed in', error);
     }
   };
   return (

@@ -27,7 +27,7 @@ export function codeTheme(scheme: 'light' | 'dark') {
 }
 
 /** In the dark scheme the colors of the light one are lightened. */
-export const codeColours = syntaxHighlighting(
+export const codeColors = syntaxHighlighting(
   HighlightStyle.define(
     defaultHighlightStyle.specs.map((spec) =>
       spec.color === undefined ? spec : { ...spec, color: `color-mix(in srgb, ${spec.color}, white 65%)` },

@@ -1,5 +1,5 @@
 /** Copies text to the clipboard. */
-import { tellDone, tellFailure } from './tell.tsx';
+import { notifySuccess, notifyFailure } from './notify.tsx';
 import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
 
@@ -7,9 +7,9 @@ import { IconCopy } from '@tabler/icons-react';
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    tellDone(`${capitalized(what)} copied`);
+    notifySuccess(`${capitalized(what)} copied`);
   } catch (error) {
-    tellFailure(`Could not copy the ${what}`, error);
+    notifyFailure(`Could not copy the ${what}`, error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ago, count, lasting } from './format.ts';
+import { ago, count, formatDuration } from './format.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
@@ -19,7 +19,7 @@ test.each([
   [245_000, '4 min 5 s'],
   [7_380_000, '2 h 3 min'],
 ])('%d ms is "%s"', (ms, text) => {
-  expect(lasting(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });
 
 test('one of them is singular', () => {

@@ -28,7 +28,7 @@ export function fullTime(time: string | number): string {
 }
 
 /** A duration: 840 ms, 3.2 s, 4 min 5 s, 2 h 3 min. */
-export function lasting(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const minutes = Math.floor(ms / 60_000);

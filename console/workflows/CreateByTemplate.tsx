@@ -8,7 +8,7 @@ import classes from './CreateDialog.module.css';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { TEMPLATES } from './templates/list.ts';
 import type { Template } from './templates/template.ts';
-import { triggerWords } from './triggers.ts';
+import { triggerInfo } from './triggers.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
@@ -32,7 +32,7 @@ export function CreateByTemplate(props: Props) {
 }
 
 function TemplateCard({ template: { id, trigger, spec, text } }: { template: Template }) {
-  const Icon = triggerWords(trigger)?.icon;
+  const Icon = triggerInfo(trigger)?.icon;
   return (
     <Radio.Card value={id} className={classes['card'] ?? ''} aria-label={`${spec.displayName}: ${text}`}>
       <Group gap="sm" wrap="nowrap" align="flex-start">

@@ -6,7 +6,7 @@ import { Switch, Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { tellFailure } from '../ui/tell.tsx';
+import { notifyFailure } from '../ui/notify.tsx';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { barsText, heights, RECENT_RUNS, type RunBar } from './recent.ts';
@@ -18,7 +18,7 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
   const change = useMutation({
     mutationFn: (next: boolean) =>
       patchObject(WORKFLOWS, { namespace: project, name }, { spec: { active: next } }),
-    onError: (error, next) => tellFailure(`Could not ${next ? 'activate' : 'deactivate'} ${title}`, error),
+    onError: (error, next) => notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} ${title}`, error),
   });
   if (!mayChange)
     return (

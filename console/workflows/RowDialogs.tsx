@@ -5,7 +5,7 @@ import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { deleteObject, getObject, patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { tellDone, tellFailure } from '../ui/tell.tsx';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 import { consequencesOf, type RecordedRuns } from './consequences.ts';
 import { copiedSpec, keptMarks, manifestOf } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
@@ -58,7 +58,7 @@ export function RenameDialog({ item, project, onClose }: Props) {
         { spec: { displayName: title.trim() === '' ? null : title.trim() } },
       ),
     onSuccess: () => {
-      tellDone('Renamed');
+      notifySuccess('Renamed');
       onClose();
     },
   });
@@ -100,7 +100,7 @@ export function DeleteDialog({ item, project, recorded, onClose }: Props & { rec
   const remove = useMutation({
     mutationFn: () => deleteObject(WORKFLOWS, project, item.name),
     onSuccess: () => {
-      tellDone(`${item.title} deleted`);
+      notifySuccess(`${item.title} deleted`);
       onClose();
     },
   });
@@ -142,7 +142,7 @@ function Buttons({ onClose, children }: { onClose: () => void; children: ReactNo
 
 /** Reports failures to the user. */
 export function exportYaml(namespace: string, name: string): void {
-  download(namespace, name).catch((error: unknown) => tellFailure('Could not export', error));
+  download(namespace, name).catch((error: unknown) => notifyFailure('Could not export', error));
 }
 
 async function download(namespace: string, name: string): Promise<void> {

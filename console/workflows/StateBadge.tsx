@@ -11,7 +11,10 @@ import {
 import type { ComponentType } from 'react';
 import type { StateKind, WorkflowState } from './items.ts';
 
-const LOOKS: Record<StateKind, { color: string; icon: ComponentType<{ size?: number; color?: string }> }> = {
+const PHASE_STYLES: Record<
+  StateKind,
+  { color: string; icon: ComponentType<{ size?: number; color?: string }> }
+> = {
   ready: { color: 'green', icon: IconCircleCheck },
   inactive: { color: 'gray', icon: IconCircleDashed },
   suspended: { color: 'orange', icon: IconPlayerPause },
@@ -21,7 +24,7 @@ const LOOKS: Record<StateKind, { color: string; icon: ComponentType<{ size?: num
 };
 
 export function StateBadge({ state: { kind, label, message } }: { state: WorkflowState }) {
-  const { color, icon: Icon } = LOOKS[kind];
+  const { color, icon: Icon } = PHASE_STYLES[kind];
   const badge = (
     <Badge
       variant="light"

@@ -7,7 +7,7 @@ import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
 import { patchObject } from '../kube/objects.ts';
-import { tellDone, tellFailure } from '../ui/tell.tsx';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 
 /** The fields of a workflow that the dialogs use. */
 export type Suspendable = Pick<
@@ -112,10 +112,10 @@ export async function setSuspended(
   try {
     const spec = { suspend: suspend ? true : null };
     const stored = await patchObject(WORKFLOWS, { namespace, name }, { spec });
-    tellDone(`${title} ${suspend ? 'suspended' : 'resumed'}`);
+    notifySuccess(`${title} ${suspend ? 'suspended' : 'resumed'}`);
     return stored;
   } catch (error) {
-    tellFailure(`Could not ${suspend ? 'suspend' : 'resume'} ${title}`, error);
+    notifyFailure(`Could not ${suspend ? 'suspend' : 'resume'} ${title}`, error);
     return undefined;
   }
 }

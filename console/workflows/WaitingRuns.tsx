@@ -9,7 +9,7 @@ import { useMay } from '../kube/access.ts';
 import { RUNS } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
-import { tellDone, tellFailure } from '../ui/tell.tsx';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 import { count, waitingText } from '../ui/format.ts';
 import { Ago } from '../ui/Ago.tsx';
 import { workflowId } from '../../api/group.ts';
@@ -100,9 +100,9 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
         { namespace, workflow },
         runs.map(({ run }) => run),
       );
-      tellDone(`${what} cancelled`);
+      notifySuccess(`${what} cancelled`);
     } catch (error) {
-      tellFailure('Could not cancel all runs', error);
+      notifyFailure('Could not cancel all runs', error);
     }
     await onCancelled();
     setBusy(false);
@@ -136,7 +136,7 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
 const PAGE = 500;
 /** The page limit per phase. Pages may have few runs, because the gateway scans a limited number per page. */
 const MAX_PAGES = 6;
-const AGAIN_MS = 10_000;
+const RETRY_MS = 10_000;
 
 type WaitingList = { items: RunItem[]; isAll: boolean };
 
@@ -146,7 +146,7 @@ type At = { namespace: string; workflow: string };
 function waitingQuery(at: At) {
   return queryOptions({
     queryKey: ['waiting-runs', at.namespace, at.workflow],
-    refetchInterval: AGAIN_MS,
+    refetchInterval: RETRY_MS,
     queryFn: async ({ signal }): Promise<WaitingList> => {
       // Sequential: a run that becomes due moves from the second phase to the first.
       const waiting = await listPhase(at, 'Waiting', signal);

@@ -12,7 +12,7 @@ import type { RunBar } from './recent.ts';
 import { RowMenu, type Rights, type RowAction } from './RowMenu.tsx';
 import { rateText, successRate, type Sort, type SortKey, type WorkflowItem } from './items.ts';
 import { StateBadge } from './StateBadge.tsx';
-import { triggerWords } from './triggers.ts';
+import { triggerInfo } from './triggers.ts';
 import classes from './WorkflowTable.module.css';
 
 type Props = {
@@ -224,7 +224,7 @@ function NameCell({
 }
 
 function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): ReactNode {
-  const words = trigger && triggerWords(trigger);
+  const words = trigger && triggerInfo(trigger);
   if (words === undefined) return <Text size="sm">{trigger ?? ''}</Text>;
   const { icon: Icon, label } = words;
   return (

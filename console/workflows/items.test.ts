@@ -5,7 +5,7 @@ import {
   itemOf,
   NO_FILTER,
   rateText,
-  reasonWords,
+  reasonLabel,
   sorted,
   successRate,
   type SortKey,
@@ -79,7 +79,7 @@ test.each([
   ['CredentialMissing', 'Credential missing'],
   ['Unreachable', 'Unreachable'],
 ])('%s is said as %s', (reason, words) => {
-  expect(reasonWords(reason)).toBe(words);
+  expect(reasonLabel(reason)).toBe(words);
 });
 
 test.each([

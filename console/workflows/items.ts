@@ -108,7 +108,7 @@ export function stateFrom(found: Found): WorkflowState {
 
 /** The label of a reason. It also says whether the workflow is suspended. */
 function labelOf(reason: string, suspended: boolean): string {
-  const words = reasonWords(reason);
+  const words = reasonLabel(reason);
   return suspended ? `Suspended · ${words.charAt(0).toLowerCase()}${words.slice(1)}` : words;
 }
 
@@ -124,7 +124,7 @@ function settledState(reason: string, waiting: number): WorkflowState {
 }
 
 /** A reason as words: "Credential missing" of "CredentialMissing". */
-export function reasonWords(reason: string): string {
+export function reasonLabel(reason: string): string {
   const words = reason.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

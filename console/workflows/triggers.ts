@@ -10,7 +10,7 @@ import {
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
-import { reasonWords } from './items.ts';
+import { reasonLabel } from './items.ts';
 
 type Words = {
   kind: TriggerKind;
@@ -59,15 +59,15 @@ export const TRIGGERS: readonly Words[] = [
 /** The credential of a new workflow if the project has no fitting one; the editor asks for it. */
 export const PLACEHOLDER = 'choose-an-account';
 
-export function triggerWords(kind: TriggerKind): Words | undefined {
+export function triggerInfo(kind: TriggerKind): Words | undefined {
   return TRIGGERS.find((trigger) => trigger.kind === kind);
 }
 
 /** The label of what started a run: a trigger, or anything else, such as an API call. */
 export function triggerLabel(kind: string): string {
-  return TRIGGERS.find((trigger) => trigger.kind === kind)?.label ?? reasonWords(kind);
+  return TRIGGERS.find((trigger) => trigger.kind === kind)?.label ?? reasonLabel(kind);
 }
 
 export function kindsOfCredentials(kind: TriggerKind): readonly string[] {
-  return triggerWords(kind)?.credentials ?? [];
+  return triggerInfo(kind)?.credentials ?? [];
 }

@@ -24,7 +24,7 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { tellFailure } from '../../ui/tell.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
@@ -152,7 +152,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
       store.see(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
       if (next) onActivated();
     } catch (error) {
-      tellFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);
+      notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);
     } finally {
       setWanted(undefined);
     }

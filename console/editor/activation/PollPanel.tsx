@@ -5,8 +5,8 @@ import { ANNOTATION } from '../../../api/group.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { tellDone, tellFailure } from '../../ui/tell.tsx';
-import { ago, fullTime, lasting } from '../../ui/format.ts';
+import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
+import { ago, fullTime, formatDuration } from '../../ui/format.ts';
 import { useNow } from '../../ui/useNow.ts';
 import { pollOf, resetNow } from './poll.ts';
 
@@ -22,7 +22,7 @@ export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
   const mayReset = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   return (
     <Stack gap={6}>
-      <Fact label="Polls">every {lasting(intervalSeconds * 1_000)}</Fact>
+      <Fact label="Polls">every {formatDuration(intervalSeconds * 1_000)}</Fact>
       <Fact label="Last poll">
         {lastAt === undefined ? 'not yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
       </Fact>
@@ -38,12 +38,12 @@ export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
       <Text size="xs" c="dimmed">
         Poll times are updated at most once a minute.
       </Text>
-      {isActive && mayReset && <BeginAnew workflow={workflow} />}
+      {isActive && mayReset && <ResetCursor workflow={workflow} />}
     </Stack>
   );
 }
 
-function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObject }) {
+function ResetCursor({ workflow: { metadata, status } }: { workflow: WorkflowObject }) {
   const { namespace = '', name, annotations = {} } = metadata;
   const [isBusy, setBusy] = useState(false);
   const wish = annotations[ANNOTATION.resetCursor];
@@ -53,9 +53,9 @@ function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObjec
     try {
       const patch = { metadata: { annotations: { [ANNOTATION.resetCursor]: resetNow(Date.now()) } } };
       await patchObject(WORKFLOWS, { namespace, name }, patch);
-      tellDone('The next poll starts from now');
+      notifySuccess('The next poll starts from now');
     } catch (error) {
-      tellFailure('Could not reset the cursor', error);
+      notifyFailure('Could not reset the cursor', error);
     } finally {
       setBusy(false);
     }

@@ -8,7 +8,7 @@ import { setSuspended, type Suspendable } from '../../workflows/SuspendDialogs.t
 import { WaitingRuns } from '../../workflows/WaitingRuns.tsx';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
-import { isOfTrigger } from './activation.ts';
+import { isTriggerKind } from './activation.ts';
 
 /** The workflow in the form that the dialogs of the list need. */
 export function suspendable({ metadata, spec, status }: WorkflowObject): Suspendable {
@@ -21,7 +21,7 @@ export function suspendable({ metadata, spec, status }: WorkflowObject): Suspend
     active: spec.active,
     running,
     waiting,
-    ...(trigger !== undefined && isOfTrigger(trigger) && { trigger }),
+    ...(trigger !== undefined && isTriggerKind(trigger) && { trigger }),
   };
 }
 

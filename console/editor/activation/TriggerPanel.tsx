@@ -8,16 +8,16 @@ import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { PollPanel } from './PollPanel.tsx';
 import { DEFAULT_INTERVAL_SECONDS } from './poll.ts';
 import { WebhookPanel } from './WebhookPanel.tsx';
-import { isOfTrigger, whatItWillDo } from './activation.ts';
+import { isTriggerKind, triggerDescription } from './activation.ts';
 import { useEffect, useState } from 'react';
 import type { ScheduleTrigger } from '../../../api/trigger.ts';
-import type { CronWords } from '../../forms/inputs/cronWords.ts';
+import type { CronDescription } from '../../forms/inputs/cron.ts';
 import { ago, fullTime } from '../../ui/format.ts';
 
 export function TriggerPanel({ workflow }: { workflow: WorkflowObject }) {
   const trigger = workflow.spec.nodes.find(isTrigger);
   const kind = trigger && nodeKind(trigger);
-  if (trigger === undefined || kind === undefined || !isOfTrigger(kind)) return null;
+  if (trigger === undefined || kind === undefined || !isTriggerKind(kind)) return null;
   const isActive = isEnabled(workflow.spec);
   return (
     <Stack gap="xs">
@@ -26,7 +26,7 @@ export function TriggerPanel({ workflow }: { workflow: WorkflowObject }) {
       </Text>
       {!isActive && (
         <Text size="sm" c="dimmed">
-          {whatItWillDo(kind, workflow.spec)}
+          {triggerDescription(kind, workflow.spec)}
         </Text>
       )}
       <OfKind workflow={workflow} trigger={trigger} />
@@ -88,13 +88,13 @@ const COUNT = 5;
 type Props = { schedule: ScheduleTrigger; status: WorkflowStatus['schedule']; isActive: boolean };
 
 function SchedulePanel({ schedule: { cron, timeZone = 'UTC' }, status, isActive }: Props) {
-  const [said, setSaid] = useState<CronWords>();
+  const [said, setSaid] = useState<CronDescription>();
   const { last, next } = status ?? {};
   useEffect(() => {
     let isHere = true;
     const read = async (): Promise<void> => {
-      const { cronWords } = await import('../../forms/inputs/cronWords.ts');
-      if (isHere) setSaid(cronWords(cron, timeZone, Date.now(), COUNT));
+      const { describeCron } = await import('../../forms/inputs/cron.ts');
+      if (isHere) setSaid(describeCron(cron, timeZone, Date.now(), COUNT));
     };
     void read();
     return () => {

@@ -82,7 +82,7 @@ function WaitingForRequest({ namespace, workflow, triggerId }: WaitingForRequest
 
 function Waiting({ namespace, workflow, triggerId, table }: WaitingForRequestProps & { table: LiveTable }) {
   const [known, setKnown] = useState(() => uidsOf(table));
-  const came = cameSince(table.rows, known);
+  const came = firstRunSince(table.rows, known);
   if (came === undefined)
     return (
       <Group gap="xs" role="status">
@@ -136,7 +136,7 @@ function uidsOf({ rows }: LiveTable): ReadonlySet<string> {
 }
 
 /** The first run that a webhook started and that is not in `known`; undefined: none yet. */
-export function cameSince(rows: readonly Row[], known: ReadonlySet<string>): Row | undefined {
+export function firstRunSince(rows: readonly Row[], known: ReadonlySet<string>): Row | undefined {
   return rows
     .filter((row) => !known.has(row.metadata.uid ?? '') && startedBy(row) === 'webhook')
     .toSorted((a, b) => acceptedAt(a).localeCompare(acceptedAt(b)))[0];

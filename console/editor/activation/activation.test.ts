@@ -3,9 +3,9 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { curlOf } from './curl.ts';
-import { cameSince } from './WebhookPanel.tsx';
+import { firstRunSince } from './WebhookPanel.tsx';
 import { pollOf } from './poll.ts';
-import { activationOf, whatItWillDo } from './activation.ts';
+import { activationOf, triggerDescription } from './activation.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];
 
@@ -97,7 +97,7 @@ test.each([
   [{ active: true, suspend: true }, 'After you resume it: Each POST'],
   [{ active: false, suspend: true }, 'After you resume and activate it: Each POST'],
 ])('of a workflow with %j the trigger says what has to happen first', (switches, says) => {
-  expect(whatItWillDo('webhook', switches)).toContain(says);
+  expect(triggerDescription('webhook', switches)).toContain(says);
 });
 
 const URL_ = 'https://hooks.example.com/webhook/shop.orders/orders';
@@ -163,11 +163,11 @@ test('of the runs that came since, the first one that a webhook started is shown
     row('b', 'execute', '2'),
     row('a', 'webhook', '1'),
   ];
-  expect(cameSince(rows, new Set(['a']))?.metadata.uid).toBe('c');
-  expect(cameSince(rows, new Set(['a', 'c', 'd']))).toBeUndefined();
+  expect(firstRunSince(rows, new Set(['a']))?.metadata.uid).toBe('c');
+  expect(firstRunSince(rows, new Set(['a', 'c', 'd']))).toBeUndefined();
   const later = { metadata: { name: 'e', uid: 'e' }, cells: {} };
-  expect(cameSince([later], new Set())).toBeUndefined();
-  expect(cameSince([{ ...later, cells: { Trigger: 'webhook' } }], new Set())).toBeDefined();
+  expect(firstRunSince([later], new Set())).toBeUndefined();
+  expect(firstRunSince([{ ...later, cells: { Trigger: 'webhook' } }], new Set())).toBeDefined();
 });
 
 test('of a look at an account it is told when it was, when the next one is, and where it is', () => {

@@ -23,14 +23,18 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
   Routed: 'Not every gateway serves it yet.',
 };
 
-type Looked = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
+type WorkflowParts = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
 
 /** The state of the saved workflow. */
-export function activationOf({ metadata, spec, status }: Looked): Activation {
+export function activationOf({ metadata, spec, status }: WorkflowParts): Activation {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
-  if (ready === undefined || !isLookedAt(ready, metadata.generation))
-    return { kind: 'settling', word: goingWord(spec), awaited: 'The operator has not processed it yet.' };
+  if (ready === undefined || !isObserved(ready, metadata.generation))
+    return {
+      kind: 'settling',
+      word: transitionLabel(spec),
+      awaited: 'The operator has not processed it yet.',
+    };
   if (ready.status !== 'True') return unready(conditions, ready, spec);
   if (spec.suspend) return { kind: 'suspended', word: 'Suspended', message: ready.message };
   return spec.active
@@ -38,13 +42,13 @@ export function activationOf({ metadata, spec, status }: Looked): Activation {
     : { kind: 'off', word: 'Inactive' };
 }
 
-function isLookedAt({ reason, observedGeneration }: Condition, generation: number | undefined): boolean {
+function isObserved({ reason, observedGeneration }: Condition, generation: number | undefined): boolean {
   return reason !== 'Pending' && (observedGeneration === undefined || observedGeneration === generation);
 }
 
 type Switches = { active: boolean; suspend?: boolean | undefined };
 
-function goingWord({ active, suspend }: Switches): string {
+function transitionLabel({ active, suspend }: Switches): string {
   if (suspend) return 'Suspending';
   return active ? 'Activating' : 'Deactivating';
 }
@@ -61,7 +65,7 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   const isStuck = isStalled || (ready.status === 'False' && NEEDS_ACTION.has(ready.reason));
   const [kind, word] = isStuck
     ? (['stuck', switches.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
-    : (['settling', goingWord(switches)] as const);
+    : (['settling', transitionLabel(switches)] as const);
   return { kind, word, awaited, message: missing.message };
 }
 
@@ -75,12 +79,12 @@ const WHEN_ACTIVE: Record<TriggerKind, string> = {
   bot: 'Messages to the bot start runs.',
 };
 
-export function isOfTrigger(kind: string): kind is TriggerKind {
+export function isTriggerKind(kind: string): kind is TriggerKind {
   return kind in WHEN_ACTIVE;
 }
 
 /** What the trigger does once it starts runs, and what must happen first. */
-export function whatItWillDo(kind: TriggerKind, { active, suspend }: Switches): string {
+export function triggerDescription(kind: TriggerKind, { active, suspend }: Switches): string {
   if (suspend === true) return `After you resume${active ? '' : ' and activate'} it: ${WHEN_ACTIVE[kind]}`;
   const meanwhile = kind === 'manual' ? ' While inactive, only test runs are possible.' : '';
   return `When active: ${WHEN_ACTIVE[kind]}${meanwhile}`;

@@ -14,7 +14,7 @@ import {
   type FinalConnectionState,
 } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { whyNotJoined } from '../model/graph.ts';
+import { connectionProblem } from '../model/graph.ts';
 import { layoutOf } from '../model/layout.ts';
 import { connect } from '../model/model.ts';
 import { CARD, type Position } from '../model/place.ts';
@@ -133,7 +133,7 @@ function useHandlers(store: EditorStore) {
       onConnectEnd: (event: MouseEvent | TouchEvent, state: FinalConnectionState) =>
         offerNode(store, state, flow.screenToFlowPosition(pointOf(event))),
       isValidConnection: ({ source, target }: { source: string; target: string }) =>
-        whyNotJoined(store.get().draft.spec, { from: source, to: target }) === undefined,
+        connectionProblem(store.get().draft.spec, { from: source, to: target }) === undefined,
     }),
     [store, flow],
   );

@@ -15,7 +15,7 @@ import {
 import { Handle, Position, type NodeProps } from '@xyflow/react';
 import { memo, useEffect, useState, type ComponentType } from 'react';
 import type { NodePhase } from '../../../api/phase.ts';
-import { lasting } from '../../ui/format.ts';
+import { formatDuration } from '../../ui/format.ts';
 import { actionLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
@@ -56,7 +56,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
         </div>
         {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
         {phase !== undefined && <PhaseMark phase={phase} view={view} />}
-        <VisuallyHidden>{spoken(data)}</VisuallyHidden>
+        <VisuallyHidden>{screenReaderText(data)}</VisuallyHidden>
       </div>
       <Handle type="source" position={Position.Right} className={classes['source'] ?? ''}>
         {canGoOn && (
@@ -81,7 +81,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
 });
 
 /** The text for screen readers, in place of colors and icons. */
-function spoken({ view, isInRun, problems }: CardNode['data']): string {
+function screenReaderText({ view, isInRun, problems }: CardNode['data']): string {
   const phase = view?.phase ?? (isInRun ? 'Pending' : undefined);
   const said = phase === undefined ? '' : `, ${PHASES[phase].label}`;
   const wrong =
@@ -147,6 +147,6 @@ function useTook(view: CardNode['data']['view']): string | undefined {
   if (view?.startTime === undefined) return undefined;
   const end = view.completionTime === undefined ? now : Date.parse(view.completionTime);
   return runs || view.completionTime !== undefined
-    ? lasting(Math.max(0, end - Date.parse(view.startTime)))
+    ? formatDuration(Math.max(0, end - Date.parse(view.startTime)))
     : undefined;
 }

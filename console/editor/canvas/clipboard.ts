@@ -1,7 +1,7 @@
 /** Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests. */
 import { useEffect, type RefObject } from 'react';
 import { parse } from 'yaml';
-import { tellDone } from '../../ui/tell.tsx';
+import { notifySuccess } from '../../ui/notify.tsx';
 import { count } from '../../ui/format.ts';
 import { yamlText } from '../../ui/yamlText.ts';
 import { clipboardOf, fragmentOf, pasted, readFragment } from '../model/fragment.ts';
@@ -23,7 +23,7 @@ export function useClipboard(
       event.preventDefault();
       event.clipboardData?.setData('text/plain', yamlText(clipboardOf(fragmentOf(draft, selection.nodes))));
       if (event.type === 'cut' && !isReadOnly) removeSelected(store);
-      tellDone(`${count(selection.nodes.length, 'node')} copied`);
+      notifySuccess(`${count(selection.nodes.length, 'node')} copied`);
     };
     const onPaste = (event: ClipboardEvent): void => {
       if (!isOurs(event) || store.get().isReadOnly) return;

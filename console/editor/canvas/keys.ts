@@ -82,7 +82,7 @@ function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasComma
   const current = selection.nodes.at(-1);
   const way = ARROWS[event.key];
   if (way !== undefined) {
-    const next = current === undefined ? triggerOf(draft)?.id : neighbour(draft, current, way);
+    const next = current === undefined ? triggerOf(draft)?.id : neighbor(draft, current, way);
     if (next === undefined) return current !== undefined;
     store.select({ nodes: event.shiftKey && current !== undefined ? [...selection.nodes, next] : [next] });
     commands.show([next]);
@@ -114,7 +114,7 @@ function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, comma
   if (store.get().isReadOnly) return false;
   // Tab adds a node only from a node; elsewhere it moves the focus as on every page.
   const isNext = key === 'Tab' && !shiftKey && target instanceof Node && canvas?.contains(target) === true;
-  if (key === '+' || isNext) return pickBehind(store, key === '+');
+  if (key === '+' || isNext) return pickAfter(store, key === '+');
   if (key === 'Delete' || key === 'Backspace') removeSelected(store);
   else if (key === 'T') commands.tidy();
   else return false;
@@ -136,7 +136,7 @@ function openSelected(store: EditorStore): boolean {
 }
 
 /** Without a selection Tab leaves the canvas, so that the keyboard user is not trapped. */
-function pickBehind(store: EditorStore, isAnywhere: boolean): boolean {
+function pickAfter(store: EditorStore, isAnywhere: boolean): boolean {
   const { node, edge } = selectedOne(store.get());
   if (edge !== undefined) store.pick({ kind: 'between', edge });
   else if (node !== undefined) store.pick({ kind: 'after', node });
@@ -159,7 +159,7 @@ function endsOf(id: string | undefined): EdgeEnds | undefined {
 type Direction = 'left' | 'right' | 'up' | 'down';
 
 /** The next node in this direction; undefined: none. */
-function neighbour({ spec, positions }: Draft, from: string, way: Direction): string | undefined {
+function neighbor({ spec, positions }: Draft, from: string, way: Direction): string | undefined {
   const at = positions[from] ?? { x: 0, y: 0 };
   const placeOf = (id: string): Position => positions[id] ?? { x: 0, y: 0 };
   const edges = edgesOf(spec);

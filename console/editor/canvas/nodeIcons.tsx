@@ -18,7 +18,7 @@ import {
 import type { ComponentType } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { triggerWords } from '../../workflows/triggers.ts';
+import { triggerInfo } from '../../workflows/triggers.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 
 export type NodeIcon = ComponentType<{ size?: number | string }>;
@@ -45,7 +45,7 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   if (kind === 'agent') return IconRobot;
   if (kind === 'response') return IconSquareRoundedArrowRight;
   if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
-  return triggerWords(kind as TriggerKind)?.icon ?? IconPlayerPlay;
+  return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
 }
 
 /** The color name of the theme, by kind. */

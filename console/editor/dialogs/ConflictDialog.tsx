@@ -11,7 +11,7 @@ import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
-import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
+import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { whoChanged } from '../model/owners.ts';
 import { useEditor } from '../store/store.ts';
 import { readText, textOf, withSpec } from '../model/yamlText.ts';
@@ -92,7 +92,7 @@ function Compare({ left, right, onChange }: CompareProps) {
       EditorView.cspNonce.of(styleNonce()),
       lineNumbers(),
       yaml(),
-      scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+      scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
       codeTheme(scheme),
       EditorView.lineWrapping,
     ];

@@ -11,7 +11,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
-import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
+import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import classes from './live.module.css';
 
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
@@ -75,7 +75,7 @@ function LiveDiff({ before, after }: { before: string; after: string }) {
         EditorView.lineWrapping,
         lineNumbers(),
         yaml(),
-        scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+        scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
         codeTheme(scheme),
         unifiedMergeView({
           original: before,

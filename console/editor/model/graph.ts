@@ -23,7 +23,7 @@ export function nodesBefore(edges: readonly WorkflowEdge[], id: string): Set<str
 }
 
 /** The nodes that are reachable from this one. */
-export function nodesBehind(edges: readonly WorkflowEdge[], id: string): Set<string> {
+export function nodesAfter(edges: readonly WorkflowEdge[], id: string): Set<string> {
   return walk(id, (at) => edges.filter(({ from }) => from === at).map(({ to }) => to));
 }
 
@@ -41,7 +41,7 @@ function walk(start: string, next: (id: string) => string[]): Set<string> {
 }
 
 /** Why no edge may connect these nodes; undefined if it may. */
-export function whyNotJoined(
+export function connectionProblem(
   spec: Pick<WorkflowSpec, 'nodes' | 'edges'>,
   { from, to }: EdgeEnds,
 ): string | undefined {
@@ -51,7 +51,7 @@ export function whyNotJoined(
   if (isTrigger(target)) return 'Nothing can connect to the trigger.';
   const edges = edgesOf(spec);
   if (edges.some((edge) => edge.from === from && edge.to === to)) return 'These nodes are already connected.';
-  if (nodesBehind(edges, to).has(from)) return 'This connection would create a cycle.';
+  if (nodesAfter(edges, to).has(from)) return 'This connection would create a cycle.';
   return undefined;
 }
 

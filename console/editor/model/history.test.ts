@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { carried, historyOf, recorded, redone, undone } from './history.ts';
+import { rebaseHistory, historyOf, recorded, redone, undone } from './history.ts';
 
 test('what was done is undone and done again', () => {
   const two = recorded(recorded(historyOf('a'), 'b', { at: 0 }), 'c', { at: 10 });
@@ -35,7 +35,7 @@ test('what changes nothing is no step', () => {
 
 test('a change from elsewhere is in every step as far as it fits, and steps beyond one that it does not fit are gone', () => {
   const history = { past: ['a', 'odd', 'b'], present: 'c', future: ['d', 'odd', 'e'] };
-  expect(carried(history, 'c!', (step) => (step === 'odd' ? undefined : `${step}!`))).toEqual({
+  expect(rebaseHistory(history, 'c!', (step) => (step === 'odd' ? undefined : `${step}!`))).toEqual({
     past: ['b!'],
     present: 'c!',
     future: ['d!'],

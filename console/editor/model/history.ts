@@ -51,7 +51,7 @@ export function redone<T>({ past, present, future }: History<T>): History<T> | u
  * Applies a change from elsewhere, which undo and redo must not revert, to the present and by `change` to
  * every step. Steps that the change does not fit are dropped, with those beyond them.
  */
-export function carried<T>(
+export function rebaseHistory<T>(
   { past, future }: History<T>,
   present: T,
   change: (value: T) => T | undefined,

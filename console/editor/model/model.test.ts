@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { checkGraph } from '../../../api/graph.ts';
-import { edgeId, edgesOf, whyNotJoined } from './graph.ts';
+import { edgeId, edgesOf, connectionProblem } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import {
   addNode,
@@ -200,5 +200,5 @@ test.each([
   ['a', 'z', 'This node does not exist.'],
   ['trigger', 'b', undefined],
 ])('from %s to %s: %s', (from, to, why) => {
-  expect(whyNotJoined(draftOf(['a', 'b']).spec, { from, to })).toBe(why);
+  expect(connectionProblem(draftOf(['a', 'b']).spec, { from, to })).toBe(why);
 });

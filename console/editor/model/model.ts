@@ -4,9 +4,9 @@
  * the trigger first, a chain without edges.
  */
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { edgesOf, nodesBehind, orderedGraph, whyNotJoined, type EdgeEnds } from './graph.ts';
+import { edgesOf, nodesAfter, orderedGraph, connectionProblem, type EdgeEnds } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
-import { makeRoom, placeBehind, placeFirst, STEP, type Position, type Positions } from './place.ts';
+import { makeRoom, placeAfter, placeFirst, STEP, type Position, type Positions } from './place.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 
 export type Draft = { readonly spec: WorkflowSpec; readonly positions: Positions };
@@ -36,7 +36,7 @@ export function freeId(taken: Iterable<string>, base: string): string {
 /** Adds a node after another one and connects them; if that node has successors already, as a new branch. */
 export function addNode(draft: Draft, node: WorkflowNode, after?: string, position?: Position): Draft {
   if (isTrigger(node)) return addTrigger(draft, node);
-  const place = position ?? placeBehind(draft.positions, after ?? draft.spec.nodes.at(-1)?.id ?? '');
+  const place = position ?? placeAfter(draft.positions, after ?? draft.spec.nodes.at(-1)?.id ?? '');
   const edges = edgesOf(draft.spec);
   const joined = after === undefined ? edges : [...edges, { from: after, to: node.id }];
   return restructured(draft, [...draft.spec.nodes, node], joined, {
@@ -68,7 +68,7 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
   const from = draft.positions[ends.from] ?? { x: 0, y: 0 };
   const to = draft.positions[ends.to] ?? from;
   const x = from.x + STEP.x;
-  const behind = new Set([ends.to, ...nodesBehind(edges, ends.to)]);
+  const behind = new Set([ends.to, ...nodesAfter(edges, ends.to)]);
   return restructured(
     draft,
     [...draft.spec.nodes, node],
@@ -86,7 +86,7 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
 
 /** Connects two nodes. Does nothing if the connection is not allowed. */
 export function connect(draft: Draft, ends: EdgeEnds): Draft {
-  if (whyNotJoined(draft.spec, ends) !== undefined) return draft;
+  if (connectionProblem(draft.spec, ends) !== undefined) return draft;
   return restructured(draft, draft.spec.nodes, [...edgesOf(draft.spec), { from: ends.from, to: ends.to }]);
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { draftOf } from './annotation.ts';
 import { moveNodes, removeNodes, updateSettings, type Draft } from './model.ts';
-import { mergePatch, patchOf, rebased } from './patch.ts';
+import { mergePatch, patchOf, rebaseDraft } from './patch.ts';
 
 test.each([
   [{ a: 1 }, { a: 1 }, undefined],
@@ -41,7 +41,7 @@ test('positions are an annotation, and none where the nodes stand as the layout 
 
 test('changes of different fields go together', () => {
   const theirs = updateSettings(saved, { active: true });
-  expect(rebased(saved, renamed(saved, 'Mine'), theirs)?.spec).toEqual({
+  expect(rebaseDraft(saved, renamed(saved, 'Mine'), theirs)?.spec).toEqual({
     active: true,
     displayName: 'Mine',
     nodes,
@@ -49,16 +49,16 @@ test('changes of different fields go together', () => {
 });
 
 test('a node that was removed leaves no place behind', () => {
-  const joined = rebased(saved, removeNodes(saved, ['reply']), updateSettings(saved, { active: true }));
+  const joined = rebaseDraft(saved, removeNodes(saved, ['reply']), updateSettings(saved, { active: true }));
   expect(Object.keys(joined?.positions ?? {})).toEqual(['trigger']);
 });
 
 test('changes of the same field do not', () => {
-  expect(rebased(saved, renamed(saved, 'Mine'), renamed(saved, 'Theirs'))).toBeUndefined();
+  expect(rebaseDraft(saved, renamed(saved, 'Mine'), renamed(saved, 'Theirs'))).toBeUndefined();
 });
 
 test('a graph is one thing: nodes here and edges there do not go together', () => {
   const mine = { ...saved, spec: { ...saved.spec, nodes: nodes.slice(0, 1) } };
   const theirs = { ...saved, spec: { ...saved.spec, edges: [] } };
-  expect(rebased(saved, mine, theirs)).toBeUndefined();
+  expect(rebaseDraft(saved, mine, theirs)).toBeUndefined();
 });

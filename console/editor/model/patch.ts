@@ -41,7 +41,7 @@ export function patchOf(saved: Draft, draft: Draft): WorkflowPatch | undefined {
  * My changes on top of theirs; undefined on conflict. Nodes and edges count as one field: people must merge a
  * graph that two of them changed.
  */
-export function rebased(base: Draft, mine: Draft, theirs: Draft): Draft | undefined {
+export function rebaseDraft(base: Draft, mine: Draft, theirs: Draft): Draft | undefined {
   const myFields = changedFields(base, mine);
   const theirFields = changedFields(base, theirs);
   if ([...myFields].some((field) => theirFields.has(field))) return undefined;

@@ -19,7 +19,7 @@ export function freePlace(positions: Positions, wanted: Position): Position {
 }
 
 /** A free place to the right of a node. */
-export function placeBehind(positions: Positions, id: string): Position {
+export function placeAfter(positions: Positions, id: string): Position {
   const at = positions[id] ?? { x: 0, y: 0 };
   return freePlace(positions, { x: at.x + STEP.x, y: at.y });
 }

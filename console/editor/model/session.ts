@@ -4,9 +4,9 @@
  */
 import { type WorkflowObject } from '../../kube/resources.ts';
 import { draftOf, POSITIONS } from './annotation.ts';
-import { carried, historyOf, recorded, redone, undone, type History } from './history.ts';
+import { rebaseHistory, historyOf, recorded, redone, undone, type History } from './history.ts';
 import type { Draft, Operation } from './model.ts';
-import { isEqual, rebased } from './patch.ts';
+import { isEqual, rebaseDraft } from './patch.ts';
 
 export type Session = {
   /** The object as last read, on which the draft is based. */
@@ -62,11 +62,13 @@ export function seen(session: Session, workflow: WorkflowObject): Seen {
   }
   const mine = session.history.present;
   const isTheirs = !isDirty(session) || isEqual(mine, theirs);
-  const present = isTheirs ? theirs : rebased(session.saved, mine, theirs);
+  const present = isTheirs ? theirs : rebaseDraft(session.saved, mine, theirs);
   if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
   // Their changes are no undo step of mine: undo would revert them, and the next save would overwrite them
   // silently.
-  const history = carried(session.history, present, (draft) => rebased(session.saved, draft, theirs));
+  const history = rebaseHistory(session.history, present, (draft) =>
+    rebaseDraft(session.saved, draft, theirs),
+  );
   return {
     session: { workflow, saved: theirs, history },
     outcome: isOnlySwitched(session, workflow) ? 'switched' : isTheirs ? 'taken' : 'joined',

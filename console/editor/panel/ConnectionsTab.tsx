@@ -3,7 +3,7 @@ import { ActionIcon, Button, Group, Select, Stack, Text, Title, Tooltip } from '
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
-import { edgeId, edgesOf, whyNotJoined, type EdgeEnds } from '../model/graph.ts';
+import { edgeId, edgesOf, connectionProblem, type EdgeEnds } from '../model/graph.ts';
 import { edgeLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
 import { connect, disconnect, nodeOf } from '../model/model.ts';
 import { useEditor } from '../store/store.ts';
@@ -16,7 +16,7 @@ const SIDES: Record<Side, { title: string; ask: string; ends: (id: string, other
   behind: { title: 'Runs next', ask: 'Connect to…', ends: (id, other) => ({ from: id, to: other }) },
 };
 
-export function LinesTab({ node }: { node: WorkflowNode }) {
+export function ConnectionsTab({ node }: { node: WorkflowNode }) {
   return (
     <Stack gap="lg">
       {!isTrigger(node) && <Lines id={node.id} side="before" />}
@@ -42,7 +42,7 @@ function Lines({ id, side }: { id: string; side: Side }) {
       {edges.map((edge) => (
         <Line key={edgeId(edge)} edge={edge} other={edge[other]} />
       ))}
-      {!isReadOnly && <Join id={id} side={side} />}
+      {!isReadOnly && <ConnectSelect id={id} side={side} />}
     </Stack>
   );
 }
@@ -91,11 +91,13 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
 }
 
 /** Offers the nodes that may be connected without creating a cycle. */
-function Join({ id, side }: { id: string; side: Side }) {
+function ConnectSelect({ id, side }: { id: string; side: Side }) {
   const { draft, apply } = useEditor();
   const [search, setSearch] = useState('');
   const { ask, ends } = SIDES[side];
-  const free = draft.spec.nodes.filter((other) => whyNotJoined(draft.spec, ends(id, other.id)) === undefined);
+  const free = draft.spec.nodes.filter(
+    (other) => connectionProblem(draft.spec, ends(id, other.id)) === undefined,
+  );
   if (free.length === 0) return null;
   return (
     <Select

@@ -9,7 +9,7 @@ import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
 import { useLastOutputs } from '../../runs/live/runStore.ts';
 import { useEditor } from '../store/store.ts';
-import { LinesTab } from './ConnectionsTab.tsx';
+import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';
 import { OptionsTab, ParametersTab, type Change } from './ParametersTab.tsx';
 import { OutputTab } from './OutputTab.tsx';
@@ -109,7 +109,7 @@ function Content({ node, kind, onClose }: ContentProps) {
             <OutputTab nodeId={node.id} last={outputs.get(node.id)} />
           </Tabs.Panel>
           <Tabs.Panel value="lines">
-            <LinesTab node={node} />
+            <ConnectionsTab node={node} />
           </Tabs.Panel>
         </div>
       </Tabs>

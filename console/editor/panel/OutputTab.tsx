@@ -12,7 +12,7 @@ import { IconPlayerTrackNext } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { useEditorPart } from '../store/store.ts';
-import { askForTestRun } from '../../runs/live/calls.ts';
+import { openTestDialog } from '../../runs/live/calls.ts';
 
 const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,
@@ -37,7 +37,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         </Text>
       )}
       {output === undefined ? (
-        <NothingYet node={node} />
+        <EmptyOutput node={node} />
       ) : (
         <Suspense>
           <OutputView output={output} nodeId={nodeId} isTruncated={node?.truncated === true} />
@@ -68,7 +68,7 @@ function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
 }
 
 /** Why there is no output. For running, waiting and failed nodes the phase says enough. */
-function NothingYet({ node }: { node: NodeView | undefined }) {
+function EmptyOutput({ node }: { node: NodeView | undefined }) {
   const why = node === undefined ? NEVER_RAN : node.redacted ? REDACTED : WITHOUT_OUTPUT[node.phase];
   if (why === undefined) return null;
   return (
@@ -105,7 +105,7 @@ function RunToHere({ nodeId }: { nodeId: string }) {
     <Button
       variant="default"
       leftSection={<IconPlayerTrackNext size={14} />}
-      onClick={() => askForTestRun(nodeId)}
+      onClick={() => openTestDialog(nodeId)}
     >
       Run to here
     </Button>

@@ -8,7 +8,7 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
-import { askForTestRun, useTestRunAsked } from '../../runs/live/calls.ts';
+import { openTestDialog, useTestRunRequest } from '../../runs/live/calls.ts';
 import { useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 
@@ -16,7 +16,7 @@ export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
   const suspended = useEditorPart((state) => state.workflow.spec.suspend === true);
-  const asked = useTestRunAsked();
+  const asked = useTestRunRequest();
   const mayTest = useMay({
     verb: 'create',
     resource: WORKFLOWS,
@@ -29,7 +29,7 @@ export function RunBar() {
       [
         'mod+Enter',
         () => {
-          if (mayTest && !suspended && asked === undefined) askForTestRun();
+          if (mayTest && !suspended && asked === undefined) openTestDialog();
         },
       ],
     ],
@@ -47,7 +47,7 @@ export function RunBar() {
           <Button
             variant="light"
             leftSection={<IconPlayerPlay size={14} />}
-            onClick={() => !suspended && askForTestRun()}
+            onClick={() => !suspended && openTestDialog()}
             {...(suspended && { 'data-disabled': true, 'aria-disabled': true })}
             aria-keyshortcuts="Control+Enter"
           >

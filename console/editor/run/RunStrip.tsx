@@ -8,8 +8,8 @@ import { useMay } from '../../kube/access.ts';
 import { RUNS } from '../../kube/resources.ts';
 import { PhaseIcon } from '../../runs/phases.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
-import { tellFailure } from '../../ui/tell.tsx';
-import { lasting } from '../../ui/format.ts';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { formatDuration } from '../../ui/format.ts';
 import { useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
@@ -37,12 +37,12 @@ export function RunStrip() {
       await cancelRun(at);
     } catch (error) {
       setCancelling('');
-      tellFailure('Could not cancel the run', error);
+      notifyFailure('Could not cancel the run', error);
     }
   };
   return (
     <div className={classes['strip']} role="group" aria-label="The run on the canvas">
-      <RunWords view={view} isCancelling={cancelling === at.run && !isOver} />
+      <RunStatus view={view} isCancelling={cancelling === at.run && !isOver} />
       {!isOver && mayCancel && run !== undefined && (
         <Button
           variant="default"
@@ -86,7 +86,7 @@ export function RunStrip() {
   );
 }
 
-function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
+function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
   const { run, nodes, connection } = view;
   const store = useEditorStore();
   const isLive = run !== undefined && !isTerminal(run.phase);
@@ -109,7 +109,7 @@ function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolea
       </span>
       {result === undefined && took !== undefined && (
         <Text size="sm" c="dimmed" ff="monospace" aria-hidden>
-          {lasting(took)}
+          {formatDuration(took)}
         </Text>
       )}
       {connection === 'broken' && (

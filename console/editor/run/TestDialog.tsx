@@ -6,7 +6,7 @@ import { lazy, Suspense, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
-import { tellDone, tellFailure } from '../../ui/tell.tsx';
+import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
 import { liveChanges } from '../model/changes.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
@@ -19,7 +19,7 @@ import {
   withTestData,
   type ReadTestData,
 } from './testData.ts';
-import { dropTestRun, startTestRun } from '../../runs/live/calls.ts';
+import { closeTestDialog, startTestRun } from '../../runs/live/calls.ts';
 import { untilServed } from './served.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
@@ -33,7 +33,7 @@ export function TestDialog({ until }: { until: string | undefined }) {
   return (
     <Modal
       opened
-      onClose={dropTestRun}
+      onClose={closeTestDialog}
       closeOnEscape={!isAskingLive}
       title={until === undefined ? 'Test run' : `Test run up to ${until}`}
       size="lg"
@@ -85,7 +85,7 @@ function TestForm({ until }: { until: string | undefined }) {
             <Text size="sm">{step}</Text>
           </Group>
         )}
-        <Button variant="default" onClick={step === undefined ? dropTestRun : stop}>
+        <Button variant="default" onClick={step === undefined ? closeTestDialog : stop}>
           {step === undefined ? 'Close' : 'Stop'}
         </Button>
         <Button
@@ -139,11 +139,11 @@ function EventField({ kind, text, onChange, read }: EventProps) {
   const takeReal = async (): Promise<void> => {
     try {
       const real = await lastRealEvent(namespace, name, triggerOf(draft)?.id ?? '');
-      if (real === undefined) return tellDone('No real event has started a run yet.');
+      if (real === undefined) return notifySuccess('No real event has started a run yet.');
       onChange(JSON.stringify(asTestData(kind, real.output), null, 2));
-      tellDone(`This is the event of ${real.run}${real.truncated ? ', truncated' : ''}.`);
+      notifySuccess(`This is the event of ${real.run}${real.truncated ? ', truncated' : ''}.`);
     } catch (failure) {
-      tellFailure('Could not load the last event', failure);
+      notifyFailure('Could not load the last event', failure);
     }
   };
   const hint =
@@ -211,7 +211,7 @@ function useStart(until: string | undefined): Starting {
       const started = await run(event, isKept, own.signal);
       if (started === undefined) return;
       localStorage.setItem(WARNED, 'seen');
-      dropTestRun();
+      closeTestDialog();
       await navigate({
         to: '/p/$project/workflows/$workflow',
         params: { project: namespace, workflow: name },

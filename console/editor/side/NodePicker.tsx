@@ -3,7 +3,7 @@ import { CloseButton, Combobox, Group, Text, TextInput, ThemeIcon, Title, useCom
 import { IconKey, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { kindWords } from '../../credentials/choices.ts';
+import { credentialKindLabel } from '../../credentials/choices.ts';
 import { listObjects } from '../../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../../kube/resources.ts';
 import { newNode, type Known } from '../canvas/newNode.ts';
@@ -85,7 +85,7 @@ function OfferOption({ offer }: { offer: Offer }) {
         {needs !== '' && (
           <Group gap={4} className={classes['tag'] ?? ''}>
             <IconKey size={11} aria-hidden />
-            needs a credential: {needs.split(' or ').map(kindWords).join(' or ')}
+            needs a credential: {needs.split(' or ').map(credentialKindLabel).join(' or ')}
           </Group>
         )}
       </div>

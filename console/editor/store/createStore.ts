@@ -1,13 +1,13 @@
 /** Creates the editor's store: connects the pure session with the view, saving and the subscribers. */
 import { ApiFailure, failureFrom } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { tellDone, tellFailure, tellProblem } from '../../ui/tell.tsx';
+import { notifySuccess, notifyFailure, notifyProblem } from '../../ui/notify.tsx';
 import { edgeId } from '../model/graph.ts';
 import { liveChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
-import { withoutGone } from './gone.ts';
+import { withoutRemoved } from './removed.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf, savedProblems, type Problems } from '../model/problems.ts';
-import { createAgain, saveSession } from './saving.ts';
+import { recreate, saveSession } from './saving.ts';
 import { edited, isDirty, opened, resolved, seen, stepped, stored, type Session } from '../model/session.ts';
 import type { EditorActions, EditorState, EditorStore, Mode, Selection } from './store.ts';
 
@@ -16,7 +16,7 @@ const NOTHING: Selection = { nodes: [], edges: [] };
 type View = Pick<
   EditorState,
   | 'mode'
-  | 'isGone'
+  | 'isDeleted'
   | 'isSaving'
   | 'selection'
   | 'panel'
@@ -42,7 +42,7 @@ export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorS
   let session = opened(workflow);
   let view: View = {
     mode,
-    isGone: false,
+    isDeleted: false,
     isSaving: false,
     selection: NOTHING,
     panel: undefined,
@@ -59,7 +59,7 @@ export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorS
     view: () => view,
     set: (next, change = {}) => {
       session = next;
-      view = withoutGone({ ...view, ...change }, next.history.present);
+      view = withoutRemoved({ ...view, ...change }, next.history.present);
       state = stateOf(session, view, state);
       for (const listener of listeners) listener();
     },
@@ -91,7 +91,7 @@ function actionsOf(core: Core): EditorActions {
     closePanel: () => show({ panel: undefined, picker: undefined }),
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
-    setGone: (isGone) => show({ isGone }),
+    setDeleted: (isDeleted) => show({ isDeleted }),
     save: () => save(core, false),
     answerLive: (isConfirmed) => core.answer?.(isConfirmed),
     discard: () => set(edited(session(), () => session().saved, { at: Date.now() })),
@@ -111,8 +111,9 @@ function see(core: Core, read: WorkflowObject): void {
   const { session, outcome } = seen(core.session(), read);
   core.set(session);
   if (outcome === 'taken')
-    tellDone(`${whoChanged(read)} changed this workflow. The page shows the new version.`);
-  if (outcome === 'joined') tellDone(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
+    notifySuccess(`${whoChanged(read)} changed this workflow. The page shows the new version.`);
+  if (outcome === 'joined')
+    notifySuccess(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
 /** `isConfirmed`: the user confirmed that the changes go live. */
@@ -127,7 +128,7 @@ function maySave({ session, view, set }: Core): boolean {
   const { isSaving, isAskingLive, mode, unreadable } = view();
   if (isSaving || isAskingLive || mode !== 'edit') return false;
   if (unreadable !== undefined) {
-    tellFailure('Not saved', unreadableFailure(unreadable));
+    notifyFailure('Not saved', unreadableFailure(unreadable));
     return false;
   }
   if (session().theirs === undefined) return true;
@@ -137,20 +138,20 @@ function maySave({ session, view, set }: Core): boolean {
 
 /** A deleted workflow is recreated as inactive. */
 function goesLive({ session, view }: Core): boolean {
-  return !view().isGone && liveChanges(session().saved, session().history.present).length > 0;
+  return !view().isDeleted && liveChanges(session().saved, session().history.present).length > 0;
 }
 
 async function send(core: Core, isConfirmed: boolean): Promise<boolean> {
   const { session, view, set } = core;
   set(session(), { isSaving: true });
-  const result = await (view().isGone ? createAgain(session()) : saveSession(session()));
+  const result = await (view().isDeleted ? recreate(session()) : saveSession(session()));
   if (result.kind === 'saved')
-    set(stored(session(), result.workflow, result.sent), { isSaving: false, isGone: false });
+    set(stored(session(), result.workflow, result.sent), { isSaving: false, isDeleted: false });
   else set(session(), { isSaving: false });
-  seeWaiting(core);
+  handlePending(core);
   if (result.kind === 'newer') return saveOnTop(core, result.workflow, isConfirmed);
-  if (result.kind === 'failed') tellNotSaved(core, result.error);
-  if (result.kind === 'saved') tellDone('Saved');
+  if (result.kind === 'failed') notifyNotSaved(core, result.error);
+  if (result.kind === 'saved') notifySuccess('Saved');
   return result.kind !== 'failed' && !isDirty(session());
 }
 
@@ -170,7 +171,7 @@ function unreadableFailure(why: string): ApiFailure {
   return new ApiFailure({ status: -1, title: 'The YAML is invalid', detail: why, reason: 'unreadable' });
 }
 
-function seeWaiting(core: Core): void {
+function handlePending(core: Core): void {
   const read = core.waiting;
   delete core.waiting;
   if (read) see(core, read);
@@ -182,7 +183,7 @@ function saveOnTop(core: Core, newer: WorkflowObject, isConfirmed: boolean): Pro
   return save(core, isConfirmed);
 }
 
-function tellNotSaved(core: Core, error: unknown): void {
+function notifyNotSaved(core: Core, error: unknown): void {
   const { session, set } = core;
   const { causes } = failureFrom(error);
   const found = draftProblems(causes, session().history.present.spec);
@@ -191,11 +192,11 @@ function tellNotSaved(core: Core, error: unknown): void {
     place !== undefined && 'node' in place ? [{ node: place.node, ...problem }] : [],
   );
   if (first === undefined) {
-    tellFailure('Not saved', error);
+    notifyFailure('Not saved', error);
     return;
   }
   const { node, message } = first;
-  tellProblem('Not saved', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
+  notifyProblem('Not saved', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
     text: 'Go to node',
     onClick: () => openNode(core, node),
   });

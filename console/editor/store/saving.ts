@@ -26,7 +26,7 @@ export async function saveSession({ workflow, saved, history }: Session): Promis
 }
 
 /** Recreates the object as inactive: whoever deleted it wanted no runs. Never throws. */
-export function createAgain({ workflow, history }: Session): Promise<SaveResult> {
+export function recreate({ workflow, history }: Session): Promise<SaveResult> {
   const sent = history.present;
   const { namespace = '', name } = workflow.metadata;
   const made = { metadata: metadataOf(workflow, sent), spec: { ...sent.spec, active: false } };

@@ -34,7 +34,7 @@ export type EditorState = {
   readonly mode: Mode;
   readonly isReadOnly: boolean;
   /** The object was deleted: the page has the only copy. */
-  readonly isGone: boolean;
+  readonly isDeleted: boolean;
   readonly isDirty: boolean;
   readonly isSaving: boolean;
   readonly canUndo: boolean;
@@ -69,7 +69,7 @@ export type EditorActions = {
   /** Opens the picker. */
   pick: (place: PickerPlace) => void;
   setMode: (mode: Mode) => void;
-  setGone: (isGone: boolean) => void;
+  setDeleted: (isDeleted: boolean) => void;
   /**
    * Saves the changes, or recreates a deleted object. Asks first if the changes go live. Resolves to true
    * once everything is saved; failures are reported to the user.

@@ -15,7 +15,7 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
-import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
+import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { isEqual } from '../model/patch.ts';
 import type { Problems } from '../model/problems.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
@@ -125,7 +125,7 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
     history(),
     indentOnInput(),
     yaml(),
-    scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+    scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
     keymap.of([...defaultKeymap, ...foldKeymap, ...historyKeymap, indentWithTab]),
     codeTheme(scheme),
     EditorView.updateListener.of((update) => {

@@ -37,7 +37,7 @@ export function previewOf(value: unknown, sources: Sources): Preview {
     const compiled = compileValue(value);
     if (referencesOf(compiled).length === 0) return { kind: 'plain' };
     return (
-      strangerIn(compiled, sources) ??
+      unavailableReference(compiled, sources) ??
       unknownIn(compiled, sources) ??
       valueOf(evaluate(compiled, scopeOf(sources)))
     );
@@ -69,7 +69,7 @@ export function whileWriting(preview: Preview, isBeingWritten: boolean): Preview
 }
 
 /** The error of a reference to a node that does not run before this one. */
-function strangerIn(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
+function unavailableReference(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
   for (const reference of referencesOf(compiled)) {
     if (reference.source !== 'node') {
       if (element !== undefined) continue;
@@ -78,7 +78,7 @@ function strangerIn(compiled: CompiledValue, { nodes, element }: Sources): Previ
     if (nodes.some(({ id }) => id === reference.node)) continue;
     return {
       kind: 'wrong',
-      message: notBefore(
+      message: unavailableNode(
         reference.node,
         nodes.map(({ id }) => id),
       ),
@@ -88,7 +88,7 @@ function strangerIn(compiled: CompiledValue, { nodes, element }: Sources): Previ
 }
 
 /** Why a node cannot be referred to, and which can. */
-export function notBefore(id: string, known: string[]): string {
+export function unavailableNode(id: string, known: string[]): string {
   const offered = known.length === 0 ? 'no node runs before this one' : `use one of ${known.join(', ')}`;
   return `node '${id}' does not run before this one: ${offered}`;
 }

@@ -3,7 +3,7 @@ import { Button, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/
 import { useEffect, useState } from 'react';
 import { CRON_FIELDS } from '../../../api/cron.ts';
 import { useSiblings } from '../scope.ts';
-import type { CronWords } from './cronWords.ts';
+import type { CronDescription } from './cron.ts';
 import { wrapperOf } from './PlainInputs.tsx';
 import type { InputProps } from '../props.ts';
 
@@ -58,12 +58,12 @@ export function CronInput(props: InputProps<'cron'>) {
 const COUNT = 5;
 
 function Times({ cron, zone }: { cron: string; zone: string }) {
-  const [said, setSaid] = useState<CronWords>();
+  const [said, setSaid] = useState<CronDescription>();
   useEffect(() => {
     let isHere = true;
     const say = async () => {
-      const { cronWords } = await import('./cronWords.ts');
-      if (isHere) setSaid(SYNTAX.test(cron) ? cronWords(cron, zone, Date.now(), COUNT) : NO_CRON);
+      const { describeCron } = await import('./cron.ts');
+      if (isHere) setSaid(SYNTAX.test(cron) ? describeCron(cron, zone, Date.now(), COUNT) : NO_CRON);
     };
     void say();
     return () => {
@@ -91,7 +91,7 @@ function Times({ cron, zone }: { cron: string; zone: string }) {
   );
 }
 
-const NO_CRON: CronWords = {
+const NO_CRON: CronDescription = {
   ok: false,
   message: 'Enter five fields separated by spaces: minute, hour, day of month, month, day of week.',
 };

@@ -183,12 +183,12 @@ function problemOf(
   if (told.length > 0) return told.join(' ');
   if (isRequired && isNothing(value) && !isNested) return `${label} is required.`;
   return typeof value === 'string' && value !== '' && !holdsReference(value)
-    ? misfit(editor, value)
+    ? formatProblem(editor, value)
     : undefined;
 }
 
 /** The validation error of a text. */
-function misfit(editor: Editor, text: string): string | undefined {
+function formatProblem(editor: Editor, text: string): string | undefined {
   if (editor.kind === 'duration') {
     const { least, most } = editor.bounds;
     return durationProblem(text, editor.bounds) === undefined

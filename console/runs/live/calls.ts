@@ -4,26 +4,26 @@ import { call, callJson, isPassing } from '../../http/call.ts';
 import { runPath, type RunAt } from './follow.ts';
 
 /** A requested test run of the whole workflow or up to a node; undefined: none. */
-export type TestRunAsked = { until?: string } | undefined;
+export type TestRunRequest = { until?: string } | undefined;
 
-let asked: TestRunAsked;
+let asked: TestRunRequest;
 const listeners = new Set<() => void>();
 
 /** Opens the dialog of a test run, for "Run to here" with the node to stop at. */
-export function askForTestRun(until?: string): void {
+export function openTestDialog(until?: string): void {
   set(until === undefined ? {} : { until });
 }
 
-export function dropTestRun(): void {
+export function closeTestDialog(): void {
   set(undefined);
 }
 
-function set(next: TestRunAsked): void {
+function set(next: TestRunRequest): void {
   asked = next;
   for (const listener of listeners) listener();
 }
 
-export function useTestRunAsked(): TestRunAsked {
+export function useTestRunRequest(): TestRunRequest {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);

@@ -37,7 +37,7 @@ export type Follower = {
 export const NOT_FOLLOWED: Followed = { ...NO_RUN, connection: 'open' };
 
 /** Outputs of nodes that end at about the same time are read together. */
-const GATHER_MS = 120;
+const BATCH_MS = 120;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
@@ -75,7 +75,7 @@ export function followRun(at: RunAt): Follower {
       gathering = undefined;
       // The read at the end catches up on failures here.
       read().catch(() => undefined);
-    }, GATHER_MS);
+    }, BATCH_MS);
   };
 
   async function read(): Promise<void> {

@@ -1,6 +1,6 @@
 /** The result of a run as a sentence. */
 import { isTerminal } from '../../../api/phase.ts';
-import { lasting } from '../../ui/format.ts';
+import { formatDuration } from '../../ui/format.ts';
 import type { NodeView, RunHead } from './runState.ts';
 
 export type RunResult = {
@@ -15,7 +15,7 @@ export type RunResult = {
 export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): RunResult | undefined {
   if (!isTerminal(run.phase)) return undefined;
   const took = durationOf(run, 0);
-  const time = took === undefined ? '' : lasting(took);
+  const time = took === undefined ? '' : formatDuration(took);
   if (run.phase === 'Succeeded') {
     const to = run.until === undefined ? '' : ` up to ${run.until}`;
     return { text: `Succeeded${to}${time && ` in ${time}`}` };

@@ -71,7 +71,7 @@ export function applyEvent(state: RunState, run: RunHead, event: LiveEvent): Run
   if (event.type === 'run') return { ...state, run: headAfter(state.run ?? run, event) };
   const before = state.nodes.get(event.node);
   const after = nodeAfter(before, event);
-  if (before !== undefined && isBehind(after, before)) return state;
+  if (before !== undefined && isOlderView(after, before)) return state;
   return { run: state.run ?? run, nodes: new Map(state.nodes).set(event.node, after) };
 }
 
@@ -116,7 +116,7 @@ export function applyView(state: RunState, view: RunView): RunState {
   const nodes = new Map(state.nodes);
   for (const node of shown) {
     const before = nodes.get(node.id);
-    if (before === undefined || !isBehind(node, before)) nodes.set(node.id, node);
+    if (before === undefined || !isOlderView(node, before)) nodes.set(node.id, node);
   }
   const { run } = state;
   const isOlder = run !== undefined && isTerminal(run.phase) && !isTerminal(head.phase);
@@ -129,7 +129,7 @@ export function isEnded(phase: NodePhase): boolean {
 }
 
 /** Whether `one` is older than `other`. */
-function isBehind(one: NodeView, other: NodeView): boolean {
+function isOlderView(one: NodeView, other: NodeView): boolean {
   const [rank, otherRank] = [rankOf(one.phase), rankOf(other.phase)];
   if (rank === 3 || otherRank === 3) return rank !== 3;
   const [attempts, otherAttempts] = [one.attempts ?? 0, other.attempts ?? 0];

@@ -15,7 +15,7 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
-import { codeColours, codeTheme } from '../../ui/codeTheme.ts';
+import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 
 type Props = {
   value: string;
@@ -63,7 +63,7 @@ function common(scheme: 'light' | 'dark'): Extension[] {
     bracketMatching(),
     drawSelection(),
     json(),
-    scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+    scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
     keymap.of([...defaultKeymap, ...foldKeymap]),
     EditorView.lineWrapping,
     codeTheme(scheme),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { fieldsOf } from '../../../console/forms/fields.ts';
-import { hostsProblem, hostWords, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
+import { hostsProblem, hostsText, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
 import {
   builtAccount,
   entriesOf,
@@ -117,8 +117,8 @@ test('the host of the test URL is suggested as the allowed one until another is 
 });
 
 test('the details of a credential say where HTTP requests may send it', () => {
-  expect(hostWords({ oauth2: { clientID: 'c' } })).toBe('None. HTTP requests cannot use this credential.');
-  expect(hostWords({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
+  expect(hostsText({ oauth2: { clientID: 'c' } })).toBe('None. HTTP requests cannot use this credential.');
+  expect(hostsText({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
 });
 
 test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([

@@ -3,11 +3,11 @@ import { choiceOf, CHOICES, choicesFor } from '../../../console/credentials/choi
 import { connectingState, connectionMark, webLink } from '../../../console/credentials/connecting.ts';
 import { layoutOf } from '../../../console/credentials/layout.ts';
 import { nameProblem, suggestedName } from '../../../console/credentials/names.ts';
-import { explainedRefusal } from '../../../console/credentials/refusal.ts';
+import { explainRefusal } from '../../../console/credentials/refusal.ts';
 import { ApiFailure } from '../../../console/http/failure.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { credentialState } from '../../../console/credentials/state.ts';
-import { isAskedFor, trialWords } from '../../../console/credentials/check.ts';
+import { isCheckRequested, checkDescription } from '../../../console/credentials/check.ts';
 import { usageOf } from '../../../console/credentials/usage.ts';
 
 /** What docs/credentials.md lists. */
@@ -108,7 +108,7 @@ test.each([
   [{ oauth2: { preset: 'microsoft' as const, clientID: 'c' } }, 'nothing'],
   [{ oauth2: { preset: 'google' as const, clientID: 'c' } }, 'account name'],
 ])('%j is tried in a way that is told: %s', (spec, words) => {
-  expect(trialWords(spec) ?? 'nothing').toContain(words);
+  expect(checkDescription(spec) ?? 'nothing').toContain(words);
 });
 
 test.each([
@@ -119,7 +119,7 @@ test.each([
 ])('a trial that %s is awaited or not', (_sentence, wish, check, isAwaited) => {
   const annotations: Record<string, string> = wish === undefined ? {} : { 'windlass.dev/check': wish };
   const status = { conditions: [], ...(check !== undefined && { check }) };
-  expect(isAskedFor({ metadata: { name: 'mail', annotations }, status })).toBe(isAwaited);
+  expect(isCheckRequested({ metadata: { name: 'mail', annotations }, status })).toBe(isAwaited);
 });
 
 const said = (status: 'True' | 'False' | 'Unknown', reason: string, message = '') => ({
@@ -172,5 +172,5 @@ test.each([
   [409, 'secrets "a" exists', 'Refused'],
 ])('a refusal with %i and "%s" is told as "%s"', (status, detail, title) => {
   const failure = new ApiFailure({ status, detail, title: 'Refused', reason: '' });
-  expect(explainedRefusal(failure, 'shop').title).toBe(title);
+  expect(explainRefusal(failure, 'shop').title).toBe(title);
 });

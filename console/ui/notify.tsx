@@ -4,18 +4,18 @@ import { notifications } from '@mantine/notifications';
 import { failureFrom } from '../http/failure.ts';
 
 /** Reports a success. */
-export function tellDone(message: string): void {
+export function notifySuccess(message: string): void {
   notifications.show({ message, color: 'green', autoClose: 4_000 });
 }
 
 /** Reports a failure; `what` says what failed, such as "Could not save". */
-export function tellFailure(what: string, error: unknown): void {
+export function notifyFailure(what: string, error: unknown): void {
   const { title, detail } = failureFrom(error);
-  tellProblem(what, `${title}. ${detail}`);
+  notifyProblem(what, `${title}. ${detail}`);
 }
 
 /** Reports a problem with a link to the place where the user can fix it. */
-export function tellProblem(
+export function notifyProblem(
   title: string,
   message: string,
   link?: { text: string; onClick: () => void },

@@ -9,10 +9,10 @@ export type Changes<T> = {
 };
 
 /** Short enough to go unnoticed. */
-const GATHER_MS = 80;
+const BATCH_MS = 80;
 
 /** Applies the changes within that time together, in order. */
-export function gatherChanges<T>(make: (change: Change<T>) => unknown): Changes<T> {
+export function batchChanges<T>(make: (change: Change<T>) => unknown): Changes<T> {
   let waiting: Change<T>[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
@@ -23,7 +23,7 @@ export function gatherChanges<T>(make: (change: Change<T>) => unknown): Changes<
         timer = undefined;
         waiting = [];
         make((before) => all.reduce((value, each) => each(value), before));
-      }, GATHER_MS);
+      }, BATCH_MS);
     },
     drop: () => {
       clearTimeout(timer);

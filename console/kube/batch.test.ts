@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { gatherChanges } from './gather.ts';
+import { batchChanges } from './batch.ts';
 
 test('changes that come together are made as one, in their order', () => {
   vi.useFakeTimers();
   try {
     const made: string[] = [];
     let value = '';
-    const changes = gatherChanges<string>((change) => made.push((value = change(value))));
+    const changes = batchChanges<string>((change) => made.push((value = change(value))));
     for (const letter of 'abc') changes.add((before) => before + letter);
     expect(made).toEqual([]);
     vi.runAllTimers();
@@ -22,7 +22,7 @@ test('what is dropped is not made, and later changes are', () => {
   vi.useFakeTimers();
   try {
     const made: string[] = [];
-    const changes = gatherChanges<string>((change) => made.push(change('')));
+    const changes = batchChanges<string>((change) => made.push(change('')));
     changes.add((before) => `${before}old`);
     changes.drop();
     changes.add((before) => `${before}new`);

@@ -2,10 +2,10 @@
 import cronstrue from 'cronstrue';
 import { parseSchedule } from '../../../api/schedule/times.ts';
 
-export type CronWords = { ok: true; words: string; times: number[] } | { ok: false; message: string };
+export type CronDescription = { ok: true; words: string; times: number[] } | { ok: false; message: string };
 
 /** The description of the expression and its next times, computed as the operator does. */
-export function cronWords(cron: string, timeZone: string, now: number, count: number): CronWords {
+export function describeCron(cron: string, timeZone: string, now: number, count: number): CronDescription {
   try {
     const schedule = parseSchedule(cron, timeZone);
     const times: number[] = [];

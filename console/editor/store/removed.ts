@@ -6,7 +6,7 @@ import type { EditorState } from './store.ts';
 type Shown = Pick<EditorState, 'selection' | 'panel' | 'picker'>;
 
 /** The view without removed elements. Unchanged parts keep their objects. */
-export function withoutGone<T extends Shown>(view: T, { spec }: Draft): T {
+export function withoutRemoved<T extends Shown>(view: T, { spec }: Draft): T {
   const ids = new Set(spec.nodes.map(({ id }) => id));
   const lines = new Set(edgesOf(spec).map(edgeId));
   const { panel, picker } = view;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutGone } from './gone.ts';
+import { withoutRemoved } from './removed.ts';
 import type { Draft } from '../model/model.ts';
 import type { EditorState } from './store.ts';
 
@@ -25,10 +25,10 @@ test.each<[string, Partial<EditorState>, Partial<EditorState>]>([
     { selection: { nodes: ['one'], edges: ['one>two'] } },
   ],
 ])('%s', (_what, shown, left) => {
-  expect(withoutGone({ ...NOTHING, ...shown }, draft)).toEqual({ ...NOTHING, ...left });
+  expect(withoutRemoved({ ...NOTHING, ...shown }, draft)).toEqual({ ...NOTHING, ...left });
 });
 
 test('a selection of which nothing is gone stays the same object, so that nothing is drawn anew', () => {
   const selection = { nodes: ['one'], edges: [] };
-  expect(withoutGone({ ...NOTHING, selection }, draft).selection).toBe(selection);
+  expect(withoutRemoved({ ...NOTHING, selection }, draft).selection).toBe(selection);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cronWords } from './cronWords.ts';
+import { describeCron } from './cron.ts';
 
 const now = Date.parse('2026-11-22T10:00:00Z');
 
@@ -7,7 +7,7 @@ test.each([
   ['0 9 * * 1-5', 'At 09:00, Monday through Friday', '2026-11-23T08:00:00.000Z'],
   ['*/15 * * * *', 'Every 15 minutes', '2026-11-22T10:15:00.000Z'],
 ])('%s in Berlin says %s', (cron, words, first) => {
-  const said = cronWords(cron, 'Europe/Berlin', now, 5);
+  const said = describeCron(cron, 'Europe/Berlin', now, 5);
   expect(said).toMatchObject({ ok: true, words });
   expect(said.ok && said.times.map((time) => new Date(time).toISOString())).toMatchObject({
     length: 5,
@@ -20,5 +20,5 @@ test.each([
   ['5-1 * * * *', 'UTC', 'ends before it begins'],
   ['* * * * *', 'Europe/Atlantis', 'there is no time zone'],
 ])('%s in %s says what is wrong', (cron, zone, message) => {
-  expect(cronWords(cron, zone, now, 5)).toEqual({ ok: false, message: expect.stringContaining(message) });
+  expect(describeCron(cron, zone, now, 5)).toEqual({ ok: false, message: expect.stringContaining(message) });
 });

@@ -153,7 +153,7 @@ export function mergePatch(
   before: Record<string, unknown>,
   next: Record<string, unknown>,
 ): Record<string, unknown> {
-  const gone = Object.keys(before).filter((name) => !Object.hasOwn(next, name));
+  const removed = Object.keys(before).filter((name) => !Object.hasOwn(next, name));
   const changed = Object.entries(next).flatMap(([name, value]) => {
     const old = before[name];
     if (isPlain(old) && isPlain(value)) {
@@ -162,7 +162,7 @@ export function mergePatch(
     }
     return JSON.stringify(old) === JSON.stringify(value) ? [] : [[name, value] as const];
   });
-  return Object.fromEntries([...gone.map((name) => [name, null] as const), ...changed]);
+  return Object.fromEntries([...removed.map((name) => [name, null] as const), ...changed]);
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

@@ -17,8 +17,8 @@ export function isCheckRequested({
   metadata,
   status,
 }: Pick<CredentialObject, 'metadata' | 'status'>): boolean {
-  const wish = metadata.annotations?.[ANNOTATION.check];
-  return wish !== undefined && status?.check !== wish;
+  const requested = metadata.annotations?.[ANNOTATION.check];
+  return requested !== undefined && status?.check !== requested;
 }
 
 /** What a check does, as text; undefined if this credential cannot be checked. */

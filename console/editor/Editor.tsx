@@ -30,7 +30,7 @@ export function Editor({ workflow, isDeleted }: { workflow: WorkflowObject; isDe
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   const isManaged = managerOf(workflow.metadata) !== undefined;
   const [store] = useState(() => createEditorStore(workflow, 'read'));
-  useEffect(() => store.see(workflow), [store, workflow]);
+  useEffect(() => store.update(workflow), [store, workflow]);
   useEffect(() => store.setDeleted(isDeleted), [store, isDeleted]);
   useEffect(() => store.setMode(mayPatch && !isManaged ? 'edit' : 'read'), [store, mayPatch, isManaged]);
   return (

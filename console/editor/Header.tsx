@@ -40,7 +40,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
           </TextLink>
         </Tooltip>
         <NameField />
-        <StateBadge state={isDeleted ? GONE : stateOfWorkflow(workflow)} />
+        <StateBadge state={isDeleted ? DELETED : stateOfWorkflow(workflow)} />
       </Group>
       <SegmentedControl
         size="xs"
@@ -65,7 +65,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
   );
 }
 
-const GONE: WorkflowState = { kind: 'attention', label: 'Deleted' };
+const DELETED: WorkflowState = { kind: 'attention', label: 'Deleted' };
 
 function NameField() {
   const { draft, name, apply, isReadOnly } = useEditor();

@@ -85,19 +85,19 @@ function selectorsOf(fieldSelector: string | undefined, labelSelector: string | 
   };
 }
 
-const mergeRuns = new Map<string, { users: number; stop: () => void }>();
+const sharedWatches = new Map<string, { users: number; stop: () => void }>();
 
 /** Components that show the same list share one watch, from the first of them to the last. */
 function shareWatch(client: QueryClient, key: string[], make: (onExpired: () => void) => Watch): () => void {
   const name = key.join(' ');
-  const held = mergeRuns.get(name) ?? { users: 0, stop: watchList(client, key, make) };
-  held.users += 1;
-  mergeRuns.set(name, held);
+  const shared = sharedWatches.get(name) ?? { users: 0, stop: watchList(client, key, make) };
+  shared.users += 1;
+  sharedWatches.set(name, shared);
   return () => {
-    held.users -= 1;
-    if (held.users > 0) return;
-    mergeRuns.delete(name);
-    held.stop();
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    sharedWatches.delete(name);
+    shared.stop();
   };
 }
 

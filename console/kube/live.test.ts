@@ -1,4 +1,7 @@
-/** The stream of a page against a server that breaks it off, falls silent, refuses, and comes back. The clock is the test's. */
+/**
+ * The stream of a page against a server that breaks it off, falls silent, refuses, and comes back. The clock
+ * is the test's.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { addWatch, followVisibility, livenessStore, reconnect, type LiveEvent, type Watch } from './live.ts';
 

@@ -63,7 +63,7 @@ export function addWatch(watch: Watch): () => void {
   return () => {
     watches.delete(id);
     // Events for removed watches are dropped, so there is no need to reconnect at once.
-    if (watches.size === 0) rest();
+    if (watches.size === 0) pause();
   };
 }
 
@@ -73,16 +73,16 @@ export function reconnect(): void {
   reopen(0);
 }
 
-function say(next: Liveness): void {
+function setLiveness(next: Liveness): void {
   if (next === liveness) return;
   liveness = next;
   for (const listener of listeners) listener();
 }
 
 /** Closes the stream without reporting an interruption. */
-function rest(): void {
+function pause(): void {
   close();
-  say('paused');
+  setLiveness('paused');
 }
 
 function close(): void {
@@ -103,7 +103,7 @@ function reopen(afterMs: number): void {
 }
 
 async function follow(own: AbortController): Promise<void> {
-  if (liveness !== 'live') say('connecting');
+  if (liveness !== 'live') setLiveness('connecting');
   openedAt = Date.now();
   try {
     await readStream(own);
@@ -125,7 +125,7 @@ function isShort(): boolean {
 /** The delay grows with each consecutive failure. */
 function retryLater(waitMs = Math.min(MAX_WAIT_MS, 500 * 2 ** Math.min(failures + 1, 5))): void {
   failures += 1;
-  say('broken');
+  setLiveness('broken');
   reopen(waitMs);
 }
 
@@ -167,7 +167,7 @@ async function readStream(own: AbortController): Promise<void> {
 
 function proven(): void {
   failures = 0;
-  say('live');
+  setLiveness('live');
 }
 
 type Line = { id?: string; event?: LiveEvent; end?: { status: number } };
@@ -206,7 +206,7 @@ export function followVisibility(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(hiddenTimer);
     if (document.visibilityState === 'hidden') {
-      hiddenTimer = setTimeout(rest, HIDDEN_MS);
+      hiddenTimer = setTimeout(pause, HIDDEN_MS);
     } else if (liveness !== 'live' || Date.now() - heardAt > SILENCE_MS) reconnect();
   });
   globalThis.addEventListener('online', () => reconnect());

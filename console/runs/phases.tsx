@@ -12,9 +12,9 @@ import {
 import type { ReactNode } from 'react';
 import type { NodePhase } from '../../api/phase.ts';
 
-type Look = { color: string; meaning: string; icon: (size: number) => ReactNode };
+type PhaseStyle = { color: string; meaning: string; icon: (size: number) => ReactNode };
 
-const PHASE_STYLES: Record<NodePhase, Look> = {
+const PHASE_STYLES: Record<NodePhase, PhaseStyle> = {
   Pending: {
     color: 'gray',
     meaning: 'Waiting to start.',

@@ -103,7 +103,7 @@ function AskToSuspend({ onClose }: { onClose: () => void }) {
         item={suspendable(workflow)}
         project={namespace}
         onClose={onClose}
-        onStored={(stored) => store.see(stored)}
+        onStored={(stored) => store.update(stored)}
       />
     </Suspense>
   );
@@ -149,7 +149,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const change = async (next: boolean): Promise<void> => {
     setWanted(next);
     try {
-      store.see(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
+      store.update(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
       if (next) onActivated();
     } catch (error) {
       notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);
@@ -158,12 +158,12 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
     }
   };
   if (!mayPatch) return null;
-  const isHeld = owner !== undefined;
+  const isManaged = owner !== undefined;
   return (
     <>
       <Tooltip
         label={owner && `${managerText(owner)} manages this. Change it in the source of ${owner.tool}.`}
-        disabled={!isHeld}
+        disabled={!isManaged}
         multiline
         maw={320}
         refProp="rootRef"
@@ -174,9 +174,9 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
           label="Active"
           checked={wanted ?? active}
           aria-busy={wanted !== undefined}
-          {...(isHeld && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
+          {...(isManaged && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
           onChange={({ currentTarget: { checked } }) => {
-            if (isHeld || wanted !== undefined) return;
+            if (isManaged || wanted !== undefined) return;
             if (checked && isDirty && mode === 'edit') setAsking(true);
             else void change(checked);
           }}

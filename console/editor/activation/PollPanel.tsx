@@ -46,8 +46,8 @@ export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
 function ResetCursor({ workflow: { metadata, status } }: { workflow: WorkflowObject }) {
   const { namespace = '', name, annotations = {} } = metadata;
   const [isBusy, setBusy] = useState(false);
-  const wish = annotations[ANNOTATION.resetCursor];
-  const isWaiting = wish !== undefined && status?.poll?.reset !== wish;
+  const requested = annotations[ANNOTATION.resetCursor];
+  const isWaiting = requested !== undefined && status?.poll?.reset !== requested;
   const reset = async (): Promise<void> => {
     setBusy(true);
     try {

@@ -60,7 +60,7 @@ function Resume() {
     setBusy(true);
     const title = workflow.spec.displayName ?? name;
     const stored = await setSuspended({ namespace, name, title }, false);
-    if (stored !== undefined) store.see(stored);
+    if (stored !== undefined) store.update(stored);
     setBusy(false);
   };
   return (

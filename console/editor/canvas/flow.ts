@@ -37,14 +37,14 @@ export type Shown = {
   /** By node; undefined: no run is shown. */
   views: ReadonlyMap<string, NodeView> | undefined;
   /** Whether the shown run is unfinished, so that nodes without a view are still to come. */
-  goesOn: boolean;
+  isUnfinished: boolean;
 };
 
 const NONE: readonly Problem[] = [];
 const measured = { width: CARD.width, height: CARD.height };
 
 export function flowNodes(
-  { draft, selection, problems, isReadOnly, views, goesOn }: Shown,
+  { draft, selection, problems, isReadOnly, views, isUnfinished }: Shown,
   before: readonly CardNode[],
 ): CardNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
@@ -57,7 +57,7 @@ export function flowNodes(
       hasSuccessor: sources.has(node.id),
       isReadOnly,
       view: sameView(old?.data.view, views?.get(node.id)),
-      isInRun: goesOn,
+      isInRun: isUnfinished,
       problems: problems.nodes.get(node.id) ?? NONE,
     };
     const next: CardNode = {

@@ -15,18 +15,18 @@ export function useFlow(store: EditorStore) {
   const problems = useEditorPart((state) => state.problems);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
   const { run, nodes: views } = useRunView();
-  const goesOn = run !== undefined && !isTerminal(run.phase);
+  const isUnfinished = run !== undefined && !isTerminal(run.phase);
   const [drag, setDrag] = useState<Positions>();
   const before = useRef<{ nodes: CardNode[]; edges: WorkflowFlowEdge[] }>({ nodes: [], edges: [] });
   const drawn = useMemo(() => {
-    const shown = { draft, selection, problems, isReadOnly, views: run && views, goesOn };
+    const shown = { draft, selection, problems, isReadOnly, views: run && views, isUnfinished };
     const next = {
       nodes: flowNodes(shown, before.current.nodes),
       edges: flowEdges(shown, before.current.edges),
     };
     before.current = next;
     return next;
-  }, [draft, selection, problems, isReadOnly, run, views, goesOn]);
+  }, [draft, selection, problems, isReadOnly, run, views, isUnfinished]);
   const nodes = useMemo(
     () =>
       drag === undefined

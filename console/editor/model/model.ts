@@ -68,7 +68,7 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
   const from = draft.positions[ends.from] ?? { x: 0, y: 0 };
   const to = draft.positions[ends.to] ?? from;
   const x = from.x + STEP.x;
-  const behind = new Set([ends.to, ...nodesAfter(edges, ends.to)]);
+  const later = new Set([ends.to, ...nodesAfter(edges, ends.to)]);
   return restructured(
     draft,
     [...draft.spec.nodes, node],
@@ -80,7 +80,7 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
           ]
         : [other],
     ),
-    { ...makeRoom(draft.positions, behind, x), [node.id]: { x, y: to.y } },
+    { ...makeRoom(draft.positions, later, x), [node.id]: { x, y: to.y } },
   );
 }
 
@@ -91,9 +91,9 @@ export function connect(draft: Draft, ends: EdgeEnds): Draft {
 }
 
 export function disconnect(draft: Draft, ends: readonly EdgeEnds[]): Draft {
-  const gone = (edge: EdgeEnds) => ends.some(({ from, to }) => edge.from === from && edge.to === to);
+  const isRemoved = (edge: EdgeEnds) => ends.some(({ from, to }) => edge.from === from && edge.to === to);
   const edges = edgesOf(draft.spec);
-  const kept = edges.filter((edge) => !gone(edge));
+  const kept = edges.filter((edge) => !isRemoved(edge));
   return kept.length === edges.length ? draft : restructured(draft, draft.spec.nodes, kept);
 }
 
@@ -120,9 +120,9 @@ function removeNode(draft: Draft, id: string): Draft {
   const into = edges.filter(({ to }) => to === id);
   const outOf = edges.filter(({ from }) => from === id);
   const rest = edges.filter((edge) => !into.includes(edge) && !outOf.includes(edge));
-  const [before, behind] = [into[0], outOf[0]];
-  const isBetween = into.length === 1 && outOf.length === 1 && before !== undefined && behind !== undefined;
-  const bridge = isBetween ? [{ ...before, to: behind.to }] : [];
+  const [before, next] = [into[0], outOf[0]];
+  const isBetween = into.length === 1 && outOf.length === 1 && before !== undefined && next !== undefined;
+  const bridge = isBetween ? [{ ...before, to: next.to }] : [];
   const isNew = !rest.some(({ from, to }) => from === bridge[0]?.from && to === bridge[0]?.to);
   const { [id]: _gone, ...positions } = draft.positions;
   const nodes = draft.spec.nodes.filter((node) => node.id !== id);

@@ -33,14 +33,12 @@ export function placeFirst(positions: Positions): Position {
 }
 
 /** Makes room for a node at x by moving the given nodes that are in the way to the right together. */
-export function makeRoom(positions: Positions, behind: ReadonlySet<string>, x: number): Positions {
-  const nearest = Math.min(
-    ...Object.entries(positions).flatMap(([id, at]) => (behind.has(id) ? [at.x] : [])),
-  );
+export function makeRoom(positions: Positions, after: ReadonlySet<string>, x: number): Positions {
+  const nearest = Math.min(...Object.entries(positions).flatMap(([id, at]) => (after.has(id) ? [at.x] : [])));
   const shift = x + STEP.x - nearest;
   if (!Number.isFinite(shift) || shift <= 0) return positions;
   return Object.fromEntries(
-    Object.entries(positions).map(([id, at]) => [id, behind.has(id) ? { x: at.x + shift, y: at.y } : at]),
+    Object.entries(positions).map(([id, at]) => [id, after.has(id) ? { x: at.x + shift, y: at.y } : at]),
   );
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { updateSettings } from './model.ts';
-import { edited, isDirty, opened, resolved, seen, stepped, stored } from './session.ts';
+import { edited, isDirty, opened, resolved, receive, stepped, stored } from './session.ts';
 
 const workflow = (version: number, spec: Partial<WorkflowObject['spec']> = {}): WorkflowObject => ({
   metadata: { name: 'orders', uid: 'u', resourceVersion: String(version) },
@@ -24,25 +24,25 @@ test.each([
     'without own changes theirs is taken',
     opened(workflow(5)),
     workflow(6, { displayName: 'Theirs' }),
-    'taken',
+    'updated',
   ],
-  ['what both changed alike is taken', mine(), workflow(6, { displayName: 'Mine' }), 'taken'],
-  ['changes of other fields go together', mine(), workflow(6, { description: 'Theirs' }), 'joined'],
+  ['what both changed alike is taken', mine(), workflow(6, { displayName: 'Mine' }), 'updated'],
+  ['changes of other fields go together', mine(), workflow(6, { description: 'Theirs' }), 'rebased'],
   ['switching it on is told by the toggle alone', mine(), workflow(6, { active: true }), 'switched'],
   [
     'with another change it is one of them',
     mine(),
     workflow(6, { active: true, description: 'Theirs' }),
-    'joined',
+    'rebased',
   ],
   ['changes of the same are a conflict', mine(), workflow(6, { displayName: 'Theirs' }), 'conflict'],
 ])('%s', (_what, session, read, outcome) => {
-  expect(seen(session, read).outcome).toBe(outcome);
+  expect(receive(session, read).outcome).toBe(outcome);
 });
 
 test('undo and redo do not switch back what the toggle has switched', () => {
   const later = edited(mine(), named('Later'), { at: 9_000 });
-  const { session } = seen(stepped(later, 'back'), workflow(6, { active: true }));
+  const { session } = receive(stepped(later, 'back'), workflow(6, { active: true }));
   const steps = [session, stepped(session, 'back'), stepped(session, 'forward')];
   expect(steps.map(({ history }) => history.present.spec)).toMatchObject([
     { active: true, displayName: 'Mine' },
@@ -53,7 +53,7 @@ test('undo and redo do not switch back what the toggle has switched', () => {
 });
 
 test('undo takes back what was changed here, and nothing that others have saved', () => {
-  const { session } = seen(mine(), workflow(6, { description: 'Theirs' }));
+  const { session } = receive(mine(), workflow(6, { description: 'Theirs' }));
   const undone = stepped(session, 'back');
   expect(undone.history.present.spec).toMatchObject({ description: 'Theirs' });
   expect(undone.history.present.spec.displayName).toBeUndefined();
@@ -62,25 +62,25 @@ test('undo takes back what was changed here, and nothing that others have saved'
 
 test('steps that do not go together with what others have saved cannot be undone any more', () => {
   const saved = stored(mine(), workflow(6, { displayName: 'Mine' }), mine().history.present);
-  const { session } = seen(saved, workflow(7, { displayName: 'Theirs' }));
+  const { session } = receive(saved, workflow(7, { displayName: 'Theirs' }));
   expect(session.history).toMatchObject({ past: [], present: { spec: { displayName: 'Theirs' } } });
 });
 
 test('a conflict changes neither my draft nor what it began from', () => {
   const session = mine();
-  const { session: next } = seen(session, workflow(6, { displayName: 'Theirs' }));
+  const { session: next } = receive(session, workflow(6, { displayName: 'Theirs' }));
   expect(next.history).toBe(session.history);
   expect(next.workflow.metadata.resourceVersion).toBe('5');
   expect(next.theirs?.metadata.resourceVersion).toBe('6');
 });
 
 test('a conflict that they take back themselves is none any more', () => {
-  const { session } = seen(mine(), workflow(6, { displayName: 'Theirs' }));
-  expect(seen(session, workflow(7)).session.theirs).toBeUndefined();
+  const { session } = receive(mine(), workflow(6, { displayName: 'Theirs' }));
+  expect(receive(session, workflow(7)).session.theirs).toBeUndefined();
 });
 
 test('a conflict ends with theirs, or with mine on top of theirs', () => {
-  const { session } = seen(mine(), workflow(6, { displayName: 'Theirs' }));
+  const { session } = receive(mine(), workflow(6, { displayName: 'Theirs' }));
   const theirs = resolved(session, 'theirs');
   expect(theirs.history.present.spec.displayName).toBe('Theirs');
   expect(isDirty(theirs)).toBe(false);

@@ -43,17 +43,17 @@ export function isDirty({ saved, history }: Session): boolean {
 }
 
 /** The result of reading the object again. */
-export type Seen = {
+export type Received = {
   session: Session;
   /**
-   * `same`: only the status changed. `switched`: only `active` or `suspend` changed. `taken`: the new version
-   * is shown. `joined`: my changes are on top of theirs. `conflict`: people must decide.
+   * `same`: only the status changed. `switched`: only `active` or `suspend` changed. `updated`: the new
+   * version is shown. `rebased`: my changes are on top of theirs. `conflict`: people must decide.
    */
-  outcome: 'same' | 'switched' | 'taken' | 'joined' | 'conflict';
+  outcome: 'same' | 'switched' | 'updated' | 'rebased' | 'conflict';
 };
 
 /** Handles a new version that someone saved or the operator updated. Older versions are ignored. */
-export function seen(session: Session, workflow: WorkflowObject): Seen {
+export function receive(session: Session, workflow: WorkflowObject): Received {
   if (isOlder(workflow, session.workflow)) return { session, outcome: 'same' };
   const theirs = draftOf(workflow);
   if (isSameContent(workflow, session.workflow)) {
@@ -71,7 +71,7 @@ export function seen(session: Session, workflow: WorkflowObject): Seen {
   );
   return {
     session: { workflow, saved: theirs, history },
-    outcome: isOnlySwitched(session, workflow) ? 'switched' : isTheirs ? 'taken' : 'joined',
+    outcome: isOnlySwitched(session, workflow) ? 'switched' : isTheirs ? 'updated' : 'rebased',
   };
 }
 

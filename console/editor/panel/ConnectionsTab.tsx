@@ -8,24 +8,24 @@ import { edgeLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
 import { connect, disconnect, nodeOf } from '../model/model.ts';
 import { useEditor } from '../store/store.ts';
 
-type Side = 'before' | 'behind';
+type Side = 'before' | 'after';
 
 /** The direction of the edges of each side, seen from the node. */
 const SIDES: Record<Side, { title: string; ask: string; ends: (id: string, other: string) => EdgeEnds }> = {
   before: { title: 'Runs after', ask: 'Connect from…', ends: (id, other) => ({ from: other, to: id }) },
-  behind: { title: 'Runs next', ask: 'Connect to…', ends: (id, other) => ({ from: id, to: other }) },
+  after: { title: 'Runs next', ask: 'Connect to…', ends: (id, other) => ({ from: id, to: other }) },
 };
 
 export function ConnectionsTab({ node }: { node: WorkflowNode }) {
   return (
     <Stack gap="lg">
-      {!isTrigger(node) && <Lines id={node.id} side="before" />}
-      <Lines id={node.id} side="behind" />
+      {!isTrigger(node) && <Connections id={node.id} side="before" />}
+      <Connections id={node.id} side="after" />
     </Stack>
   );
 }
 
-function Lines({ id, side }: { id: string; side: Side }) {
+function Connections({ id, side }: { id: string; side: Side }) {
   const { draft, isReadOnly } = useEditor();
   const [mine, other] = side === 'before' ? (['to', 'from'] as const) : (['from', 'to'] as const);
   const edges = edgesOf(draft.spec).filter((edge) => edge[mine] === id);

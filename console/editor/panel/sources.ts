@@ -26,11 +26,11 @@ export function sourcesOf(spec: WorkflowSpec, id: string, outputs: Outputs): Sou
 function nodeSource(spec: WorkflowSpec, node: WorkflowNode, outputs: Outputs): Source[] {
   const kind = nodeKind(node);
   if (kind === undefined) return [];
-  const letsPass =
+  const continuesOnError =
     node.onError === 'Continue' ||
     edgesOf(spec).some(({ from, after }) => from === node.id && after === 'Failure');
   const last = outputs.get(node.id);
-  return [sourceOf(node, kind, last && { text_content: '', ...last }, letsPass)];
+  return [sourceOf(node, kind, last && { text_content: '', ...last }, continuesOnError)];
 }
 
 /** The first element of the `forEach` list, as far as it is known. */

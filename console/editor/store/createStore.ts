@@ -8,7 +8,16 @@ import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './removed.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf, savedProblems, type Problems } from '../model/problems.ts';
 import { recreate, saveSession } from './saving.ts';
-import { edited, isDirty, opened, resolved, seen, stepped, stored, type Session } from '../model/session.ts';
+import {
+  edited,
+  isDirty,
+  opened,
+  resolved,
+  receive,
+  stepped,
+  stored,
+  type Session,
+} from '../model/session.ts';
 import type { EditorActions, EditorState, EditorStore, Mode, Selection } from './store.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
@@ -95,7 +104,7 @@ function actionsOf(core: Core): EditorActions {
     save: () => save(core, false),
     answerLive: (isConfirmed) => core.answer?.(isConfirmed),
     discard: () => set(edited(session(), () => session().saved, { at: Date.now() })),
-    see: (workflow) => see(core, workflow),
+    update: (workflow) => update(core, workflow),
     setDraftProblems: (found) => show({ found }),
     compare: (isComparing) => show({ isComparing }),
     setUnreadable: (unreadable) => show({ unreadable }),
@@ -103,16 +112,16 @@ function actionsOf(core: Core): EditorActions {
   };
 }
 
-function see(core: Core, read: WorkflowObject): void {
+function update(core: Core, read: WorkflowObject): void {
   if (core.view().isSaving) {
     core.waiting = read;
     return;
   }
-  const { session, outcome } = seen(core.session(), read);
+  const { session, outcome } = receive(core.session(), read);
   core.set(session);
-  if (outcome === 'taken')
+  if (outcome === 'updated')
     notifySuccess(`${whoChanged(read)} changed this workflow. The page shows the new version.`);
-  if (outcome === 'joined')
+  if (outcome === 'rebased')
     notifySuccess(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
@@ -174,12 +183,12 @@ function unreadableFailure(why: string): ApiFailure {
 function handlePending(core: Core): void {
   const read = core.waiting;
   delete core.waiting;
-  if (read) see(core, read);
+  if (read) update(core, read);
 }
 
 /** Someone else saved first: save on top if the changes do not conflict; otherwise the user decides. */
 function saveOnTop(core: Core, newer: WorkflowObject, isConfirmed: boolean): Promise<boolean> {
-  see(core, newer);
+  update(core, newer);
   return save(core, isConfirmed);
 }
 

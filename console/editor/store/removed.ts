@@ -8,28 +8,28 @@ type Shown = Pick<EditorState, 'selection' | 'panel' | 'picker'>;
 /** The view without removed elements. Unchanged parts keep their objects. */
 export function withoutRemoved<T extends Shown>(view: T, { spec }: Draft): T {
   const ids = new Set(spec.nodes.map(({ id }) => id));
-  const lines = new Set(edgesOf(spec).map(edgeId));
+  const edgeIds = new Set(edgesOf(spec).map(edgeId));
   const { panel, picker } = view;
   const isOpen =
-    panel !== undefined && ('node' in panel ? ids.has(panel.node) : lines.has(edgeId(panel.edge)));
+    panel !== undefined && ('node' in panel ? ids.has(panel.node) : edgeIds.has(edgeId(panel.edge)));
   return {
     ...view,
-    selection: selectionOf(view.selection, { ids, lines }),
+    selection: selectionOf(view.selection, { ids, edgeIds }),
     panel: isOpen ? panel : undefined,
-    picker: picker !== undefined && hasPlace(picker, { ids, lines }) ? picker : undefined,
+    picker: picker !== undefined && hasPlace(picker, { ids, edgeIds }) ? picker : undefined,
   };
 }
 
-type Known = { ids: ReadonlySet<string>; lines: ReadonlySet<string> };
+type Known = { ids: ReadonlySet<string>; edgeIds: ReadonlySet<string> };
 
-function selectionOf(selection: Shown['selection'], { ids, lines }: Known): Shown['selection'] {
+function selectionOf(selection: Shown['selection'], { ids, edgeIds }: Known): Shown['selection'] {
   const nodes = selection.nodes.filter((id) => ids.has(id));
-  const edges = selection.edges.filter((id) => lines.has(id));
+  const edges = selection.edges.filter((id) => edgeIds.has(id));
   const isSame = nodes.length === selection.nodes.length && edges.length === selection.edges.length;
   return isSame ? selection : { nodes, edges };
 }
 
-function hasPlace(place: NonNullable<Shown['picker']>, { ids, lines }: Known): boolean {
+function hasPlace(place: NonNullable<Shown['picker']>, { ids, edgeIds }: Known): boolean {
   if (place.kind === 'after') return ids.has(place.node);
-  return place.kind !== 'between' || lines.has(edgeId(place.edge));
+  return place.kind !== 'between' || edgeIds.has(edgeId(place.edge));
 }

@@ -22,7 +22,7 @@ export async function saveSession({ workflow, saved, history }: Session): Promis
   if (patch === undefined) return { kind: 'nothing' };
   const { namespace = '', name, resourceVersion } = workflow.metadata;
   const versioned = { ...patch, metadata: { ...patch.metadata, resourceVersion } };
-  return told({ namespace, name, sent }, () => patchObject(WORKFLOWS, { namespace, name }, versioned));
+  return saveResult({ namespace, name, sent }, () => patchObject(WORKFLOWS, { namespace, name }, versioned));
 }
 
 /** Recreates the object as inactive: whoever deleted it wanted no runs. Never throws. */
@@ -30,7 +30,7 @@ export function recreate({ workflow, history }: Session): Promise<SaveResult> {
   const sent = history.present;
   const { namespace = '', name } = workflow.metadata;
   const made = { metadata: metadataOf(workflow, sent), spec: { ...sent.spec, active: false } };
-  return told({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
+  return saveResult({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
 }
 
 /** Labels and annotations that people set, and the current positions. */
@@ -44,7 +44,7 @@ function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
 type Sending = { namespace: string; name: string; sent: Draft };
 
 /** The result of the request. If someone else saved first, their version. */
-async function told(
+async function saveResult(
   { namespace, name, sent }: Sending,
   send: () => Promise<WorkflowObject>,
 ): Promise<SaveResult> {

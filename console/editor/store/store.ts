@@ -79,7 +79,7 @@ export type EditorActions = {
   /** Discards all changes. */
   discard: () => void;
   /** Handles a new version of the object. */
-  see: (workflow: WorkflowObject) => void;
+  update: (workflow: WorkflowObject) => void;
   /** Sets the result of a dry run. */
   setDraftProblems: (found: Parameters<typeof problemsOf>[0]) => void;
   compare: (isOpen: boolean) => void;

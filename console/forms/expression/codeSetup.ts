@@ -101,7 +101,7 @@ function shown(option: Option, language: CodeLanguage): Shown {
 type Taken = { from: number; to: number; language: CodeLanguage };
 
 /** Inserts the option, closes open braces, and shows the next options. */
-function take(view: EditorView, { insert, goesOn }: Option, { from, to, language }: Taken): void {
+function take(view: EditorView, { insert, hasMore }: Option, { from, to, language }: Taken): void {
   const text = view.state.doc.toString();
   const space = language !== 'cel' && text[from - 1] === '{' ? ' ' : '';
   const rest = text.slice(to);
@@ -112,7 +112,7 @@ function take(view: EditorView, { insert, goesOn }: Option, { from, to, language
     selection: { anchor: from + written.length },
     userEvent: 'input.complete',
   });
-  if (goesOn && written.endsWith('.')) setTimeout(() => startCompletion(view), 0);
+  if (hasMore && written.endsWith('.')) setTimeout(() => startCompletion(view), 0);
 }
 
 /** A dropped reference gets braces, unless it is dropped into some. */

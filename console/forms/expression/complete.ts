@@ -12,7 +12,7 @@ export type Option = {
   label: string;
   detail: string;
   /** The value has members: show the next options at once. */
-  goesOn: boolean;
+  hasMore: boolean;
 };
 
 export type Completion = { from: number; options: Option[] };
@@ -92,14 +92,14 @@ function startsOf(dialect: Dialect, { nodes, element }: Sources): Option[] {
       insert: `${dialect.node(source.id)}.`,
       label: dialect.node(source.id),
       detail: source.label === source.id ? source.kind : source.label,
-      goesOn: true,
+      hasMore: true,
     }),
   );
   if (element === undefined) return known;
   const isDeep = childrenOf(element.item).length > 0;
   return [
-    { insert: dialect.item, label: dialect.item, detail: 'current element', goesOn: isDeep },
-    { insert: dialect.index, label: dialect.index, detail: 'index of the element, from 0', goesOn: false },
+    { insert: dialect.item, label: dialect.item, detail: 'current element', hasMore: isDeep },
+    { insert: dialect.index, label: dialect.index, detail: 'index of the element, from 0', hasMore: false },
     ...known,
   ];
 }
@@ -124,7 +124,7 @@ function completeMembers(
       insert: `.${name}`,
       label: name,
       detail: MEMBER_HELP[name],
-      goesOn: name !== 'text_content' && childrenOf(source.output[name]).length > 0,
+      hasMore: name !== 'text_content' && childrenOf(source.output[name]).length > 0,
     }),
   );
   return completion(spot.from + spot.offset, options, rest);
@@ -154,7 +154,7 @@ function completeBelow(
       insert: dialect.step(child),
       label: typeof child.step === 'number' ? `[${child.step}]` : child.step,
       detail: typeLabel(child.value),
-      goesOn: childrenOf(child.value).length > 0,
+      hasMore: childrenOf(child.value).length > 0,
     }),
   );
   return completion(from + written.length - rest.length, options, rest);

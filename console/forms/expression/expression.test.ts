@@ -63,7 +63,7 @@ test('what is taken replaces what is being written and keeps what stands before'
   const text = "a {{ $('trigger').data_content.it";
   expect(completeTemplate(text, text.length, sources)).toMatchObject({
     from: text.length - '.it'.length,
-    options: [{ insert: '.items', goesOn: true }],
+    options: [{ insert: '.items', hasMore: true }],
   });
   const odd = "{{ $('trigger').data_content.items[0].";
   expect(completeTemplate(odd, odd.length, sources)?.options[1]?.insert).toBe("['any key']");

@@ -1,6 +1,7 @@
 /**
- * A form for an object, made of its fields: required fields and those with a value first, the rest under "More options". Each field
- * gets the input of its editor, or one for an expression. Errors appear after the first visit to a field.
+ * A form for an object, made of its fields: required fields and those with a value first, the rest under
+ * "More options". Each field gets the input of its editor, or one for an expression. Errors appear after the
+ * first visit to a field.
  */
 import { ActionIcon, Button, Collapse, Stack, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconMathFunction } from '@tabler/icons-react';
@@ -85,16 +86,16 @@ function FieldInput(props: FieldInputProps) {
   const error = problemOf(field, value, { path, problems, isAsked: showsAll || wasIn });
   const isText = isBare || writesText(field.editor, value);
   // While the user types, the input stays the same: another one would lose the focus.
-  const [held, setHeld] = useState<boolean>();
-  const isExpression = held ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
+  const [locked, setLocked] = useState<boolean>();
+  const isExpression = locked ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
   const canToggle = field.isExpression && !isText && !isReadOnly;
   const swap = () => {
     setWritten(!isExpression);
-    setHeld(undefined);
+    setLocked(undefined);
     if (isExpression && holdsReference(value)) onChange(undefined);
   };
   const take = (reference: string): void => {
-    setHeld(undefined);
+    setLocked(undefined);
     onChange(`{{ ${reference} }}`);
   };
   const buttons = canToggle ? (
@@ -108,10 +109,10 @@ function FieldInput(props: FieldInputProps) {
   const Input = isExpression ? WrittenInput : Plain;
   return (
     <div
-      onFocus={() => setHeld(isExpression)}
+      onFocus={() => setLocked(isExpression)}
       onBlur={() => {
         setWasIn(true);
-        setHeld(undefined);
+        setLocked(undefined);
       }}
       data-field={path}
       {...(canToggle && !isExpression && dropOf(take))}

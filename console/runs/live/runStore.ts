@@ -19,24 +19,24 @@ export type RunShown = {
   connection: Followed['connection'];
 };
 
-const KEPT_MS = 30_000;
+const LINGER_MS = 30_000;
 
-type Held = { follower: Follower; users: number; timer?: ReturnType<typeof setTimeout> };
+type SharedFollower = { follower: Follower; users: number; timer?: ReturnType<typeof setTimeout> };
 
-const held = new Map<string, Held>();
+const followers = new Map<string, SharedFollower>();
 
-function hold(key: string, at: RunAt): () => void {
-  const known = held.get(key) ?? { follower: followRun(at), users: 0 };
+function acquire(key: string, at: RunAt): () => void {
+  const known = followers.get(key) ?? { follower: followRun(at), users: 0 };
   clearTimeout(known.timer);
   known.users += 1;
-  held.set(key, known);
+  followers.set(key, known);
   return () => {
     known.users -= 1;
     if (known.users > 0) return;
     known.timer = setTimeout(() => {
-      held.delete(key);
+      followers.delete(key);
       known.follower.stop();
-    }, KEPT_MS);
+    }, LINGER_MS);
   };
 }
 
@@ -46,8 +46,8 @@ export function useFollowed(at: RunAt | undefined): Followed {
   const subscribe = useCallback(
     (listener: () => void) => {
       if (at === undefined) return () => {};
-      const release = hold(key, at);
-      const unsubscribe = held.get(key)?.follower.subscribe(listener);
+      const release = acquire(key, at);
+      const unsubscribe = followers.get(key)?.follower.subscribe(listener);
       return () => {
         unsubscribe?.();
         release();
@@ -55,12 +55,12 @@ export function useFollowed(at: RunAt | undefined): Followed {
     },
     [key],
   );
-  return useSyncExternalStore(subscribe, () => held.get(key)?.follower.get() ?? NOT_FOLLOWED);
+  return useSyncExternalStore(subscribe, () => followers.get(key)?.follower.get() ?? NOT_FOLLOWED);
 }
 
 /** The live texts of a followed run. */
 export function textsOf(at: RunAt): LiveTexts | undefined {
-  return held.get(`${at.namespace}/${at.workflow}/${at.run}`)?.follower.texts;
+  return followers.get(`${at.namespace}/${at.workflow}/${at.run}`)?.follower.texts;
 }
 
 /** The run that the URL names. */

@@ -78,7 +78,7 @@ const MOST_FOUND = 500;
 export function foundRows(output: Output, text: string): TreeRow[] {
   const wanted = text.toLowerCase();
   const rows: TreeRow[] = [];
-  const look = (at: OutputPath, value: unknown): void => {
+  const visit = (at: OutputPath, value: unknown): void => {
     if (rows.length >= MOST_FOUND) return;
     const children = childrenOf(at, value);
     const name = String(at.path.at(-1) ?? at.member);
@@ -86,9 +86,9 @@ export function foundRows(output: Output, text: string): TreeRow[] {
       name.toLowerCase().includes(wanted) ||
       (children.length === 0 && shortText(value).toLowerCase().includes(wanted));
     if (isFound) rows.push({ ...rowOf(at, value, 0, new Set()), label: pathLabel(at) });
-    for (const child of children) look(child, child.value);
+    for (const child of children) visit(child, child.value);
   };
-  for (const { at, value } of rootsOf(output)) look(at, value);
+  for (const { at, value } of rootsOf(output)) visit(at, value);
   return rows;
 }
 
@@ -156,15 +156,15 @@ const DEEPEST_TABLE = 3;
 /** The lists of objects in an output, topmost first. */
 export function tablesOf({ data_content }: Output): OutputTable[] {
   const tables: OutputTable[] = [];
-  const look = (at: OutputPath, value: unknown): void => {
+  const visit = (at: OutputPath, value: unknown): void => {
     if (Array.isArray(value)) {
       const table = tableOf(at, value);
       if (table !== undefined) tables.push(table);
       return;
     }
-    if (at.path.length < DEEPEST_TABLE) for (const child of childrenOf(at, value)) look(child, child.value);
+    if (at.path.length < DEEPEST_TABLE) for (const child of childrenOf(at, value)) visit(child, child.value);
   };
-  look({ member: 'data_content', path: [] }, data_content);
+  visit({ member: 'data_content', path: [] }, data_content);
   return tables.toSorted((a, b) => a.path.length - b.path.length);
 }
 
@@ -198,7 +198,7 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** What fields of forms look for. */
+/** What fields of forms visit for. */
 
 /** Adds the reference to the drag data. */
 export function dragReference(event: DragEvent, reference: string): void {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { batchChanges } from './batch.ts';
 
-test('changes that come together are made as one, in their order', () => {
+test('changes within the batch time are applied together, in order', () => {
   vi.useFakeTimers();
   try {
     const made: string[] = [];
@@ -18,7 +18,7 @@ test('changes that come together are made as one, in their order', () => {
   }
 });
 
-test('what is dropped is not made, and later changes are', () => {
+test('discarded changes are not applied, and later ones are', () => {
   vi.useFakeTimers();
   try {
     const made: string[] = [];

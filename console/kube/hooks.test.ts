@@ -15,20 +15,20 @@ const table = (...rows: Row[]): LiveTable => ({
 });
 const names = ({ rows }: LiveTable) => rows.map(({ metadata }) => metadata.name);
 
-test('a new row comes first, a changed one keeps its place, a deleted one goes', () => {
+test('new rows come first, changed rows keep their place, deleted rows disappear', () => {
   const before = table(row('a'), row('b'));
   expect(names(applyRows(before, 'ADDED', [row('c')]))).toEqual(['c', 'a', 'b']);
   expect(applyRows(before, 'MODIFIED', [row('b', 'Failed')]).rows[1]?.cells).toEqual({ Phase: 'Failed' });
   expect(names(applyRows(before, 'DELETED', [row('a')]))).toEqual(['b']);
 });
 
-test('an event that was told twice changes nothing the second time', () => {
+test('a repeated event changes nothing', () => {
   const before = table(row('a'));
   expect(names(applyRows(before, 'ADDED', [row('a')]))).toEqual(['a']);
   expect(names(applyRows(before, 'DELETED', [row('z')]))).toEqual(['a']);
 });
 
-test('a list whose watch is refused is read anew now and then, and at once where what was missed cannot be told', async () => {
+test('a list with a refused watch is listed again at intervals, and at once after missed events', async () => {
   vi.useFakeTimers();
   const client = new QueryClient();
   let reads = 0;

@@ -16,11 +16,11 @@ test.each([
   ['True', 'Expiring', [{ name: 'a', kind: 'oauth2', isBroken: false, label: 'Expiring', message: 'm' }]],
   ['True', 'Connected', []],
   ['Unknown', 'NotChecked', []],
-])('a credential that is %s/%s needs %j', (ready, reason, care) => {
+])('a credential with %s/%s is listed as %j', (ready, reason, care) => {
   expect(credentialsNeedingAttention([row('a', ready, reason)])).toEqual(care);
 });
 
-test('broken ones come first, then by name', () => {
+test('broken credentials come first, then by name', () => {
   const rows = [row('c', 'True', 'Expiring'), row('b', 'False', 'Rejected'), row('a', 'False', 'Rejected')];
   expect(credentialsNeedingAttention(rows).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
 });

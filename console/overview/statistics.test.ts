@@ -28,14 +28,14 @@ const run = (parts: Partial<CountedRun>): CountedRun => ({
   ...parts,
 });
 
-test('a period begins with a whole step, and its last step is the one that has begun', () => {
+test('a period is aligned to steps and ends with the current one', () => {
   expect(beginOf(period, now)).toBe(at(10));
   expect(beginOf(period, at(12))).toBe(at(10));
   expect(beginOf(period, at(12) - 1)).toBe(at(9));
   expect(PERIODS.map(({ stepMs, steps }) => (stepMs * steps) / HOUR)).toEqual([24, 168]);
 });
 
-test('runs count in the step in which they were accepted, by what became of them', () => {
+test('runs count in the step of their acceptance, by result', () => {
   const runs = [
     run({ acceptedAt: at(10) }),
     run({ acceptedAt: at(10, 59), phase: 'Failed' }),
@@ -55,7 +55,7 @@ test('runs count in the step in which they were accepted, by what became of them
   expect(totals(counted)).toEqual({ runs: 5, succeeded: 1, failed: 1, cancelled: 1, open: 2 });
 });
 
-test('failures are grouped by workflow and reason, with the newest of each', () => {
+test('failures are grouped by workflow and reason, with the newest run of each', () => {
   const failed = (workflow: string, name: string, minute: number, reason?: string) =>
     run({ workflow, run: name, phase: 'Failed', acceptedAt: at(12, minute), ...(reason && { reason }) });
   const runs = [
@@ -84,11 +84,11 @@ test.each([
   [[7], 0.95, 7],
   [[4, 1, 3, 2], 0.5, 2],
   [Array.from({ length: 100 }, (_, value) => value + 1), 0.95, 95],
-])('of %j the share %d is at most %s', (values, share, expected) => {
+])('for %j the percentile %d is at most %s', (values, share, expected) => {
   expect(percentile(values, share)).toBe(expected);
 });
 
-test('durations count in the step in which runs ended, from when a runner began; cancelled ones do not', () => {
+test('durations count in the step of the end, from the start of execution, without cancelled runs', () => {
   const formatDuration = (seconds: number, end: number, parts: Partial<CountedRun> = {}) =>
     run({ startedAt: end - seconds * 1_000, endedAt: end, ...parts });
   const runs = [
@@ -106,7 +106,7 @@ test('durations count in the step in which runs ended, from when a runner began;
   expect(spread(runs)).toEqual({ p50: 2_000, p95: 3_000 });
 });
 
-test('tokens are summed in the step in which their runs began', () => {
+test('tokens count in the step of the start', () => {
   const usages = [
     { at: at(10), input: 10, output: 1 },
     { at: at(10, 1), input: 5, output: 2 },
@@ -132,6 +132,6 @@ test.each([
   ['node ask: Unreachable: no connection with shop:80', 'no connection with shop:80'],
   ['the run took longer than 60 s', 'the run took longer than 60 s'],
   [undefined, undefined],
-])('what stands below the cause does not repeat it: %s', (message, detail) => {
+])('the detail does not repeat the cause: %s', (message, detail) => {
   expect(detailOf({ reason: 'NodeFailed', ...(message && { message }) })).toBe(detail);
 });

@@ -12,7 +12,7 @@ const recorded: ListedRun = {
   isSummary: false,
 };
 
-test('a run is listed once, as its record says; of others what is left is said to be a summary', () => {
+test('each run is listed once with its record, and the others as summaries', () => {
   const item = { workflow: 'shop.orders', phase: 'Succeeded', acceptedTime: '2026-01-01T00:00:00Z' } as const;
   const runs = mergeRuns(
     [recorded],

@@ -22,7 +22,7 @@ test.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-test('one of them is singular', () => {
+test('one item is singular', () => {
   expect([count(1, 'run'), count(1_204, 'run'), count(0, 'entry', 'entries')]).toEqual([
     '1 run',
     '1,204 runs',

@@ -10,11 +10,11 @@ test.each([
   [{ ...item, trigger: 'schedule' as const }, 'Its schedule no longer starts runs.'],
   [{ ...item, trigger: 'mail' as const }, 'Its account is no longer polled, and the cursor is lost.'],
   [{ ...item, trigger: 'bot' as const }, 'Messages to its bot no longer start runs.'],
-])('deleting %j says how its trigger ends', (deleted, sentence) => {
+])('deleting %j lists what happens to its trigger', (deleted, sentence) => {
   expect(consequencesOf(deleted, none)).toEqual([sentence, 'It has no recorded runs.']);
 });
 
-test('of a trigger that is switched off, or of none, nothing ends', () => {
+test('an inactive or missing trigger has no consequences', () => {
   const rest = ['It has no recorded runs.'];
   expect(consequencesOf({ ...item, active: false, trigger: 'webhook' }, none)).toEqual(rest);
   expect(consequencesOf({ ...item, trigger: 'manual' }, none)).toEqual(rest);
@@ -45,7 +45,7 @@ test.each([
   ['schedule', /^Scheduled times that pass are skipped/],
   ['mail', /^Changes at its account are skipped/],
   ['bot', /^Messages to its bot are skipped/],
-] as const)('suspending a workflow with the trigger %s says what is lost meanwhile', (trigger, says) => {
+] as const)('suspending a workflow with a %s trigger lists what is lost', (trigger, says) => {
   expect(suspensionOf({ ...item, trigger })[1]).toMatch(says);
   expect(suspensionOf({ ...item, active: false, trigger })[1]).not.toMatch(says);
 });
@@ -55,7 +55,7 @@ test.each([
   [1, 1, '1 waiting run is held and starts when you resume it.', '1 run is executing and continues'],
   [12, 3, '12 waiting runs are held and start', '3 runs are executing and continue'],
 ])(
-  'suspending a workflow with %i waiting and %i running runs names both',
+  'suspending a workflow with %i waiting and %i running runs lists both',
   (waiting, running, held, executing) => {
     const sentences = suspensionOf({ ...item, trigger: 'manual', waiting, running });
     expect(sentences).toEqual([

@@ -16,7 +16,7 @@ const row = (name: string, cells: Record<string, unknown> = {}, metadata = {}): 
   cells: { Active: true, Ready: 'True', Reason: 'Serving', Trigger: 'webhook', ...cells },
 });
 
-test('an item has what the row says, and the name where there is no display name', () => {
+test('an item has the values of the row, and the name if there is no display name', () => {
   const cells = { 'Display name': 'Orders', URL: 'http://x', 'Last accepted': '2026-01-05T09:30:00Z' };
   const counts = { Running: 1, Waiting: 4, Succeeded: 9, Failed: 2 };
   expect(itemOf(row('orders', { ...cells, ...counts }))).toMatchObject({
@@ -64,11 +64,11 @@ test.each([
     { kind: 'attention', label: 'Credential missing', message: 'There is no x.' },
   ],
   [{}, { deletionTimestamp: '2026-01-05T09:30:00Z' }, { kind: 'leaving', label: 'Being deleted' }],
-])('cells %j of %j are the state %j', (cells, metadata, state) => {
+])('cells %j of %j result in the state %j', (cells, metadata, state) => {
   expect(itemOf(row('a', cells, metadata)).state).toEqual(state);
 });
 
-test('an item says whether the workflow is suspended, and whether its webhook is public', () => {
+test('an item says whether the workflow is suspended and whether its webhook is public', () => {
   expect(itemOf(row('a'))).toMatchObject({ suspended: false, isPublic: false });
   expect(itemOf(row('a', { Access: 'bearer' }))).toMatchObject({ isPublic: false });
   const cells = { Suspended: true, Access: 'Public' };
@@ -78,7 +78,7 @@ test('an item says whether the workflow is suspended, and whether its webhook is
 test.each([
   ['CredentialMissing', 'Credential missing'],
   ['Unreachable', 'Unreachable'],
-])('%s is said as %s', (reason, words) => {
+])('%s is shown as %s', (reason, words) => {
   expect(reasonLabel(reason)).toBe(words);
 });
 
@@ -89,7 +89,7 @@ test.each([
   [999, 1, '99%'],
   [1, 999, '1%'],
   [2, 1, '67%'],
-])('%i succeeded and %i failed runs are a rate of %s', (succeeded, failed, text) => {
+])('%i succeeded and %i failed runs have a rate of %s', (succeeded, failed, text) => {
   const rate = successRate({ succeeded, failed });
   expect(rate === undefined ? undefined : rateText(rate)).toBe(text);
 });
@@ -127,7 +127,7 @@ test.each([
   [{ trigger: 'mail' as const }, 'a'],
   [{ active: 'on' as const }, 'bc'],
   [{ active: 'off' as const, text: 'zzz' }, ''],
-])('the filter %j lets %s through', (filter, expected) => {
+])('the filter %j matches %s', (filter, expected) => {
   expect(names(filtered(items, { ...NO_FILTER, ...filter }))).toBe(expected);
 });
 
@@ -139,6 +139,6 @@ test.each<[SortKey, boolean, string]>([
   ['lastRun', true, 'cba'],
   ['lastRun', false, 'bca'],
   ['rate', true, 'cba'],
-])('sorted by %s (descending: %s) they are %s', (key, descending, expected) => {
+])('sorted by %s (descending: %s) the order is %s', (key, descending, expected) => {
   expect(names(sorted(items, { key, descending }))).toBe(expected);
 });

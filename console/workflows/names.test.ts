@@ -9,7 +9,7 @@ test.each([
   ['日本', ''],
   ['x'.repeat(80), 'x'.repeat(63)],
   [`${'x'.repeat(62)} y`, 'x'.repeat(62)],
-])('the object of "%s" is named "%s"', (displayName, name) => {
+])('the object name of "%s" is "%s"', (displayName, name) => {
   expect(nameFor(displayName)).toBe(name);
 });
 
@@ -18,7 +18,7 @@ test.each([
   ['a', ['a'], 'a-2'],
   ['a', ['a', 'a-2', 'a-3'], 'a-4'],
   ['x'.repeat(63), ['x'.repeat(63)], `${'x'.repeat(61)}-2`],
-])('for %s beside %j the name %s is free', (name, taken, free) => {
+])('for %s with %j taken the name %s is free', (name, taken, free) => {
   expect(freeName(name, new Set(taken))).toBe(free);
 });
 
@@ -32,6 +32,6 @@ test.each([
   ['-a', 'Start and end with a letter or digit.'],
   ['a-', 'Start and end with a letter or digit.'],
   ['taken', 'A workflow with this name already exists. taken-2 is available.'],
-])('of the name "%s" is said: %s', (name, problem) => {
+])('the problem with the name "%s" is: %s', (name, problem) => {
   expect(nameProblem(name, new Set(['taken']))).toBe(problem);
 });

@@ -18,7 +18,7 @@ afterAll(() => removeProject(project));
 
 const set = (id: string, n: string) => ({ id, skill: { name: 'set', parameters: { values: { n } } } });
 
-test('nodes are copied, removed, brought back, inserted, joined and tidied up, and saved as they are drawn', async () => {
+test('nodes are copied, removed, restored, inserted, connected, tidied up and saved', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, set('one', '1'), set('two', 'nodes.one.data_content.n + 1')];
   await apply(project, workflowOf('drawn', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/drawn');
@@ -67,7 +67,7 @@ test('nodes are copied, removed, brought back, inserted, joined and tidied up, a
   expect(Object.keys(positions).toSorted()).toEqual(['one', 'one_2', 'set', 'trigger', 'two', 'two_2']);
 });
 
-test('with the keys alone a node is added, configured, joined, saved, opened again and removed', async () => {
+test('a node is added, configured, connected, saved, reopened and removed with the keyboard only', async () => {
   const nodes = [{ id: 'trigger', manual: { testData: { name: 'Ada' } } }, set('one', '1')];
   await apply(project, workflowOf('typed', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/typed');
@@ -117,7 +117,7 @@ test('with the keys alone a node is added, configured, joined, saved, opened aga
   expect((await workflowObject(project, 'typed')).spec['nodes']).toHaveLength(2);
 });
 
-test('a workflow that somebody deletes stays in the editor, and is created again with what was changed', async () => {
+test('a deleted workflow stays in the editor and can be recreated with the changes', async () => {
   await apply(project, workflowOf('lost', [{ id: 'trigger', manual: {} }, set('one', '1')]));
   const { page } = await signedIn(token, project, 'workflows/lost');
   await addBehind(page, 'one', 'Response');

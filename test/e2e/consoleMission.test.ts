@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-test('a workflow is built, tried, switched on and watched, in the browser alone', async () => {
+test('a workflow is built, tested, activated and watched in the browser', async () => {
   const { page, complaints } = await signedIn(token, project, 'credentials');
   await createCredential(page, 'Language model', 'model', {
     'Base URL': 'http://model.windlass-demo.svc:8080/v1',
@@ -121,7 +121,7 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
   await nodeOf(page, 'trigger').waitFor({ state: 'detached' });
 });
 
-test('a webhook that answers its caller needs a name, two choices and a switch; the command on the page calls it', async () => {
+test('a webhook with a response needs a name, two choices and a toggle; the example command calls it', async () => {
   const { page } = await signedIn(token, project);
   await createWorkflow(page, 'Echo', /^Webhook/);
   await page.getByText('Click + to add the next step').waitFor();

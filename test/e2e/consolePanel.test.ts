@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-test('the YAML and the forms are one; what the API refuses stands at its node, what cannot be read is kept', async () => {
+test('YAML and forms stay equal; API errors appear at their node, and invalid YAML is kept', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('text', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/text');
@@ -71,7 +71,7 @@ test('the YAML and the forms are one; what the API refuses stands at its node, w
   ]);
 });
 
-test('expressions are completed with what nodes produced, show their value, and take what is dragged into them', async () => {
+test('expressions are completed with outputs, previewed, and accept dropped values', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('hello', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/hello');

@@ -65,7 +65,7 @@ const ended = (workflow: string, phase: string, number: number) =>
     { timeoutMs: 90_000 },
   );
 
-test('the list is live, and there workflows are switched, duplicated, renamed, deleted and created', async () => {
+test('workflows are activated, duplicated, renamed, deleted and created in the live list', async () => {
   const { page } = await signedIn(edith, project);
   const row = (name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
@@ -114,7 +114,7 @@ test('the list is live, and there workflows are switched, duplicated, renamed, d
   expect((await workflowObject(project, 'pasted')).spec['nodes']).toEqual([{ id: 'trigger', manual: {} }]);
 });
 
-test('credentials show how they are and what uses them, and are tested at a press', async () => {
+test('credentials show their state and usage, and are tested on request', async () => {
   const { page } = await signedIn(edith, project, 'credentials');
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
   await row('lost')
@@ -177,7 +177,7 @@ const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<stri
   ],
 ];
 
-test('a credential of each kind is made in its form, and what is secret is in a Secret alone', async () => {
+test('credentials of every kind are created, and secret values are only in Secrets', async () => {
   const { page } = await signedIn(edith, project, 'credentials');
   for (const [choice, name, , fields] of ACCOUNTS) {
     await createCredential(page, choice, name, fields);
@@ -204,7 +204,7 @@ test('a credential of each kind is made in its form, and what is secret is in a 
   expect(await page.content()).not.toMatch(/secret-\d/);
 });
 
-test('what Argo CD manages opens read-only, as YAML to copy and with a copy of one’s own', async () => {
+test('a workflow of Argo CD is read-only and can be copied as YAML or duplicated', async () => {
   const managed = workflowOf('from-git', [{ id: 'trigger', manual: {} }, counts], { active: false });
   const labels = { 'app.kubernetes.io/instance': 'shop' };
   const annotations = { 'argocd.argoproj.io/tracking-id': `shop:windlass.dev/Workflow:${project}/from-git` };
@@ -230,7 +230,7 @@ test('what Argo CD manages opens read-only, as YAML to copy and with a copy of o
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
 });
 
-test('a field that comes from a manifest says who applied it', async () => {
+test('a field from a manifest shows who applied it', async () => {
   const input = {
     input: stringify(workflowOf('owned', [{ id: 'trigger', manual: {} }], { displayName: 'Ours' })),
   };
@@ -244,7 +244,7 @@ test('a field that comes from a manifest says who applied it', async () => {
   expect(await banner.count()).toBe(1);
 });
 
-test('two people see each other’s saves, and a conflict is shown and overwrites nothing', async () => {
+test('two people see the saves of each other, and a conflict overwrites nothing', async () => {
   const [{ page: one }, { page: other }] = await Promise.all([
     signedIn(edith, project, 'workflows/shared'),
     signedIn(emil, project, 'workflows/shared'),
@@ -279,7 +279,7 @@ test('two people see each other’s saves, and a conflict is shown and overwrite
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Mine');
 });
 
-test('the overview counts what ran and what failed, and names credentials that need care', async () => {
+test('the overview counts runs and failures, and lists credentials that need attention', async () => {
   await postWebhook(project, 'count', 'in', { n: 1 });
   await postWebhook(project, 'fail', 'in', { n: 2 });
   await Promise.all([ended('count', 'Succeeded', 1), ended('fail', 'Failed', 1)]);
@@ -304,7 +304,7 @@ test('the overview counts what ran and what failed, and names credentials that n
   await page.getByRole('button', { name: 'Close lost' }).waitFor();
 });
 
-test('the list is searched and filtered; what a file holds is created, and deleting says what goes with it', async () => {
+test('the list is searched and filtered, a file is imported, and deletion lists its consequences', async () => {
   const { page } = await signedIn(edith, project);
   const links = page.getByRole('row').getByRole('link');
   const shown = (...names: string[]) =>

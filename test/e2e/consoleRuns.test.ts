@@ -104,7 +104,7 @@ async function choose(page: Page, filter: string, value: string): Promise<void> 
   await page.getByRole('option', { name: value, exact: true }).click();
 }
 
-test('the list shows runs as they come, and those alone that fit phase, trigger, text and time', async () => {
+test('the list shows runs live, filtered by status, trigger, text and time', async () => {
   const { page } = await signedIn(token, project, 'runs');
   const counted = await started('count');
   const failed = await started('fail');
@@ -128,7 +128,7 @@ test('the list shows runs as they come, and those alone that fit phase, trigger,
   await linkOf(page, counted).waitFor();
 });
 
-test('a failed run says why and what to do, is compared with the current revision, and is retried', async () => {
+test('a failed run shows its cause and advice, is compared with the current revision, and is retried', async () => {
   const failed = await started('fail', { n: 7 });
   await runInPhase(project, failed, 'Failed');
   await apply(project, workflowOf('fail', [trigger, sum('40 + 2')]));
@@ -152,7 +152,7 @@ test('a failed run says why and what to do, is compared with the current revisio
   await part(page, 'Output').getByText('42').first().waitFor();
 });
 
-test('a run is looked at on the canvas, node by node', async () => {
+test('a run opens in the editor, node by node', async () => {
   const run = await started('count', { n: 4 });
   await runInPhase(project, run, 'Succeeded');
   const { page } = await signedIn(token, project, `runs/${run}`);
@@ -166,7 +166,7 @@ test('a run is looked at on the canvas, node by node', async () => {
   expect(new URL(page.url()).searchParams.get('run')).toBe(run);
 });
 
-test('a run that takes long is cancelled from its page', async () => {
+test('a long run is cancelled from its page', async () => {
   const run = await started('slow');
   const { page } = await signedIn(token, project, `runs/${run}`);
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
@@ -175,7 +175,7 @@ test('a run that takes long is cancelled from its page', async () => {
   expect(status?.nodes?.find(({ id }) => id === 'write')?.phase).toBe('Cancelled');
 });
 
-test('runs whose record is pruned are still listed with their workflow, as summaries', async () => {
+test('pruned runs are listed with their workflow as summaries', async () => {
   const first = await started('brief');
   await runInPhase(project, first, 'Succeeded');
   await runInPhase(project, await started('brief'), 'Succeeded');
@@ -187,7 +187,7 @@ test('runs whose record is pruned are still listed with their workflow, as summa
   expect(await rows.getByText('Succeeded').count()).toBe(1);
 });
 
-test('a mailbox that is watched says when it was looked at, up to where, and when that is next', async () => {
+test('a mail trigger shows its last poll, next poll and cursor', async () => {
   await condition(project, 'workflows.windlass.dev/mails', 'TriggerHealthy', { status: 'True' });
   const { page } = await signedIn(token, project, 'workflows/mails');
   await page.getByRole('button', { name: 'New mail: Active' }).click();

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-test('a test run goes as far as a node, with data that are kept, and its output is there in all shapes', async () => {
+test('a test run stops at a node, its data is saved, and its output is shown in all formats', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('greeting', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/greeting');
@@ -70,7 +70,7 @@ test('a test run goes as far as a node, with data that are kept, and its output 
   expect(await page.getByRole('dialog').getByText(WARNING).count()).toBe(0);
 });
 
-test('the last real event can be tried again; the node that fails says why, and what it leaves out is shown as skipped', async () => {
+test('the last real event is used in a test run; the failed node shows its error, and later nodes are skipped', async () => {
   const nodes = [
     { id: 'trigger', webhook: { path: 'in' } },
     {

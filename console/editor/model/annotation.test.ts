@@ -15,7 +15,7 @@ const spec: WorkflowSpec = {
   ],
 };
 
-test('without an annotation the layout decides: left to right, no card over another, and nothing to store', () => {
+test('without an annotation the layout is automatic, without overlaps, and is not stored', () => {
   const draft = draftOf({ metadata: { name: 'orders' }, spec });
   const { trigger, a, b } = draft.positions;
   expect(trigger).toEqual({ x: 0, y: 0 });
@@ -25,7 +25,7 @@ test('without an annotation the layout decides: left to right, no card over anot
   expect(annotationOf(draft)).toBeUndefined();
 });
 
-test('what the annotation says holds, and a node that it does not know gets a free place', () => {
+test('positions of the annotation are used, and unknown nodes get a free place', () => {
   const annotations = { [POSITIONS]: '{"trigger":[10,20],"a":[400,0],"gone":[1,1]}' };
   const { positions } = draftOf({ metadata: { name: 'orders', annotations }, spec });
   expect(positions['trigger']).toEqual({ x: 10, y: 20 });
@@ -35,7 +35,7 @@ test('what the annotation says holds, and a node that it does not know gets a fr
 });
 
 test.each(['', '{', '[]', 'null', '{"a":1}', '{"a":["1","2"]}', '{"a":[1]}', '{"a":[1e99,0]}'])(
-  'of %s nothing is taken',
+  '%s is ignored',
   (text) => {
     expect(readPositions(text)).toEqual({});
   },

@@ -51,22 +51,22 @@ test.each<[string, Partial<WorkflowSpec>, string[]]>([
     ['changed connections'],
   ],
   ['settings', { timeout: '10m', concurrency: { limit: 1 } }, ['changed timeout', 'changed concurrency']],
-])('saving %s into an active workflow puts live what executes differently', (_what, change, changes) => {
+])('saving %s in an active workflow is a live change', (_what, change, changes) => {
   expect(liveChanges(draft(), draft(change)).map(({ kind, what }) => `${kind} ${what}`)).toEqual(changes);
 });
 
-describe('a workflow that is inactive', () => {
-  test('has no changes that go live', () => {
+describe('an inactive workflow', () => {
+  test('has no live changes', () => {
     expect(liveChanges(draft({ active: false }), draft({ active: false, nodes: [trigger, one] }))).toEqual(
       [],
     );
   });
 
-  test('goes live where the draft itself is active', () => {
+  test('has live changes if the draft activates it', () => {
     expect(liveChanges(draft({ active: false }), draft())).toEqual([{ kind: 'changed', what: 'active' }]);
   });
 
-  test('has none where the draft switches it off', () => {
+  test('has no live changes if the draft deactivates it', () => {
     expect(liveChanges(draft(), draft({ active: false, nodes: [trigger, one] }))).toEqual([]);
   });
 });

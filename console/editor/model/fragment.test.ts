@@ -11,7 +11,7 @@ const nodes: WorkflowNode[] = [
 const positions = { trigger: { x: 0, y: 0 }, a: { x: 288, y: 0 }, b: { x: 576, y: 0 } };
 const draft: Draft = { spec: { active: false, nodes }, positions };
 
-test('a pasted part gets free ids, its own references follow, and it stands below what was copied', () => {
+test('a pasted fragment gets free IDs, renamed references and a place below the original', () => {
   const { draft: next, ids } = pasted(draft, fragmentOf(draft, ['a', 'b']));
   expect(ids).toEqual(['a_2', 'b_2']);
   expect(next.spec.nodes.find(({ id }) => id === 'b_2')?.response?.body).toBe("{{ $('a_2').text_content }}");
@@ -22,7 +22,7 @@ test('a pasted part gets free ids, its own references follow, and it stands belo
   expect(next.positions['a_2']).toEqual({ x: 288, y: 104 });
 });
 
-test('a second trigger is left out, and what referred to it refers to the first', () => {
+test('a second trigger is dropped and references to it point to the first', () => {
   const start: WorkflowNode = { id: 'start', webhook: { path: 'x' } };
   const other: Draft = { spec: { active: false, nodes: [start] }, positions: { start: { x: 0, y: 0 } } };
   const { draft: next } = pasted(other, fragmentOf(draft, ['trigger', 'a']));
@@ -30,7 +30,7 @@ test('a second trigger is left out, and what referred to it refers to the first'
   expect(next.spec.nodes[1]?.response?.body).toBe("{{ $('start').data_content }}");
 });
 
-test('what the clipboard holds is read again', () => {
+test('the clipboard content can be read back', () => {
   const fragment = fragmentOf(draft, ['a', 'b']);
   expect(readFragment(clipboardOf(fragment))).toEqual(fragment);
 });
@@ -40,7 +40,7 @@ test('a whole Workflow can be pasted', () => {
 });
 
 test.each([undefined, 'text', {}, { nodes: [] }, { nodes: [{ no: 'id' }] }, { nodes: 'x' }])(
-  '%j is nothing to paste',
+  '%j cannot be pasted',
   (value) => {
     expect(readFragment(value)).toBeUndefined();
   },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { rebaseHistory, historyOf, recorded, redone, undone } from './history.ts';
 
-test('what was done is undone and done again', () => {
+test('changes can be undone and redone', () => {
   const two = recorded(recorded(historyOf('a'), 'b', { at: 0 }), 'c', { at: 10 });
   const one = undone(two);
   expect(one?.present).toBe('b');
@@ -14,7 +14,7 @@ test('at the ends there is nothing to undo or redo', () => {
   expect(redone(historyOf('a'))).toBeUndefined();
 });
 
-test('a change after undo drops what was undone', () => {
+test('a change after undo drops the redo steps', () => {
   const back = undone(recorded(historyOf('a'), 'b', { at: 0 }));
   expect(back && recorded(back, 'c', { at: 5 }).future).toEqual([]);
 });
@@ -28,12 +28,12 @@ test.each([
   expect(recorded(first, 'abc', { key, at }).past).toHaveLength(steps);
 });
 
-test('what changes nothing is no step', () => {
+test('a change without effect is no step', () => {
   const history = historyOf('a');
   expect(recorded(history, 'a', { at: 0 })).toBe(history);
 });
 
-test('a change from elsewhere is in every step as far as it fits, and steps beyond one that it does not fit are gone', () => {
+test('a change from elsewhere applies to every step, and steps that it does not fit are dropped', () => {
   const history = { past: ['a', 'odd', 'b'], present: 'c', future: ['d', 'odd', 'e'] };
   expect(rebaseHistory(history, 'c!', (step) => (step === 'odd' ? undefined : `${step}!`))).toEqual({
     past: ['b!'],

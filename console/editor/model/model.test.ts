@@ -131,7 +131,7 @@ test.each<[string, Draft, Operation, { nodes: string; edges: string }]>([
   expect(checkGraph(nodes, next.spec.edges)).toEqual([]);
 });
 
-test('a condition stays with the first half of an edge that gets a node', () => {
+test('the condition stays on the first half of a split edge', () => {
   const draft = updateEdge(draftOf(['a']), { from: 'trigger', to: 'a' }, { when: 'true', after: 'Failure' });
   expect(edgesOf(insertOnEdge(draft, { from: 'trigger', to: 'a' }, step('b')).spec)).toEqual([
     { from: 'trigger', to: 'b', when: 'true', after: 'Failure' },
@@ -139,7 +139,7 @@ test('a condition stays with the first half of an edge that gets a node', () => 
   ]);
 });
 
-test('a node on an edge moves what comes behind it, so that no card covers another', () => {
+test('inserting a node moves later nodes so that none overlap', () => {
   const { positions } = insertOnEdge(draftOf(['a', 'b']), { from: 'trigger', to: 'a' }, step('c'));
   expect(positions).toEqual({
     trigger: { x: 0, y: 0 },
@@ -149,11 +149,11 @@ test('a node on an edge moves what comes behind it, so that no card covers anoth
   });
 });
 
-test('a new branch stands below the first', () => {
+test('a new branch is placed below the first', () => {
   expect(addNode(draftOf(['a']), step('b'), 'trigger').positions['b']).toEqual({ x: 288, y: 104 });
 });
 
-test('a renamed node takes its edges, its place and the references to it along', () => {
+test('renaming a node keeps its edges, position and references', () => {
   const spec: WorkflowSpec = {
     active: false,
     nodes: [trigger, step('a'), step('b', { text: "{{ $('a').text_content }}" })],
@@ -171,12 +171,12 @@ test('a renamed node takes its edges, its place and the references to it along',
   expect(next.positions).toEqual({ answer: { x: 1, y: 2 } });
 });
 
-test('an id that is taken cannot be given', () => {
+test('an ID that is taken cannot be used', () => {
   const draft = draftOf(['a', 'b']);
   expect(renameNode(draft, 'a', 'b')).toBe(draft);
 });
 
-test('a setting that is undefined is taken away', () => {
+test('an undefined setting is removed', () => {
   const named = updateSettings(draftOf([]), { displayName: 'Orders' });
   expect(named.spec.displayName).toBe('Orders');
   expect('displayName' in updateSettings(named, { displayName: undefined }).spec).toBe(false);
@@ -188,7 +188,7 @@ test.each([
   ['send_email', ['send_email', 'send_email_2'], 'send_email_3'],
   ['9 lives!', [], 'lives_'],
   ['é', [], 'node'],
-])('of %s, where %j are taken, the free id is %s', (base, taken, id) => {
+])('for %s with %j taken the free ID is %s', (base, taken, id) => {
   expect(freeId(taken, base)).toBe(id);
 });
 
@@ -199,6 +199,6 @@ test.each([
   ['a', 'b', 'These nodes are already connected.'],
   ['a', 'z', 'This node does not exist.'],
   ['trigger', 'b', undefined],
-])('from %s to %s: %s', (from, to, why) => {
+])('connecting %s to %s: %s', (from, to, why) => {
   expect(connectionProblem(draftOf(['a', 'b']).spec, { from, to })).toBe(why);
 });

@@ -24,7 +24,7 @@ test.each([
     'helm',
   ],
   [[], 'Someone'],
-])('of %j the last writer is %s', (managedFields, who) => {
+])('the last writer of %j is %s', (managedFields, who) => {
   expect(whoChanged({ metadata: { name: 'orders', managedFields } })).toBe(who);
 });
 
@@ -38,6 +38,6 @@ test.each([
   ],
   ['not who applied other fields', [entry('flux', '', { 'f:nodes': {} }, { operation: 'Apply' })], []],
   ['never the console itself', [entry('windlass-console', '', active, { operation: 'Apply' })], []],
-])('a field is applied again by %s', (_what, managedFields, owners) => {
+])('the field is applied by %s', (_what, managedFields, owners) => {
   expect(appliersOf({ name: 'orders', managedFields }, ['spec', 'active'])).toEqual(owners);
 });

@@ -12,7 +12,7 @@ test.each([
   [{ a: [1, 2] }, { a: [1, 3] }, { a: [1, 3] }],
   [{}, { a: { b: 1 } }, { a: { b: 1 } }],
   [{ a: undefined }, {}, undefined],
-])('from %j to %j the patch is %j', (from, to, patch) => {
+])('the patch from %j to %j is %j', (from, to, patch) => {
   expect(mergePatch(from, to)).toEqual(patch);
 });
 
@@ -24,22 +24,22 @@ const saved = draftOf({ metadata: { name: 'orders' }, spec: { active: false, nod
 const renamed = (draft: Draft, displayName: string) => updateSettings(draft, { displayName });
 const moved = moveNodes(saved, { reply: { x: 500, y: 90 } });
 
-test('nothing changed, nothing is sent', () => {
+test('without changes nothing is sent', () => {
   expect(patchOf(saved, saved)).toBeUndefined();
   expect(patchOf(saved, { ...saved, spec: { ...saved.spec } })).toBeUndefined();
 });
 
-test('only what changed is sent', () => {
+test('only changed fields are sent', () => {
   expect(patchOf(saved, renamed(saved, 'Orders'))).toEqual({ spec: { displayName: 'Orders' } });
 });
 
-test('positions are an annotation, and none where the nodes stand as the layout puts them', () => {
+test('positions are stored in an annotation, unless they are automatic', () => {
   const annotations = { 'windlass.dev/positions': '{"trigger":[0,0],"reply":[500,90]}' };
   expect(patchOf(saved, moved)).toEqual({ metadata: { annotations } });
   expect(patchOf(moved, saved)).toEqual({ metadata: { annotations: { 'windlass.dev/positions': null } } });
 });
 
-test('changes of different fields go together', () => {
+test('changes of different fields are merged', () => {
   const theirs = updateSettings(saved, { active: true });
   expect(rebaseDraft(saved, renamed(saved, 'Mine'), theirs)?.spec).toEqual({
     active: true,
@@ -48,16 +48,16 @@ test('changes of different fields go together', () => {
   });
 });
 
-test('a node that was removed leaves no place behind', () => {
+test('a removed node leaves no position', () => {
   const joined = rebaseDraft(saved, removeNodes(saved, ['reply']), updateSettings(saved, { active: true }));
   expect(Object.keys(joined?.positions ?? {})).toEqual(['trigger']);
 });
 
-test('changes of the same field do not', () => {
+test('changes of the same field conflict', () => {
   expect(rebaseDraft(saved, renamed(saved, 'Mine'), renamed(saved, 'Theirs'))).toBeUndefined();
 });
 
-test('a graph is one thing: nodes here and edges there do not go together', () => {
+test('changes of nodes and of edges conflict', () => {
   const mine = { ...saved, spec: { ...saved.spec, nodes: nodes.slice(0, 1) } };
   const theirs = { ...saved, spec: { ...saved.spec, edges: [] } };
   expect(rebaseDraft(saved, mine, theirs)).toBeUndefined();

@@ -11,7 +11,7 @@ const spec: WorkflowSpec = {
   edges: [{ from: 'trigger', to: 'agent_1' }],
 };
 
-test('the right to use a credential that is missing is told at each node that names it', () => {
+test('a missing right to use a credential is reported at each node that refers to it', () => {
   const refusal =
     "workflows.windlass.dev \"orders\" is forbidden: ValidatingAdmissionPolicy 'windlass-use' with binding 'windlass-use' denied request: whoever writes a workflow that names a credential must be allowed to use it: ada lacks the right to use credentials/llm in namespace shop";
   const tools = [{ skill: 'http_request' }, { skill: 'send_email', credential: 'llm' }];
@@ -72,7 +72,7 @@ test.each([
   ],
   ['spec.nodes[9]', 'Invalid value: "object": gone', undefined, '', 'gone'],
   ['spec.nodes[1].agent.prompt', 'Required value', { node: 'agent_1' }, 'agent.prompt', 'Required value'],
-])('of %s: %s', (field, message, place, inner, words) => {
+])('for %s: %s', (field, message, place, inner, words) => {
   expect(draftProblems([{ field, message }], spec)).toEqual([
     { place, problem: { field: inner, message: words, source: 'draft' } },
   ]);
@@ -92,7 +92,7 @@ const workflow = (conditions: ReturnType<typeof condition>[]) => ({
   status: { conditions },
 });
 
-test('the operator names nodes, fields and edges; each problem stands at its own', () => {
+test('problems of the operator are assigned to their nodes, fields and edges', () => {
   const message =
     "node agent_1: agent.prompt: $('x').text_content names a node that does not exist: use one of: trigger; edge trigger → agent_1: when: line 1: unknown; node gone: no edge leads to it";
   const { nodes, edges, workflow: rest } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
@@ -101,19 +101,19 @@ test('the operator names nodes, fields and edges; each problem stands at its own
   expect(rest).toHaveLength(1);
 });
 
-test('what is said of credentials stands at the node, too', () => {
+test('problems of credentials are assigned to nodes', () => {
   const message =
     'node agent_1: credential llm does not exist in this namespace: apply it, or name another one';
   const { nodes } = problemsOf(savedProblems(workflow([condition('CredentialsReady', message)])));
   expect(nodes.get('agent_1')?.[0]?.message).toBe(message);
 });
 
-test('what was said of an older generation, or of something else, is not shown', () => {
+test('problems of older generations and other conditions are ignored', () => {
   const old = condition('Valid', 'node agent_1: old', 2);
   expect(savedProblems(workflow([old, condition('PoolReady', 'node agent_1: no')]))).toEqual([]);
 });
 
-test('that other rules were not checked is left out beside what was found, and told where nothing else was', () => {
+test('skipped rules are reported only if there is no other problem', () => {
   const note = {
     field: '<nil>',
     message: 'Invalid value: null: some validation rules were not checked because the object was invalid',

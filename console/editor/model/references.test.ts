@@ -31,7 +31,7 @@ test.each([
   expect(renameInCel(source, renaming)).toBe(expected);
 });
 
-test('in a node every text is looked at, in the values of set as CEL', () => {
+test('all texts of a node are renamed, and the values of set as CEL', () => {
   expect(
     renameInNode(
       { id: 'old', skill: { name: 'set', parameters: { values: { a: 'nodes.old.text_content' } } } },
@@ -46,12 +46,12 @@ test('in a node every text is looked at, in the values of set as CEL', () => {
   ).toEqual({ id: 'b', response: { body: [{ deep: "{{ $('fresh').text_content }}" }] }, timeout: '5s' });
 });
 
-test('a node without such references stays the same object', () => {
+test('a node without references keeps its object', () => {
   const node = { id: 'b', response: { body: { a: 1 } } };
   expect(renameInNode(node, renaming)).toBe(node);
 });
 
-test('an edge keeps what it says beside the ids', () => {
+test('an edge keeps its other fields', () => {
   expect(
     renameInEdge({ from: 'old', to: 'b', when: 'nodes.old.error != null', after: 'Failure' }, renaming),
   ).toEqual({

@@ -11,7 +11,7 @@ const named = (displayName: string) => (draft: Parameters<typeof updateSettings>
   updateSettings(draft, { displayName });
 const mine = () => edited(opened(workflow(5)), named('Mine'), { at: 0 });
 
-test('a session begins clean, is dirty after a change, and clean when it is undone', () => {
+test('a session is clean at first, dirty after a change, and clean after undo', () => {
   expect(isDirty(opened(workflow(5)))).toBe(false);
   expect(isDirty(mine())).toBe(true);
   expect(isDirty(stepped(mine(), 'back'))).toBe(false);
@@ -40,7 +40,7 @@ test.each([
   expect(receive(session, read).outcome).toBe(outcome);
 });
 
-test('undo and redo do not switch back what the toggle has switched', () => {
+test('undo and redo do not revert the toggle', () => {
   const later = edited(mine(), named('Later'), { at: 9_000 });
   const { session } = receive(stepped(later, 'back'), workflow(6, { active: true }));
   const steps = [session, stepped(session, 'back'), stepped(session, 'forward')];
@@ -52,7 +52,7 @@ test('undo and redo do not switch back what the toggle has switched', () => {
   expect(steps.map(isDirty)).toEqual([true, false, true]);
 });
 
-test('undo takes back what was changed here, and nothing that others have saved', () => {
+test('undo reverts own changes and none of others', () => {
   const { session } = receive(mine(), workflow(6, { description: 'Theirs' }));
   const undone = stepped(session, 'back');
   expect(undone.history.present.spec).toMatchObject({ description: 'Theirs' });
@@ -60,13 +60,13 @@ test('undo takes back what was changed here, and nothing that others have saved'
   expect(isDirty(undone)).toBe(false);
 });
 
-test('steps that do not go together with what others have saved cannot be undone any more', () => {
+test('steps that conflict with changes of others cannot be undone', () => {
   const saved = stored(mine(), workflow(6, { displayName: 'Mine' }), mine().history.present);
   const { session } = receive(saved, workflow(7, { displayName: 'Theirs' }));
   expect(session.history).toMatchObject({ past: [], present: { spec: { displayName: 'Theirs' } } });
 });
 
-test('a conflict changes neither my draft nor what it began from', () => {
+test('a conflict changes neither the draft nor its base', () => {
   const session = mine();
   const { session: next } = receive(session, workflow(6, { displayName: 'Theirs' }));
   expect(next.history).toBe(session.history);
@@ -74,12 +74,12 @@ test('a conflict changes neither my draft nor what it began from', () => {
   expect(next.theirs?.metadata.resourceVersion).toBe('6');
 });
 
-test('a conflict that they take back themselves is none any more', () => {
+test('a conflict ends if the others revert their change', () => {
   const { session } = receive(mine(), workflow(6, { displayName: 'Theirs' }));
   expect(receive(session, workflow(7)).session.theirs).toBeUndefined();
 });
 
-test('a conflict ends with theirs, or with mine on top of theirs', () => {
+test('a conflict is resolved with theirs, or with mine based on theirs', () => {
   const { session } = receive(mine(), workflow(6, { displayName: 'Theirs' }));
   const theirs = resolved(session, 'theirs');
   expect(theirs.history.present.spec.displayName).toBe('Theirs');
@@ -90,7 +90,7 @@ test('a conflict ends with theirs, or with mine on top of theirs', () => {
   expect(isDirty(kept)).toBe(true);
 });
 
-test('what is typed while it is being saved stays, and is not saved yet', () => {
+test('input during a save stays and is unsaved', () => {
   const session = mine();
   const later = edited(session, named('Later'), { at: 9_000 });
   const next = stored(later, workflow(6, { displayName: 'Mine' }), session.history.present);

@@ -18,7 +18,7 @@ const specs = readdirSync(examples, { withFileTypes: true })
     return [name, found.spec];
   });
 
-test.each(specs)('the example %s is the same after the way to YAML and back', (name, spec) => {
+test.each(specs)('the example %s is the same after conversion to YAML and back', (name, spec) => {
   expect(readText(textOf(name, spec), name)).toMatchObject({ spec });
 });
 
@@ -39,14 +39,14 @@ test.each([
     7,
   ],
   [body('spec: { nodes: [] }').replace('orders', 'other'), 'The name cannot be changed from orders', 4],
-])('what is wrong with %j is said at its line', (text, words, line) => {
+])('the mistake in %j is reported at its line', (text, words, line) => {
   const reading = readText(text, 'orders');
   const [first] = 'mistakes' in reading ? reading.mistakes : [];
   expect(first?.message).toContain(words);
   expect(text.slice(0, first?.from).split('\n')).toHaveLength(line);
 });
 
-test('a problem of a field is found at the value, or at the deepest part that is there', () => {
+test('a problem of a field is located at its value or its deepest existing parent', () => {
   const text = textOf('orders', { active: false, nodes: [{ id: 'a', webhook: { path: 'x' } }] });
   const reading = readText(text, 'orders');
   if (!('document' in reading)) throw new Error('it should be readable');
@@ -56,7 +56,7 @@ test('a problem of a field is found at the value, or at the deepest part that is
   expect(at('webhook.auth.hmac')).toContain('path: x');
 });
 
-test('nodes stay where they are when the text changes, and new ones get a place', () => {
+test('existing nodes keep their positions when the text changes, and new ones get a place', () => {
   const draft = {
     spec: { active: false, nodes: [{ id: 'a', manual: {} }] },
     positions: { a: { x: 7, y: 7 } },

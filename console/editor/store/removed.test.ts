@@ -28,7 +28,7 @@ test.each<[string, Partial<EditorState>, Partial<EditorState>]>([
   expect(withoutRemoved({ ...NOTHING, ...shown }, draft)).toEqual({ ...NOTHING, ...left });
 });
 
-test('a selection of which nothing is gone stays the same object, so that nothing is drawn anew', () => {
+test('a selection without removed elements keeps its object', () => {
   const selection = { nodes: ['one'], edges: [] };
   expect(withoutRemoved({ ...NOTHING, selection }, draft).selection).toBe(selection);
 });

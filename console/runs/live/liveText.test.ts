@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLiveTexts } from './liveText.ts';
 
-test('whoever listens is told once a frame, however many pieces came', () => {
+test('listeners are notified once per frame, however many pieces arrive', () => {
   const frames: (() => void)[] = [];
   const texts = createLiveTexts((run) => frames.push(run));
   let told = 0;
@@ -13,7 +13,7 @@ test('whoever listens is told once a frame, however many pieces came', () => {
   expect(texts.read('agent').text).toHaveLength(1_000);
 });
 
-test('another attempt begins with an empty text', () => {
+test('another attempt starts with an empty text', () => {
   const texts = createLiveTexts((run) => run());
   texts.append('agent', 'half');
   const { beginning } = texts.read('agent');

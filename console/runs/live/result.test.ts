@@ -28,11 +28,11 @@ test.each([
     ] satisfies NodeView[],
     { text: 'Failed at mail', why: 'no answer', node: 'mail' },
   ],
-])('a run is summed up in a sentence (%#)', (head, list, result) => {
+])('the result of a run is one sentence (%#)', (head, list, result) => {
   expect(resultOf(head, nodes(...list))).toEqual(result);
 });
 
-test('what goes on has taken the time until now, and what has not begun none', () => {
+test('the duration of unfinished runs grows, and those not started have none', () => {
   const startTime = '2026-01-01T00:00:00.000Z';
   expect(durationOf({ startTime }, Date.parse(startTime) + 5)).toBe(5);
   expect(durationOf({ startTime }, Date.parse(startTime) - 5)).toBe(0);

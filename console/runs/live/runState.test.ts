@@ -17,7 +17,7 @@ const after = (...events: LiveEvent[]) =>
   events.reduce((state, event) => applyEvent(state, HEAD, event), NO_RUN);
 const time = (at: number) => new Date(at).toISOString();
 
-test('a node runs, waits to be tried again, and ends; its time begins with the first attempt', () => {
+test('a node runs, waits for a retry and ends; its time starts with the first attempt', () => {
   const state = after(
     run('Running', 10),
     node('Running', 1, 20),
@@ -36,7 +36,7 @@ test('a node runs, waits to be tried again, and ends; its time begins with the f
   });
 });
 
-test('what is shown later and is older takes nothing back', () => {
+test('an older view does not undo newer events', () => {
   const state = after(node('Running', 1, 20), node('Succeeded', 1, 30), run('Succeeded', 40));
   const shown = applyView(state, view('Running', [{ id: 'agent', phase: 'Running', attempts: 1 }]));
   expect(shown.nodes.get('agent')?.phase).toBe('Succeeded');
@@ -45,7 +45,7 @@ test('what is shown later and is older takes nothing back', () => {
   expect(after(run('Failed', 20), run('Running', 30)).run?.phase).toBe('Failed');
 });
 
-test('outputs come with what is shown, and a later event keeps them', () => {
+test('outputs come from the view and later events keep them', () => {
   const output = { text_content: 'Hello' };
   const shown = applyView(
     after(node('Succeeded', 1, 20)),
@@ -69,6 +69,6 @@ test.each([
   ['tool', '{"node":"a","phase":"Failed","at":5}', undefined],
   ['run', 'no JSON', undefined],
   ['run', 'null', undefined],
-])('an event "%s" with %s is read', (event, data, read) => {
+])('the event "%s" with %s is parsed', (event, data, read) => {
   expect(readLiveEvent({ id: '1', event, data })).toEqual(read);
 });

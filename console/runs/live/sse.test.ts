@@ -15,18 +15,18 @@ test.each([
   ['no blank behind the colon', 'id:3\nevent:text\ndata:{"a":1}\n\n'],
   ['comments and fields that nobody knows', ': hello\nretry: 5\nid: 3\nevent: text\nmore\ndata: {"a":1}\n\n'],
   ['a byte order mark', '\uFEFFid: 3\nevent: text\ndata: {"a":1}\n\n'],
-])('an event with %s is the same however the stream is cut', (_what, text) => {
+])('an event with %s is the same however the stream is split', (_what, text) => {
   expect(parse(text)).toEqual([EVENT]);
   expect(parse(...text.split(''))).toEqual([EVENT]);
 });
 
-test('the lines of data are joined, and an event that is not complete is none yet', () => {
+test('data lines are joined, and an incomplete event is not returned', () => {
   expect(parse('data: a\ndata:\ndata:  b\n\ndata: c\n')).toEqual([
     { id: '', event: 'message', data: 'a\n\n b' },
   ]);
 });
 
-test('an id holds until there is another, and an event without data is none', () => {
+test('an ID applies until the next one, and an event without data is dropped', () => {
   expect(parse('id: 7\n\ndata: a\n\nevent: node\n\ndata: b\n\n')).toEqual([
     { id: '7', event: 'message', data: 'a' },
     { id: '7', event: 'message', data: 'b' },

@@ -22,7 +22,7 @@ const CASES: [OutputPath, string][] = [
   [data('0', '', '__proto__', '}} {{'), "$('mail').data_content['0'][''].__proto__['}} {{']"],
 ];
 
-test.each(CASES)('%j is referred to by %s, which runners understand', (path, reference) => {
+test.each(CASES)('%j has the reference %s, which runners understand', (path, reference) => {
   expect(referenceOf('mail', path)).toBe(reference);
   const [read] = parseTemplate(expressionOf(reference)).parts;
   expect(read).toMatchObject({ node: 'mail', ...path });
@@ -31,7 +31,7 @@ test.each(CASES)('%j is referred to by %s, which runners understand', (path, ref
 const OUTPUT = { text_content: 'Hi', data_content: { name: 'Ada', items: [{ a: 1 }, { a: 2, b: [1, 2] }] } };
 const labels = (rows: { label: string }[]) => rows.map(({ label }) => label);
 
-test('only what is open is looked into', () => {
+test('closed branches are not visited', () => {
   expect(labels(treeRows(OUTPUT, new Set()))).toEqual(['text_content', 'data_content']);
   expect(labels(treeRows(OUTPUT, new Set([keyOf(data())])))).toEqual([
     'text_content',
@@ -43,12 +43,12 @@ test('only what is open is looked into', () => {
   expect(deep.at(-1)).toMatchObject({ label: 'b', depth: 3, kind: 'list', size: 2, path: ['items', 1, 'b'] });
 });
 
-test('of a small output what is below the data is open at first, of a large list nothing', () => {
+test('small outputs are open at first, large lists are closed', () => {
   expect(firstOpen(OUTPUT)).toContain(keyOf(data('items')));
   expect(firstOpen({ data_content: Array.from({ length: 10_000 }, () => ({ a: 1 })) }).size).toBe(1);
 });
 
-test('a search finds names and values, with their whole path', () => {
+test('a search finds names and values with their full path', () => {
   expect(labels(foundRows(OUTPUT, 'ada'))).toEqual(['data_content.name']);
   expect(labels(foundRows(OUTPUT, 'A'))).toEqual([
     'data_content',
@@ -58,14 +58,14 @@ test('a search finds names and values, with their whole path', () => {
   ]);
 });
 
-test('lists of objects are tables, with the columns of all rows', () => {
+test('lists of objects are tables with the columns of all rows', () => {
   expect(tablesOf(OUTPUT)).toMatchObject([{ label: 'data_content.items', columns: ['a', 'b'] }]);
   expect(tablesOf({ data_content: [{ a: 1 }] })).toMatchObject([{ label: 'data_content', path: [] }]);
   for (const data_content of [null, 'text', [], [1], [{ a: 1 }, 2], [{}]])
     expect(tablesOf({ data_content })).toEqual([]);
 });
 
-test('tool calls are read in the usual forms, and nothing else is one', () => {
+test('tool calls are read from the usual formats', () => {
   const data_content = {
     tool_calls: [
       { function: { name: 'search', arguments: '{"q":"tea"}' }, result: [1] },

@@ -150,7 +150,7 @@ const hostileCredential = () => ({
 const at = (path: string) => visitor.page.goto(new URL(path, system.consoleURL).href);
 const shows = (text: string) => visitor.page.getByText(text).first().waitFor();
 
-test('names and descriptions are text in the list, however many there are', async () => {
+test('names and descriptions are plain text in the list', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows`);
   await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
@@ -179,7 +179,7 @@ test('names and descriptions are text in the list, however many there are', asyn
   expect(deeds).toEqual([]);
 });
 
-test('the editor shows them as text, whatever the annotation for positions holds', async () => {
+test('the editor shows names as text, whatever the positions annotation contains', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows/hostile`);
   await page.locator('[data-card="call"]').waitFor();
@@ -197,7 +197,7 @@ test('the editor shows them as text, whatever the annotation for positions holds
   expect(deeds).toEqual([]);
 });
 
-test('a run shows what came in, what the model said, and why a node failed, as text', async () => {
+test('a run shows inputs, model text and errors as text', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows/hostile`);
   await page.locator('[data-card="call"]').waitFor();
@@ -221,7 +221,7 @@ test('a run shows what came in, what the model said, and why a node failed, as t
   expect(deeds).toEqual([]);
 });
 
-test('what a manifest that is imported holds is text, or refused', async () => {
+test('the content of an imported manifest is text or is refused', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows`);
   await page.getByRole('button', { name: 'New workflow' }).click();
@@ -241,7 +241,7 @@ test('what a manifest that is imported holds is text, or refused', async () => {
   expect(deeds).toEqual([]);
 });
 
-test('what a credential and what an address say is text', async () => {
+test('the content of credentials and URLs is text', async () => {
   const { page } = visitor;
   const status = {
     conditions: [
@@ -288,7 +288,7 @@ test('what a credential and what an address say is text', async () => {
   expect(deeds).toEqual([]);
 });
 
-test('in a conflict the versions, and who else saved, are text', async () => {
+test('the versions and people in a conflict are text', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows/hostile`);
   await openConflict(page, { project: PROJECT, name: 'hostile', manager: NAME });
@@ -298,7 +298,7 @@ test('in a conflict the versions, and who else saved, are text', async () => {
   expect(deeds).toEqual([]);
 });
 
-test('the revision that ran and the one of today are text', async () => {
+test('the compared revisions are text', async () => {
   const { page } = visitor;
   const nodes = [{ id: 'trigger', displayName: HOSTILE[1], webhook: { path: 'in' } }];
   await at(`/console/p/${PROJECT}/runs`);
@@ -306,7 +306,7 @@ test('the revision that ran and the one of today are text', async () => {
   expect(deeds).toEqual([]);
 });
 
-test('a file that is imported is text, whatever it is called', async () => {
+test('an imported file is text, whatever its name', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows`);
   await page.getByRole('button', { name: 'New workflow' }).click();

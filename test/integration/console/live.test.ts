@@ -56,7 +56,7 @@ async function renamed(page: Page, name: string): Promise<void> {
   await field.press('Enter');
 }
 
-test('an active workflow says what goes live, and saves nothing before that is confirmed', async () => {
+test('an active workflow lists its live changes and saves nothing before confirmation', async () => {
   const page = await opened('saved', { active: true });
   await addBehind(page, 'one', 'Response');
   await page.keyboard.press('Control+s');
@@ -69,7 +69,7 @@ test('an active workflow says what goes live, and saves nothing before that is c
   expect(await storedNodes('saved')).toEqual(['trigger', 'one', 'reply']);
 });
 
-test('a test run of an active workflow saves and starts nothing before that is confirmed', async () => {
+test('a test run of an active workflow saves and starts nothing before confirmation', async () => {
   const page = await opened('tested', { active: true });
   await addBehind(page, 'one', 'Response');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
@@ -86,7 +86,7 @@ test('a test run of an active workflow saves and starts nothing before that is c
   expect(await storedNodes('tested')).toEqual(['trigger', 'one', 'reply']);
 });
 
-test('a name of an active workflow, and every change of an inactive one, is saved without a question', async () => {
+test('a name of an active workflow, and any change of an inactive one, is saved without confirmation', async () => {
   let page = await opened('renamed', { active: true });
   await renamed(page, 'Orders');
   await save(page);

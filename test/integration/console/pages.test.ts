@@ -88,7 +88,7 @@ describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
   });
   afterAll(() => visitor?.close());
 
-  test('the sign-in has no flaw', async () => {
+  test('the sign-in page has no accessibility violation', async () => {
     await visitor.page.goto(system.consoleURL);
     await visitor.page.getByLabel('Token', { exact: true }).waitFor();
     const flaws = await flawsOf(visitor.page);
@@ -96,7 +96,7 @@ describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
     expect(flaws).toEqual([]);
   });
 
-  test.each(VIEWS)('$what has no flaw', async ({ path, open }) => {
+  test.each(VIEWS)('$what has no accessibility violation', async ({ path, open }) => {
     await visitor.page.goto(addressOf(path));
     await open(visitor.page);
     expect(await flawsOf(visitor.page)).toEqual([]);
@@ -118,7 +118,7 @@ async function tabTo(page: Page, name: RegExp): Promise<string> {
   return 'not reached';
 }
 
-describe('with a keyboard alone', () => {
+describe('with the keyboard only', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser);
@@ -126,7 +126,7 @@ describe('with a keyboard alone', () => {
   });
   afterAll(() => visitor?.close());
 
-  test('the first key leads past the navigation, and the others through all of the list', async () => {
+  test('the first key skips the navigation, and others reach all of the list', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     await shows('Order confirmation')(page);
@@ -144,7 +144,7 @@ describe('with a keyboard alone', () => {
       expect(await tabTo(page, name)).toMatch(name);
   });
 
-  test('the focus is back where it was when a dialog or a panel is closed', async () => {
+  test('focus returns when a dialog or panel closes', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     await page.getByRole('button', { name: 'New workflow' }).focus();
@@ -174,13 +174,13 @@ describe('on a narrow screen', () => {
     ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'].includes(what),
   );
 
-  test.each(NARROW)('$what is no wider than the screen', async ({ path, open }) => {
+  test.each(NARROW)('$what fits the screen width', async ({ path, open }) => {
     await visitor.page.goto(addressOf(path));
     await open(visitor.page);
     expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
-  test('workflows can be switched on in the list', async () => {
+  test('workflows can be activated in the list', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     const toggle = page.getByRole('switch', { name: 'A draft is active' });
@@ -189,7 +189,7 @@ describe('on a narrow screen', () => {
   });
 });
 
-describe('a workflow that is suspended', () => {
+describe('a suspended workflow', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     await addQueueing(system, PROJECT, silent.url);
@@ -201,7 +201,7 @@ describe('a workflow that is suspended', () => {
   const rowOf = (page: Page) => page.getByRole('row').filter({ hasText: 'Queues up' });
   const dialogOf = (page: Page) => page.getByRole('dialog');
 
-  test('says how many runs wait, lists and cancels them, and is resumed', async () => {
+  test('shows, lists and cancels its waiting runs, and is resumed', async () => {
     const { page } = visitor;
     for (let at = 0; at < 3; at += 1) expect(await post(system, `${PROJECT}.queues/q`, { at })).toBe(200);
     await page.goto(addressOf(LIST));

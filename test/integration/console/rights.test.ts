@@ -184,7 +184,7 @@ async function shownAt({ page, settled }: Watched, where: keyof typeof PAGES): P
   return new Set(there.filter((_button, at) => (counts[at] ?? 0) > 0));
 }
 
-test('whoever may do everything sees every button', async () => {
+test('a user with all rights sees every button', async () => {
   const visitor = await signedIn(await system.tokenWith(PROJECT, 'editor', EDITOR));
   const missing: Button[] = [];
   for (const where of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
@@ -196,7 +196,7 @@ test('whoever may do everything sees every button', async () => {
   await visitor.close();
 });
 
-test('who may only read sees everything, but nothing that can be changed, and is refused nothing', async () => {
+test('a reader sees everything, no button that changes something, and no refused request', async () => {
   const visitor = await signedIn(await system.tokenWith(PROJECT, 'reader', READER));
   const { page, settled, refused } = visitor;
   for (const where of Object.keys(PAGES) as (keyof typeof PAGES)[])
@@ -213,7 +213,7 @@ test('who may only read sees everything, but nothing that can be changed, and is
 const lacking = [...Map.groupBy(BUTTONS, ({ verb, resource }) => `${verb} ${resource}`)];
 
 test.each(lacking)(
-  'without the right to %s its buttons are not there, and all others are',
+  'without the right to %s its buttons are hidden and all others are shown',
   async (right, own) => {
     const [verb = '', resource = ''] = right.split(' ');
     const name = `not-${verb}-${resource.replaceAll('/', '-')}`;
@@ -230,7 +230,7 @@ test.each(lacking)(
   },
 );
 
-test('a credential that somebody may not use is marked in the list, and told of at the node that names it', async () => {
+test('a credential without the right to use it is marked in the list and reported at the node', async () => {
   const useModel = {
     apiGroups: [GROUP],
     resources: ['credentials'],
@@ -251,7 +251,7 @@ test('a credential that somebody may not use is marked in the list, and told of 
   await visitor.close();
 });
 
-test('who has no rights in a project does not see it, and its address says so', async () => {
+test('a user without rights in a project does not see it, and its URL says so', async () => {
   await system.createProject('other');
   // Who may not list namespaces is shown those that have workflows.
   await system.apply('other', manifestOf([largeWorkflow('small', 1)]));
@@ -273,7 +273,7 @@ test('who has no rights in a project does not see it, and its address says so', 
   await visitor.close();
 });
 
-test('a project that is not listed is opened by its name, also where the only one that is listed is open', async () => {
+test('an unlisted project opens by name, also if only one project is listed', async () => {
   await system.createProject('quiet');
   const token = await system.tokenWith(PROJECT, 'guest', EDITOR);
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'windlass-view' };
@@ -294,7 +294,7 @@ test('a project that is not listed is opened by its name, also where the only on
   await visitor.close();
 });
 
-test('who may list workflows but not watch them reads the list, and is refused nothing again and again', async () => {
+test('a user who may list but not watch workflows reads the list without repeated refusals', async () => {
   const token = await system.tokenWith(PROJECT, 'unwatching', { rules: allBut('watch', 'workflows') });
   const visitor = await signedIn(token);
   const { page, refused, settled } = visitor;

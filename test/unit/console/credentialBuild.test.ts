@@ -18,11 +18,11 @@ test.each([
   ['passwordRef', 'password'],
   ['accessKeyIdRef', 'access-key-id'],
   ['apiKeyRef', 'api-key'],
-])('the value of %s lies under the key %s', (field, key) => {
+])('the value of %s has the key %s', (field, key) => {
   expect(secretKey(field)).toBe(key);
 });
 
-test('what was typed as a secret goes into the Secret, and the spec names it', () => {
+test('a typed secret value goes into the Secret, and the spec references it', () => {
   const fields = { host: ' smtp.example.com ', from: 'a@example.com', username: 'ada', port: 587, tls: '' };
   const entries: Entries = { fields, secrets: { passwordRef: { kind: 'value', value: ' secret ' } } };
   expect(built('smtp', entries)).toEqual({
@@ -63,12 +63,12 @@ test('a missing required value is reported at its field', () => {
   expect(problems).toEqual({ 'header.name': 'Required' });
 });
 
-test('a number out of its range is told at its field', () => {
+test('a number out of range is reported at its field', () => {
   const { problems } = built('imap', { fields: { port: 70_000 }, secrets: {} });
   expect(problems['port']).toContain('65535');
 });
 
-test('a part of which nothing was given is left out', () => {
+test('a part without values is left out', () => {
   const { account } = built('oauth2', {
     fields: { clientID: 'c', imap: { username: ' ' }, scopes: [] },
     secrets: {},
@@ -76,7 +76,7 @@ test('a part of which nothing was given is left out', () => {
   expect(account).toEqual({ clientID: 'c' });
 });
 
-test('a credential that is there keeps its references, and a new value replaces what is stored', () => {
+test('an existing credential keeps its references, and a new value replaces the stored one', () => {
   const ref = { name: 'vault', key: 'pw' };
   const entries = entriesOf({ basic: { username: 'ada', passwordRef: ref }, checkURL: 'https://a' });
   expect(entries).toEqual({
@@ -94,12 +94,12 @@ test('a credential that is there keeps its references, and a new value replaces 
   });
 });
 
-test('an empty list of hosts stays one, since a list that is left out may mean the hosts of a preset', () => {
+test('an empty list of hosts stays, because an omitted list may mean those of a preset', () => {
   const given = { preset: 'google', clientID: 'c', allowedHosts: [] };
   expect(built('oauth2', entriesOf(given)).account).toEqual(given);
 });
 
-test('the host of the test URL is suggested as the allowed one until another is typed', () => {
+test('the host of the test URL is the suggested allowed host until the user enters another', () => {
   const page = (checkURL: string, allowedHosts?: string[]) => ({
     checkURL,
     ...(allowedHosts && { allowedHosts }),
@@ -116,7 +116,7 @@ test('the host of the test URL is suggested as the allowed one until another is 
   expect(withSuggestedHosts('s3', {}, {})).toEqual({});
 });
 
-test('the details of a credential say where HTTP requests may send it', () => {
+test('the details of a credential list the allowed hosts', () => {
   expect(hostsText({ oauth2: { clientID: 'c' } })).toBe('None. HTTP requests cannot use this credential.');
   expect(hostsText({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
 });
@@ -132,7 +132,7 @@ test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([
   ['http', { allowedHosts: ['*', 'http://a:80'] }, /^$/],
   ['oauth2', {}, /^$/],
   ['oauth2', { allowedHosts: ['a b'] }, /^"a b": an allowed host is a name/],
-])('the hosts of an account of kind %s: %j', (kind, account, problem) => {
+])('the hosts of a %s account: %j', (kind, account, problem) => {
   expect(hostsProblem(kind, { ...account }) ?? '').toMatch(problem);
 });
 
@@ -141,6 +141,6 @@ test.each([
   ['a field that is gone', { a: 1, b: 2 }, { a: 1 }, { b: null }],
   ['a field inside', { a: { b: 1, c: 2 } }, { a: { b: 3 } }, { a: { b: 3, c: null } }],
   ['a list', { a: [1, 2] }, { a: [2] }, { a: [2] }],
-])('a merge patch says what has changed: %s', (_what, before, next, patch) => {
+])('a merge patch has the changes: %s', (_what, before, next, patch) => {
   expect(mergePatch(before, next)).toEqual(patch);
 });

@@ -108,7 +108,7 @@ function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse,
   if (typeof node.args === 'string' && names.has(node.args)) return;
   const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
   throw refuse(
-    `there is no '${String(node.args)}' here; write nodes.<id>.text_content or nodes.<id>.data_content${hint}`,
+    `unknown name '${String(node.args)}'; for node data write nodes.<id>.text_content or nodes.<id>.data_content${hint}`,
   );
 }
 

@@ -173,7 +173,7 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
   ['true || x.y', 'Syntax', [1, 9], /unknown name 'x'/],
   ['item.x == 1', 'Syntax', [1, 1], /unknown name 'item'/],
   ['index == 1', 'Syntax', [1, 1], /unknown name 'index'/],
-  ['nodes.a.body == 1', 'Syntax', [1, 9], /write one of .text_content/],
+  ['nodes.a.body == 1', 'Syntax', [1, 9], /use one of .text_content/],
   ['nodes == 1', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes.all(n, true)', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes[nodes.a.text_content].text_content == ""', 'Syntax', [1, 1], /cannot be computed/],

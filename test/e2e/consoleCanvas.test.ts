@@ -1,7 +1,7 @@
 /** The canvas: what is drawn there, by the pointer and by the keys, is what the cluster gets; and what others delete is not lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { drawLine, insertBetween, lineOf, linesOn, panelFocused, tabTo } from '../support/canvasSteps.ts';
-import { addBehind, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
+import { drawEdge, insertBetween, edgeOf, edgesOn, panelFocused, tabTo } from '../support/canvasSteps.ts';
+import { addAfter, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
 import { member, signedIn } from './console.ts';
 import { apply, createProject, kube, removeProject, workflowObject, workflowOf } from './environment.ts';
 
@@ -29,19 +29,19 @@ test('nodes are copied, removed, restored, inserted, connected, tidied up and sa
   for (const id of ['one', 'two']) await nodeOf(page, id).click({ modifiers: ['Shift'] });
   await page.keyboard.press('Control+c');
   await page.keyboard.press('Control+v');
-  await expect.poll(() => linesOn(page)).toEqual(withCopies);
+  await expect.poll(() => edgesOn(page)).toEqual(withCopies);
   await page.keyboard.press('Delete');
-  await expect.poll(() => linesOn(page)).toEqual(chain);
+  await expect.poll(() => edgesOn(page)).toEqual(chain);
   await page.keyboard.press('Control+z');
-  await expect.poll(() => linesOn(page)).toEqual(withCopies);
+  await expect.poll(() => edgesOn(page)).toEqual(withCopies);
   await page.keyboard.press('Control+Shift+z');
-  await expect.poll(() => linesOn(page)).toEqual(chain);
+  await expect.poll(() => edgesOn(page)).toEqual(chain);
   await page.keyboard.press('Control+z');
   await insertBetween(page, 'one', 'two', 'Set');
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await page.keyboard.press('Shift+T');
-  await drawLine(page, 'trigger', 'one_2');
-  await lineOf(page, 'trigger', 'one_2').waitFor();
+  await drawEdge(page, 'trigger', 'one_2');
+  await edgeOf(page, 'trigger', 'one_2').waitFor();
   await page.keyboard.press('Shift+T');
   await save(page);
 
@@ -95,7 +95,7 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await keyboard.press('ArrowDown');
   await page.getByRole('option', { name: 'one', exact: true }).waitFor();
   await keyboard.press('Enter');
-  await lineOf(page, 'http_request', 'one').waitFor();
+  await edgeOf(page, 'http_request', 'one').waitFor();
   await keyboard.press('Control+s');
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
   const { spec } = await workflowObject(project, 'typed');
@@ -120,7 +120,7 @@ test('a node is added, configured, connected, saved, reopened and removed with t
 test('a deleted workflow stays in the editor and can be recreated with the changes', async () => {
   await apply(project, workflowOf('lost', [{ id: 'trigger', manual: {} }, set('one', '1')]));
   const { page } = await signedIn(token, project, 'workflows/lost');
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await kube(['delete', 'workflow', 'lost', '-n', project]);
   await page.getByRole('alert').filter({ hasText: 'This workflow was deleted' }).waitFor();
   await page.getByRole('button', { name: 'Recreate as inactive' }).click();

@@ -1,7 +1,7 @@
 /** The editor: what cannot be drawn, when a schedule starts runs, and how a test run is ended. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  addBehind,
+  addAfter,
   createWorkflow,
   nodeOf,
   openNode,
@@ -47,7 +47,7 @@ test('a schedule is described with its next times, before and after activation',
   await panel.getByText(/06:30/).first().waitFor();
   await panel.getByText(/Monday through Friday/).waitFor();
   expect(await panel.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5);
-  await addBehind(page, 'trigger', 'Set');
+  await addAfter(page, 'trigger', 'Set');
   await save(page);
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Next runs').waitFor();

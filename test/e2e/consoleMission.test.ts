@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pollUntil } from '../support/poll.ts';
 import {
-  addBehind,
+  addAfter,
   chooseCredential,
   createCredential,
   createWorkflow,
@@ -50,13 +50,13 @@ test('a workflow is built, tested, activated and watched in the browser', async 
   });
 
   await createWorkflow(page, 'Order confirmation', /^Webhook/);
-  await addBehind(page, 'trigger', 'Agent');
+  await addAfter(page, 'trigger', 'Agent');
   await chooseCredential(page, 'model');
   await panelOf(page)
     .getByLabel(/^Model/)
     .fill('demo-slow');
   await writeExpression(page, 'Prompt', "Confirm this order to Ada: {{ $('trigger').data_content }}");
-  await addBehind(page, 'agent_1', 'Send email');
+  await addAfter(page, 'agent_1', 'Send email');
   await chooseCredential(page, 'mail');
   await writeExpression(page, 'To', "{{ $('trigger').data_content.customer.email }}");
   await writeExpression(page, 'Subject', "Order {{ $('trigger').data_content.number }}");
@@ -125,7 +125,7 @@ test('a webhook with a response needs a name, two choices and a toggle; the exam
   const { page } = await signedIn(token, project);
   await createWorkflow(page, 'Echo', /^Webhook/);
   await page.getByText('Click + to add the next step').waitFor();
-  await addBehind(page, 'trigger', 'Response');
+  await addAfter(page, 'trigger', 'Response');
   await testRun(page, { data_content: { name: 'Ada' } });
   expect(await runEnded(page)).toMatch(/^Succeeded/);
 

@@ -1,4 +1,4 @@
-/** The lists, popovers and questions of the console's stocked project beside its menus and dialogs, each by the steps of a person. */
+/** The lists, popovers and confirmations of the console, each opened by the steps of a user. */
 import type { Page } from 'playwright-core';
 import { openRowDialog, type View } from './consoleDialogs.ts';
 import { canvasOpened } from './consoleSteps.ts';
@@ -18,7 +18,7 @@ async function changeName(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
 }
 
-/** The lists, popovers and questions. */
+/** The lists, popovers and confirmations. */
 export function menusOf(project: string): View[] {
   const list = `/console/p/${project}/workflows`;
   const mail = `${list}/order-confirmation?node=mail`;

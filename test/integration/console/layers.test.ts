@@ -1,4 +1,7 @@
-/** Every menu, popover and dialog lies above the page: each of its controls is what a click at its centre hits. */
+/**
+ * Every menu, popover and dialog lies above the page: each of its controls is what a click at its centre
+ * hits.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';

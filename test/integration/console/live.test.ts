@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflows } from '../../../operator/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
 import { manifestOf } from '../../support/consoleStock.ts';
-import { addBehind, canvasOpened, runEnded, save, saveLive } from '../../support/consoleSteps.ts';
+import { addAfter, canvasOpened, runEnded, save, saveLive } from '../../support/consoleSteps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
 
 const PROJECT = 'shop';
@@ -58,7 +58,7 @@ async function renamed(page: Page, name: string): Promise<void> {
 
 test('an active workflow lists its live changes and saves nothing before confirmation', async () => {
   const page = await opened('saved', { active: true });
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await page.keyboard.press('Control+s');
   await question(page).getByRole('list', { name: 'Changes' }).getByText('Added: reply').waitFor();
   await question(page).getByText('id: reply').waitFor();
@@ -71,7 +71,7 @@ test('an active workflow lists its live changes and saves nothing before confirm
 
 test('a test run of an active workflow saves and starts nothing before confirmation', async () => {
   const page = await opened('tested', { active: true });
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   await dialog.getByText('This workflow is active').waitFor();
@@ -91,7 +91,7 @@ test('a name of an active workflow, and any change of an inactive one, is saved 
   await renamed(page, 'Orders');
   await save(page);
   page = await opened('inactive', { active: false });
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await save(page);
   expect(await storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
 });

@@ -1,4 +1,7 @@
-/** Signing in at a real OpenID Connect provider that a real API server trusts, with two replicas of the gateway. */
+/**
+ * Signing in at a real OpenID Connect provider that a real API server trusts, with two replicas of the
+ * gateway.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, roles } from '../../../kube/resource.ts';

@@ -1,4 +1,7 @@
-/** Every page and dialog for people who use a keyboard or a screen reader, who see little contrast, or who have a narrow screen. */
+/**
+ * Every page and dialog for people who use a keyboard or a screen reader, who see little contrast, or who
+ * have a narrow screen.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flawsOf } from '../../support/axe.ts';

@@ -1,4 +1,7 @@
-/** What people see of what they may not do: nothing. And what other sites can make a signed-in browser do: nothing. */
+/**
+ * What people see of what they may not do: nothing. And what other sites can make a signed-in browser do:
+ * nothing.
+ */
 import type { Browser, Page, Request, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';

@@ -1,4 +1,7 @@
-/** What cookies of the console are sealed with: keys in a real run store, two replicas, and a clock that tests move. */
+/**
+ * What cookies of the console are sealed with: keys in a real run store, two replicas, and a clock that tests
+ * move.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOrigin } from '../../../gateway/console/origin.ts';

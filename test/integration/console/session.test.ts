@@ -313,7 +313,8 @@ test('while the run store is away who was here goes on, nobody signs in or out, 
 test('with a run store that lost its data sessions end, and new ones work at every replica', async () => {
   const visitor = await signedIn();
   await door.redis.replace();
-  // Each replica notices the other key when it reads it again, or when it is shown a session that it cannot open.
+  // Each replica notices the other key when it reads it again, or when it is shown a session that it cannot
+  // open.
   await pollUntil(
     'a session of the new key',
     async () => {

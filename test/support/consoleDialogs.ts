@@ -1,4 +1,4 @@
-/** The menus and dialogs of the console, each opened by the steps of a user, and changes made by other clients. */
+/** The menus and dialogs of the console, opened by the steps of a user, and changes by other clients. */
 import type { Page } from 'playwright-core';
 import { canvasOpened, choose } from './consoleSteps.ts';
 

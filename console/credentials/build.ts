@@ -2,6 +2,7 @@
  * Builds the spec of a credential and the content of its Secrets from the values of the form. Pure. Secret
  * values never get into the spec, which only references the keys of a Secret.
  */
+import { isRecord } from '../kube/patch.ts';
 import type { Editor, Field } from '../forms/fields.ts';
 
 export type SecretRef = { name: string; key: string };
@@ -141,30 +142,8 @@ export function entriesOf(account: Record<string, unknown>): Entries {
           secrets[here] = { kind: 'stored', ref: value as SecretRef, value: '' };
           return [];
         }
-        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-        return [[name, isObject ? walk(value as Record<string, unknown>, here) : value]];
+        return [[name, isRecord(value) ? walk(value, here) : value]];
       }),
     );
   return { fields: walk(account, ''), secrets };
-}
-
-/** A merge patch (RFC 7396) from one object to the other. Lists are replaced as a whole. */
-export function mergePatch(
-  before: Record<string, unknown>,
-  next: Record<string, unknown>,
-): Record<string, unknown> {
-  const removed = Object.keys(before).filter((name) => !Object.hasOwn(next, name));
-  const changed = Object.entries(next).flatMap(([name, value]) => {
-    const old = before[name];
-    if (isPlain(old) && isPlain(value)) {
-      const inner = mergePatch(old, value);
-      return Object.keys(inner).length === 0 ? [] : [[name, inner] as const];
-    }
-    return JSON.stringify(old) === JSON.stringify(value) ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries([...removed.map((name) => [name, null] as const), ...changed]);
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -14,7 +14,8 @@ import {
   type CredentialObject,
   type SecretObject,
 } from '../kube/resources.ts';
-import { mergePatch, type Built } from './build.ts';
+import { mergePatch } from '../kube/patch.ts';
+import type { Built } from './build.ts';
 
 type At = { namespace: string; name: string };
 /** The result depends on the name of the Secret for typed values. */
@@ -73,7 +74,7 @@ export async function updateCredential(
       }),
       annotations: { [ANNOTATION.check]: newRequestValue() },
     },
-    spec: { [kind]: mergePatch(before, account) },
+    spec: { [kind]: mergePatch(before, account) ?? {} },
   };
   await patchObject(CREDENTIALS, at, patch, { dryRun: true });
   for (const [secret, stringData] of Object.entries(replaced))

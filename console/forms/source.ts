@@ -2,6 +2,7 @@
  * The sources of an expression: the nodes before it, with their last outputs or, before the first run, with
  * test data and example shapes. Reads own properties only, as the evaluation does.
  */
+import { isRecord } from '../kube/patch.ts';
 import { printStep, type NodeMember, type PathStep } from '../../api/expression/reference.ts';
 import type { NodeOutput } from '../../api/expression/scope.ts';
 import type { NodeKind, WorkflowNode } from '../../api/workflow.ts';
@@ -124,8 +125,4 @@ export function typeLabel(value: unknown): string {
   if (Array.isArray(value)) return `list of ${value.length}`;
   if (typeof value === 'object') return 'object';
   return typeof value === 'string' ? 'text' : typeof value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

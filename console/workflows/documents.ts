@@ -2,6 +2,7 @@
  * Reads workflows from pasted YAML or JSON with the lines of their fields. Import it lazily: the parser is
  * large.
  */
+import { isRecord } from '../kube/patch.ts';
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
@@ -122,8 +123,4 @@ function textsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { edgesOf } from './graph.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
-import { isEqual, mergePatch } from './patch.ts';
+import { isEqual, mergePatch } from '../../kube/patch.ts';
 
 export type LiveChange = { kind: 'added' | 'changed' | 'removed'; what: string };
 

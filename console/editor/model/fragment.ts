@@ -2,6 +2,7 @@
  * Copied parts of a workflow: nodes, the edges between them and positions. Pasting assigns free IDs and
  * renames references within the part; references to other nodes stay.
  */
+import { isRecord } from '../../kube/patch.ts';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { readPositions } from './annotation.ts';
 import { edgesOf } from './graph.ts';
@@ -97,8 +98,4 @@ function isNode(value: unknown): value is WorkflowNode {
 
 function isEdge(value: unknown): value is WorkflowEdge {
   return isRecord(value) && typeof value['from'] === 'string' && typeof value['to'] === 'string';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

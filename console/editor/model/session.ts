@@ -6,7 +6,8 @@ import { type WorkflowObject } from '../../kube/resources.ts';
 import { draftOf, POSITIONS } from './annotation.ts';
 import { rebaseHistory, historyOf, recorded, redone, undone, type History } from './history.ts';
 import type { Draft, Operation } from './model.ts';
-import { isEqual, rebaseDraft } from './patch.ts';
+import { isEqual } from '../../kube/patch.ts';
+import { rebaseDraft } from './patch.ts';
 
 export type Session = {
   /** The object as last read, on which the draft is based. */

@@ -6,7 +6,7 @@ import { yamlText } from '../../ui/yamlText.ts';
 import { edgesOf } from './graph.ts';
 import { layoutOf } from './layout.ts';
 import type { Draft } from './model.ts';
-import { isEqual } from './patch.ts';
+import { isEqual } from '../../kube/patch.ts';
 import { freePlace, type Position } from './place.ts';
 
 type Mistake = { from: number; to: number; message: string };

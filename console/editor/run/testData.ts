@@ -1,4 +1,5 @@
 /** The input of test runs: the trigger's test data, or an example event of its kind. */
+import { isRecord } from '../../kube/patch.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
@@ -104,8 +105,4 @@ function parse(text: string): { ok: true; value: unknown } | { ok: false; messag
   } catch (error) {
     return { ok: false, message: `Invalid JSON: ${error instanceof Error ? error.message : ''}` };
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import { failureFrom } from '../../http/failure.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { isEqual, mergePatch } from '../model/patch.ts';
+import { isEqual, mergePatch } from '../../kube/patch.ts';
 import { draftProblems, forbiddenCredential } from '../model/problems.ts';
 import { useEditorPart, useEditorStore } from './store.ts';
 

@@ -16,7 +16,7 @@ import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
-import { isEqual } from '../model/patch.ts';
+import { isEqual } from '../../kube/patch.ts';
 import type { Problems } from '../model/problems.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { pathOf, placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';

@@ -2,13 +2,7 @@ import { expect, test } from 'vitest';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { fieldsOf } from '../../../console/forms/fields.ts';
 import { hostsProblem, hostsText, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
-import {
-  builtAccount,
-  entriesOf,
-  mergePatch,
-  secretKey,
-  type Entries,
-} from '../../../console/credentials/build.ts';
+import { builtAccount, entriesOf, secretKey, type Entries } from '../../../console/credentials/build.ts';
 
 const { credentials } = consoleSchemas();
 const built = (kind: string, entries: Entries) =>
@@ -134,13 +128,4 @@ test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([
   ['oauth2', { allowedHosts: ['a b'] }, /^"a b": an allowed host is a name/],
 ])('the hosts of a %s account: %j', (kind, account, problem) => {
   expect(hostsProblem(kind, { ...account }) ?? '').toMatch(problem);
-});
-
-test.each([
-  ['nothing', { a: 1, b: { c: [1] } }, { a: 1, b: { c: [1] } }, {}],
-  ['a field that is gone', { a: 1, b: 2 }, { a: 1 }, { b: null }],
-  ['a field inside', { a: { b: 1, c: 2 } }, { a: { b: 3 } }, { a: { b: 3, c: null } }],
-  ['a list', { a: [1, 2] }, { a: [2] }, { a: [2] }],
-])('a merge patch has the changes: %s', (_what, before, next, patch) => {
-  expect(mergePatch(before, next)).toEqual(patch);
 });

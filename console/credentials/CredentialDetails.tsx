@@ -10,7 +10,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { ago, fullTime } from '../ui/format.ts';
 import { ConnectButton } from './ConnectButton.tsx';
-import { CredentialEditDialog } from './CredentialForm.tsx';
+import { CredentialEditDialog } from './CredentialDialogs.tsx';
 import { DeleteCredential } from './DeleteCredential.tsx';
 import { hostsText } from './hosts.ts';
 import { credentialState, readyOf } from './state.ts';
@@ -158,9 +158,9 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
   );
 }
 
-/** Tests a credential and shows the result as soon as it is known. */
 type CheckPanelProps = { credential: CredentialObject };
 
+/** Tests a credential and shows the result as soon as it is known. */
 function CheckPanel({ credential }: CheckPanelProps) {
   const { namespace = '', name } = credential.metadata;
   const [isAsking, setAsking] = useState(false);

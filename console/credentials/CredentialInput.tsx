@@ -14,7 +14,7 @@ import { wrapperOf } from '../forms/inputs/PlainInputs.tsx';
 import type { InputProps } from '../forms/props.ts';
 
 const CredentialDialog = lazy(async () => ({
-  default: (await import('./CredentialForm.tsx')).CredentialDialog,
+  default: (await import('./CredentialDialogs.tsx')).CredentialDialog,
 }));
 
 export function CredentialInput(props: InputProps<'credential'>) {

@@ -10,7 +10,7 @@ import { CREDENTIALS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { CredentialDialog } from './CredentialForm.tsx';
+import { CredentialDialog } from './CredentialDialogs.tsx';
 import { CredentialTable } from './CredentialTable.tsx';
 import { readUsage, type Usage } from './usage.ts';
 

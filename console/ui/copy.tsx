@@ -17,13 +17,13 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Text with a copy button. */
 type Props = {
   text: string;
   /** The name of the text, such as "URL". */
   what: string;
 };
 
+/** Text with a copy button. */
 export function CopyLine({ text, what }: Props) {
   return (
     <Group gap={4} wrap="nowrap" align="flex-start">

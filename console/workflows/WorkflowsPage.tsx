@@ -200,9 +200,9 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   );
 }
 
-/** Shown in a project without workflows. */
 type Props = { project: string; mayCreate: boolean; onCreate: (tab: CreateTab) => void };
 
+/** Shown in a project without workflows. */
 function NoWorkflows({ project, mayCreate, onCreate }: Props) {
   if (!mayCreate)
     return (

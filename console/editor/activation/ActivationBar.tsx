@@ -195,12 +195,12 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   );
 }
 
-/** Asks whether to save changes before a workflow is activated: only saved changes run. */
 type Props = {
   onClose: () => void;
   onAnswer: (saves: boolean) => Promise<void>;
 };
 
+/** Asks whether to save changes before a workflow is activated: only saved changes run. */
 function SaveFirst({ onClose, onAnswer }: Props) {
   return (
     <Modal opened onClose={onClose} title="Unsaved changes">

@@ -68,9 +68,9 @@ function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
   );
 }
 
-/** Waits for the next request to a webhook and shows its content and run. */
 type WaitingForRequestProps = { namespace: string; workflow: string; triggerId: string };
 
+/** Waits for the next request to a webhook and shows its content and run. */
 function WaitingForRequest({ namespace, workflow, triggerId }: WaitingForRequestProps) {
   const { data: table } = useTable(RUNS, namespace, {
     fieldSelector: `spec.workflow=${workflow}`,

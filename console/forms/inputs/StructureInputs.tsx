@@ -1,21 +1,9 @@
 /** Inputs for lists, maps, objects, exclusive options and values of several shapes. */
-import {
-  ActionIcon,
-  Button,
-  Fieldset,
-  Group,
-  Input,
-  SegmentedControl,
-  Select,
-  Stack,
-  TagsInput,
-  TextInput,
-} from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { Fieldset, Group, Input, SegmentedControl, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useState, type ComponentType } from 'react';
 import type { Editor, Field } from '../fields.ts';
 import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } from '../values.ts';
-import { FieldLabel } from '../FieldLabel.tsx';
+import { AddButton, Framed, RemoveButton } from './Framed.tsx';
 import { wrapperOf } from './PlainInputs.tsx';
 import type { FieldInputProps, InputProps } from '../props.ts';
 
@@ -70,7 +58,7 @@ function RowListInput({ Field, field, path, value, onChange, error, isReadOnly, 
             />
           </div>
           {!isReadOnly && (
-            <Remove
+            <RemoveButton
               label={`Remove ${field.label} ${index + 1}`}
               onClick={() => onChange(items.toSpliced(index, 1))}
             />
@@ -78,7 +66,7 @@ function RowListInput({ Field, field, path, value, onChange, error, isReadOnly, 
         </Group>
       ))}
       {!isReadOnly && (
-        <Add
+        <AddButton
           label={`Add to ${field.label}`}
           onClick={() => onChange([...items, emptyOf(field.editor.item)])}
         />
@@ -126,14 +114,16 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
             />
           </div>
           {!isReadOnly && (
-            <Remove
+            <RemoveButton
               label={`Remove ${name || `row ${index + 1}`}`}
               onClick={() => change(shown.toSpliced(index, 1))}
             />
           )}
         </Group>
       ))}
-      {!isReadOnly && <Add label={`Add to ${field.label}`} onClick={() => setRows([...shown, ['', '']])} />}
+      {!isReadOnly && (
+        <AddButton label={`Add to ${field.label}`} onClick={() => setRows([...shown, ['', '']])} />
+      )}
     </Framed>
   );
 }
@@ -261,54 +251,5 @@ export function ShapesInput(props: Nested<'shapes'>) {
         </>
       }
     />
-  );
-}
-
-type GroupProps = {
-  field: { label: string; help?: string; isRequired: boolean };
-  error: string | undefined;
-  actions?: React.ReactNode;
-  children: React.ReactNode;
-};
-
-function Framed({ field, error, actions, children }: GroupProps) {
-  return (
-    <Input.Wrapper
-      size="xs"
-      role="group"
-      aria-label={field.label}
-      labelElement="div"
-      label={<FieldLabel label={field.label} isRequired={field.isRequired} actions={actions} />}
-      labelProps={{ style: { width: '100%' } }}
-      description={field.help}
-      error={error}
-    >
-      <Stack gap={6} pl="sm" style={{ borderLeft: '2px solid var(--mantine-color-default-border)' }}>
-        {children}
-      </Stack>
-    </Input.Wrapper>
-  );
-}
-
-function Add({ label, onClick }: { label: string; onClick: () => void }) {
-  return (
-    <Button
-      size="compact-xs"
-      variant="subtle"
-      leftSection={<IconPlus size={14} />}
-      onClick={onClick}
-      aria-label={label}
-      style={{ alignSelf: 'flex-start' }}
-    >
-      Add
-    </Button>
-  );
-}
-
-function Remove({ label, onClick }: { label: string; onClick: () => void }) {
-  return (
-    <ActionIcon size={30} variant="subtle" color="gray" aria-label={label} onClick={onClick}>
-      <IconTrash size={16} />
-    </ActionIcon>
   );
 }

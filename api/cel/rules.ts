@@ -88,7 +88,7 @@ function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
   if (!outer || !isNodes(outer.from)) return undefined;
   if (access.key === undefined || !NODE_MEMBERS.some((member) => member === access.key)) {
     throw refuse(
-      `behind nodes.<id> write one of .${NODE_MEMBERS.join(', .')}`,
+      `after nodes.<id> use one of .${NODE_MEMBERS.join(', .')}`,
       typeof access.key === 'string' ? access.key : undefined,
     );
   }

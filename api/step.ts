@@ -102,7 +102,7 @@ export const stepOptions = {
   ).optional(),
   retry: z
     .object({
-      limit: z.int().min(0).max(20).describe('How often to try again after an error that is worth it.'),
+      limit: z.int().min(0).max(20).describe('How often to retry after a temporary error.'),
       backoff: z
         .object({
           initial: duration('Wait before the first retry. Default 1s.', DURATION_BOUNDS.backoff).optional(),
@@ -124,7 +124,7 @@ export const stepOptions = {
         .optional(),
     })
     .optional()
-    .describe('Whether and how to try again. Default: not.'),
+    .describe('Retry on failure. Off by default.'),
   onError: z
     .enum(['Fail', 'Continue'])
     .optional()

@@ -1,4 +1,4 @@
-/** The console: this file only wires. */
+/** The entry point of the console. */
 import './styles.ts';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
@@ -7,7 +7,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { isPassing } from './http/call.ts';
 import { followVisibility } from './kube/live.ts';
-import { announceNonce, styleNonce } from './nonce.ts';
+import { announceNonce, styleNonce } from './ui/nonce.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './session/SessionGate.tsx';
 import { theme, variables } from './theme.ts';
@@ -17,19 +17,19 @@ installTrustedTypes();
 announceNonce();
 followVisibility();
 
-/** How soon what could not be read is asked for again. */
-const AGAIN_MS = 5_000;
+/** The delay before failed queries are retried. */
+const RETRY_MS = 5_000;
 
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // Watches keep what is shown current.
+      // Watches keep the data current.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
       retry: (failures, error) => isPassing(error) && failures < 3,
-      // A page that shows nothing but a failure tries again by itself.
+      // A page that only shows a failure retries by itself.
       refetchInterval: ({ state: { data, error } }) =>
-        data === undefined && isPassing(error) ? AGAIN_MS : false,
+        data === undefined && isPassing(error) ? RETRY_MS : false,
     },
   },
 });

@@ -1,4 +1,4 @@
-/** The pages and their addresses. Each page is loaded when it is first opened. */
+/** The pages and their URLs. Each page is loaded on first use. */
 import {
   createRootRoute,
   createRoute,
@@ -32,7 +32,7 @@ const workflows = createRoute({
 
 type EditorSearch = { run?: string; node?: string };
 
-/** What the address says of the editor; what makes no sense is left out. */
+/** The parameters of the editor. Invalid values are dropped. */
 function editorSearch({ run, node }: Record<string, unknown>): EditorSearch {
   return {
     ...(typeof run === 'string' && { run }),
@@ -57,7 +57,7 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/runs/$run',
-  // Only the run store knows a run that has no record, and finds it by its workflow.
+  // A run without a record can only be found in the run store, by its workflow.
   validateSearch: ({ workflow }: Record<string, unknown>): { workflow?: string } =>
     typeof workflow === 'string' ? { workflow } : {},
   component: lazyRouteComponent(() => import('./runs/RunPage.tsx'), 'RunPage'),
@@ -66,7 +66,7 @@ const run = createRoute({
 const credentials = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/credentials',
-  // The one that is open to begin with.
+  // The row to expand.
   validateSearch: ({ credential }: Record<string, unknown>): { credential?: string } =>
     typeof credential === 'string' ? { credential } : {},
   component: lazyRouteComponent(() => import('./credentials/CredentialsPage.tsx'), 'CredentialsPage'),

@@ -1,4 +1,4 @@
-/** The style sheets of the parts of Mantine that the console uses, in the order in which Mantine wants them. */
+/** The style sheets of the Mantine components in use, in the order that Mantine requires. */
 import '@mantine/core/styles/baseline.css';
 import '@mantine/core/styles/default-css-variables.css';
 import '@mantine/core/styles/global.css';

@@ -1,4 +1,4 @@
-/** How the console looks: one accent, dense controls, contrast that WCAG AA asks for in both colour schemes. */
+/** The theme: one accent color, dense controls, WCAG AA contrast in both color schemes. */
 import { createTheme, darken, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
 const teal: MantineColorsTuple = [
@@ -14,7 +14,7 @@ const teal: MantineColorsTuple = [
   '#085463',
 ];
 
-/** Modals and drawers. A header in one is none of the page. */
+/** Modals and drawers. Their header is not a landmark of the page. */
 const dialog = {
   defaultProps: {
     closeButtonProps: { 'aria-label': 'Close' },
@@ -25,7 +25,7 @@ const dialog = {
 
 export const theme = createTheme({
   primaryColor: 'windlass',
-  // White words on it can be read in both schemes.
+  // White text on this shade is readable in both schemes.
   primaryShade: 7,
   colors: { windlass: teal },
   autoContrast: true,
@@ -40,10 +40,10 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
-    // Choosing the same again keeps it; what may be empty has a button for that.
+    // Selecting the current option again keeps it. Optional fields have a clear button.
     Select: { defaultProps: { size: 'xs', allowDeselect: false } },
     NumberInput: { defaultProps: { size: 'xs' } },
-    // Mantine makes them smaller than the words of the smallest control.
+    // Mantine makes them smaller than the text of the smallest control.
     InputWrapper: {
       styles: {
         description: { fontSize: 'var(--mantine-font-size-xs)' },
@@ -52,13 +52,13 @@ export const theme = createTheme({
     },
     Modal: dialog,
     Drawer: dialog,
-    // The first thing to choose has the focus, and nothing but what can be chosen is in the list.
+    // The first item has the focus, and the list contains only items.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 400, withinPortal: true } },
   },
 });
 
-/** Where a colour is that of words, it is dark enough for them; red can also lie behind white words. */
+/** Text colors are dark enough to read; red also works below white text. */
 export const variables: CSSVariablesResolver = ({ colors }) => {
   const words = Object.entries(colors).flatMap(([name, shades]) => {
     const dark = darken(shades[9], 0.3);
@@ -75,7 +75,7 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
   return {
     variables: {},
     light: { ...Object.fromEntries(words), ...red, ...hint('#6c757d') },
-    // What deletes, and what failed, is red there too.
+    // Destructive actions and failures stay red there.
     dark: { ...red, ...hint('#9a9a9a'), '--mantine-color-red-light-color': 'var(--mantine-color-red-3)' },
   };
 };

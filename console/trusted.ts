@@ -1,12 +1,12 @@
 /**
- * The one Trusted Types policy of the page. Mantine writes its theme's variables through innerHTML of a style element; nothing else of
- * ours uses such a sink. So text passes only where it can be nothing but a style sheet: any `<` is refused.
+ * The only Trusted Types policy of the page. Mantine writes theme variables through innerHTML of a style
+ * element and no other code uses such a sink. Only text that cannot be markup passes: any `<` is refused.
  */
 type PolicyFactory = {
   createPolicy: (name: string, rules: { createHTML: (text: string) => string }) => unknown;
 };
 
-/** Makes the policy that the browser then uses by itself ("default"). Does nothing where the browser knows no Trusted Types. */
+/** Installs the policy as the browser's default. Does nothing in browsers without Trusted Types. */
 export function installTrustedTypes(): void {
   const { trustedTypes } = globalThis as { trustedTypes?: PolicyFactory };
   trustedTypes?.createPolicy('default', { createHTML: styleText });

@@ -1,10 +1,10 @@
-/** What the bundler makes of imports that are no TypeScript. */
+/** Types of imports that the bundler resolves. */
 declare module '*.module.css' {
   const classes: Record<string, string>;
   export default classes;
 }
 declare module '*.css';
 declare module 'windlass:schemas' {
-  // A relative import declaration is ignored in here, and everything would be any.
-  export const schemas: import('./schemas.ts').Schemas;
+  // Relative import declarations are ignored inside a module declaration, which would make the type `any`.
+  export const schemas: import('./forms/schemas.ts').Schemas;
 }

@@ -4,7 +4,7 @@ import { credentialSpec } from '../api/credential.ts';
 import { nodeOptions, stepOptions, steps } from '../api/step.ts';
 import { triggers } from '../api/trigger.ts';
 import { workflowSpec } from '../api/workflow.ts';
-import type { FieldSchema, Schemas, SkillSchema } from '../console/schemas.ts';
+import type { FieldSchema, Schemas, SkillSchema } from '../console/forms/schemas.ts';
 import { SKILLS } from '../nodes/register.ts';
 
 /** All schemas, as data. */

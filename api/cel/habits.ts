@@ -44,7 +44,7 @@ export function isBareText(source: string): boolean {
 }
 
 /** What to say of such a text: the quotes of YAML are none of CEL. */
-export const QUOTES_NEEDED = 'a text needs quotes of its own, inside those of YAML: \'"some text"\'';
+export const QUOTES_NEEDED = 'text needs quotes inside those of YAML: \'"some text"\'';
 
 /** The same length, so that offsets stay. */
 function withoutTexts(source: string): string {

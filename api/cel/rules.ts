@@ -88,7 +88,7 @@ function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
   if (!outer || !isNodes(outer.from)) return undefined;
   if (access.key === undefined || !NODE_MEMBERS.some((member) => member === access.key)) {
     throw refuse(
-      `after nodes.<id> write one of .${NODE_MEMBERS.join(', .')}`,
+      `after nodes.<id> use one of .${NODE_MEMBERS.join(', .')}`,
       typeof access.key === 'string' ? access.key : undefined,
     );
   }
@@ -108,7 +108,7 @@ function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse,
   if (typeof node.args === 'string' && names.has(node.args)) return;
   const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
   throw refuse(
-    `there is no '${String(node.args)}' here; write nodes.<id>.text_content or nodes.<id>.data_content${hint}`,
+    `unknown name '${String(node.args)}'; for node data write nodes.<id>.text_content or nodes.<id>.data_content${hint}`,
   );
 }
 

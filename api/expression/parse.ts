@@ -121,10 +121,10 @@ function parseNodeReference(cursor: Cursor, start: number): Reference {
     throw syntax(cursor, cursor.offset, "write the node's id in quotes: $('node id')");
   const node = parseString(cursor);
   skipSpace(cursor);
-  if (!take(cursor, ')')) throw syntax(cursor, cursor.offset, "expected ) after the node's id");
+  if (!take(cursor, ')')) throw syntax(cursor, cursor.offset, "expected ) after the node's ID");
   const [member, ...path] = parsePath(cursor, []);
   if (!isNodeMember(member)) {
-    throw syntax(cursor, start, `after $('node id') write one of .${NODE_MEMBERS.join(', .')}`);
+    throw syntax(cursor, start, `after $('node id') use one of .${NODE_MEMBERS.join(', .')}`);
   }
   if (member === 'text_content' && path.length > 0) {
     throw syntax(cursor, start, 'text_content is a text: nothing can be read out of it');

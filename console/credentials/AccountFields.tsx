@@ -1,4 +1,4 @@
-/** The fields of a credential's account, made of their schemas. Values that are secret have inputs of their own. */
+/** The fields of a credential's account, built from their schemas. Secret values have their own inputs. */
 import {
   Checkbox,
   Fieldset,
@@ -17,11 +17,11 @@ import { SecretInput } from './SecretInput.tsx';
 
 type Fields = Record<string, unknown>;
 
-/** How the inputs are told what was typed. */
+/** The values of the form and how inputs change them. */
 export type Typing = {
   secrets: Record<string, SecretEntry>;
   problems: Record<string, string>;
-  /** Whether whoever types may write Secrets; else they can only be named. */
+  /** Whether the user may write Secrets. Otherwise only existing Secrets can be referenced. */
   mayStore: boolean;
   onSecret: (path: string, entry: SecretEntry | undefined) => void;
 };
@@ -90,7 +90,6 @@ function AccountField({ field, path, value, onChange, typing }: FieldProps) {
 
 type PlainProps = Pick<FieldProps, 'field' | 'value' | 'onChange'> & { problem: string | undefined };
 
-/** A choice, a number, a yes or no, texts, or a text. */
 function PlainInput({ field, value, problem, onChange }: PlainProps) {
   const { editor, label, help, isRequired, placeholder } = field;
   const about = {
@@ -153,7 +152,7 @@ function PlainInput({ field, value, problem, onChange }: PlainProps) {
 
 type OneOfProps = Omit<Props, 'path' | 'fields'> & { options: readonly Field[] };
 
-/** Of these exactly one: what was typed for the others is forgotten. */
+/** Exactly one of the options. Changing the option discards the values of the others. */
 export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
   const taken = options.find(({ name }) => given[name] !== undefined) ?? options[0];
   const choose = (name: string): void => {
@@ -165,7 +164,7 @@ export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
   return (
     <Stack gap="sm">
       <Text size="xs" fw={500} id="credential-login">
-        How the API is told who asks
+        Authentication
       </Text>
       <SegmentedControl
         aria-labelledby="credential-login"

@@ -1,19 +1,19 @@
 /**
- * Connects an account: a window is opened at once, since browsers allow that only on a click, and led to the provider when there is a
- * link; the last page in it closes it. What comes of it is seen in the credential's status, so that closing the window early harms nothing.
+ * Connects an account. Browsers allow a window only on a click, so it opens at once and navigates to the
+ * provider when the link is there; the last page in it closes it. The result appears in the status of the
+ * credential, so closing the window early does no harm.
  */
 import { Anchor, Button, Group, Loader, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useState } from 'react';
 import { callJson } from '../http/call.ts';
 import type { CredentialObject } from '../kube/resources.ts';
-import { tellFailure } from '../shell/tell.ts';
+import { notifyFailure } from '../ui/notify.tsx';
 import { connectingState, connectionMark, webLink, type Link } from './connecting.ts';
-import { readyOf } from './ready.ts';
-import { connectWord } from './state.ts';
+import { connectLabel, readyOf } from './state.ts';
 
 type Attempt = {
-  /** The status when it began. */
+  /** The status before connecting. */
   mark: string;
   link?: Link;
   popup: Window | null;
@@ -27,18 +27,18 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
 
   const begin = async (): Promise<void> => {
     const popup = window.open('about:blank', 'windlass-connect', 'popup,width=560,height=760');
-    // The pages that come there have no business with this one.
+    // The provider's pages must not control this page.
     if (popup !== null) popup.opener = null;
     const mark = connectionMark(credential);
     setAttempt({ mark, popup });
     try {
-      const link = await askForLink(namespace, name);
+      const link = await requestLink(namespace, name);
       if (popup !== null && !popup.closed) popup.location.href = link.url;
       setAttempt({ mark, popup, link });
     } catch (error) {
       popup?.close();
       setAttempt(undefined);
-      tellFailure(`${name} cannot be connected now`, error);
+      notifyFailure(`Could not connect ${name}`, error);
     }
   };
   return (
@@ -48,28 +48,28 @@ export function ConnectButton({ credential }: { credential: CredentialObject }) 
         leftSection={<IconPlugConnected size={14} />}
         onClick={() => void begin()}
       >
-        {connectWord(ready ?? {})}
+        {connectLabel(ready ?? {})}
       </Button>
       <div role="status">
-        {attempt && state && <AttemptWords attempt={attempt} state={state} message={ready?.message ?? ''} />}
+        {attempt && state && <AttemptStatus attempt={attempt} state={state} message={ready?.message ?? ''} />}
       </div>
     </Group>
   );
 }
 
-async function askForLink(namespace: string, name: string): Promise<Link> {
+async function requestLink(namespace: string, name: string): Promise<Link> {
   const id = `${encodeURIComponent(namespace)}.${encodeURIComponent(name)}`;
   return webLink(await callJson<Link>(`/credentials/${id}/connect`, { method: 'POST' }));
 }
 
 type WordsProps = { attempt: Attempt; state: ReturnType<typeof connectingState>; message: string };
 
-function AttemptWords({ attempt: { link, popup }, state, message }: WordsProps) {
+function AttemptStatus({ attempt: { link, popup }, state, message }: WordsProps) {
   if (state === 'connected') return <Text size="xs">Connected.</Text>;
   if (state === 'refused')
     return (
       <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-        It was not connected: {message}
+        Not connected: {message}
       </Text>
     );
   return (
@@ -77,12 +77,12 @@ function AttemptWords({ attempt: { link, popup }, state, message }: WordsProps) 
       <Loader size={14} />
       <Text size="xs">
         {popup === null && link !== undefined
-          ? 'The browser has blocked the window.'
-          : 'Waiting until you have signed in in the other window.'}
+          ? 'The browser blocked the window.'
+          : 'Waiting for you to sign in in the other window.'}
       </Text>
       {link !== undefined && (
         <Anchor href={link.url} target="_blank" rel="noreferrer" size="xs">
-          {popup === null ? 'Sign in at the provider' : 'Open it again'}
+          {popup === null ? 'Sign in at the provider' : 'Reopen the window'}
         </Anchor>
       )}
     </Group>

@@ -1,28 +1,28 @@
-/** What is known of one credential, live, and what can be done with it; each action is shown to those who may do it. */
-import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
+/** Details of one credential, live, and its actions. Each action is shown only to users who may use it. */
+import { Button, Group, Loader, Skeleton, Stack, Text } from '@mantine/core';
+import { IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import type { CredentialKind } from '../../api/credential.ts';
 import { useMay } from '../kube/access.ts';
 import { useObject } from '../kube/hooks.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { TextLink } from '../shell/links.tsx';
-import { ago, fullTime } from '../words.ts';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { ago, fullTime } from '../ui/format.ts';
 import { ConnectButton } from './ConnectButton.tsx';
-import { CredentialEditDialog } from './CredentialForm.tsx';
+import { CredentialEditDialog } from './CredentialDialogs.tsx';
 import { DeleteCredential } from './DeleteCredential.tsx';
-import { hostWords } from './hosts.ts';
-import { readyOf } from './ready.ts';
-import { credentialState } from './state.ts';
-import { TrialPanel } from './TrialPanel.tsx';
+import { hostsText } from './hosts.ts';
+import { credentialState, readyOf } from './state.ts';
 import type { Use } from './usage.ts';
 import classes from './credentials.module.css';
+import { notifyFailure } from '../ui/notify.tsx';
+import { requestCheck, isCheckRequested, checkDescription } from './check.ts';
 
 type Props = {
   project: string;
   name: string;
-  /** Undefined while it is read, null where it may not be. */
+  /** Undefined while loading, null if the user may not read workflows. */
   uses: readonly Use[] | null | undefined;
 };
 
@@ -34,7 +34,7 @@ export function CredentialDetails({ project, name, uses }: Props) {
     ) : (
       <FailureNote error={error} onRetry={() => void refetch()} />
     );
-  if (credential === null) return <Text size="sm">It is not there any more.</Text>;
+  if (credential === null) return <Text size="sm">This credential no longer exists.</Text>;
   return <Details credential={credential} uses={uses} />;
 }
 
@@ -61,7 +61,7 @@ function Details({ credential, uses }: DetailsProps) {
         </Text>
       )}
       {credential.spec.oauth2 !== undefined && mayConnect && <ConnectButton credential={credential} />}
-      {mayPatch && <TrialPanel credential={credential} />}
+      {mayPatch && <CheckPanel credential={credential} />}
       <Facts credential={credential} />
       <Fact label="Used by">
         <Uses namespace={namespace} uses={uses} />
@@ -76,21 +76,21 @@ function Facts({ credential: { spec, status } }: { credential: CredentialObject 
   return (
     <>
       {account !== undefined && <Fact label="Account">{account}</Fact>}
-      {(spec.http ?? spec.oauth2) !== undefined && <Fact label="Allowed hosts">{hostWords(spec)}</Fact>}
-      {lastChecked !== undefined && <Fact label="Last checked">{timeWords(lastChecked)}</Fact>}
+      {(spec.http ?? spec.oauth2) !== undefined && <Fact label="Allowed hosts">{hostsText(spec)}</Fact>}
+      {lastChecked !== undefined && <Fact label="Last checked">{timeText(lastChecked)}</Fact>}
       {expires !== undefined && (
         <Fact label="Expires">
-          {timeWords(expires)}
-          {spec.oauth2 === undefined ? '' : '; it is renewed by itself where the provider allows it'}
+          {timeText(expires)}
+          {spec.oauth2 === undefined ? '' : '; renewed automatically where the provider allows it'}
         </Fact>
       )}
       {models.length > 0 && <Fact label="Models">{models.join(', ')}</Fact>}
-      {grantedScopes.length > 0 && <Fact label="Rights">{grantedScopes.join(', ')}</Fact>}
+      {grantedScopes.length > 0 && <Fact label="Scopes">{grantedScopes.join(', ')}</Fact>}
     </>
   );
 }
 
-function timeWords(time: string): string {
+function timeText(time: string): string {
   return `${ago(time, Date.now())} (${fullTime(time)})`;
 }
 
@@ -109,7 +109,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 
 function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
   if (uses === undefined) return '…';
-  if (uses === null) return 'You may not read the workflows of this project.';
+  if (uses === null) return 'You are not allowed to read the workflows of this project.';
   if (uses.length === 0) return 'No workflow.';
   return uses.map(({ workflow, displayName, nodes }, at) => (
     <span key={workflow}>
@@ -156,4 +156,61 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
       {dialog === 'delete' && <DeleteCredential credential={credential} uses={uses} onClose={close} />}
     </Group>
   );
+}
+
+type CheckPanelProps = { credential: CredentialObject };
+
+/** Tests a credential and shows the result as soon as it is known. */
+function CheckPanel({ credential }: CheckPanelProps) {
+  const { namespace = '', name } = credential.metadata;
+  const [isAsking, setAsking] = useState(false);
+  const [wasAsked, setAsked] = useState(false);
+  const words = checkDescription(credential.spec);
+  // Includes checks that other users or changes requested.
+  const isChecking = isAsking || isCheckRequested(credential);
+  const begin = async (): Promise<void> => {
+    setAsking(true);
+    try {
+      await requestCheck({ namespace, name });
+      setAsked(true);
+    } catch (error) {
+      notifyFailure(`Could not test ${name}`, error);
+    } finally {
+      setAsking(false);
+    }
+  };
+  if (words === undefined)
+    return (
+      <Text size="xs" c="dimmed">
+        This kind of credential cannot be tested.
+      </Text>
+    );
+  return (
+    <Group gap="sm">
+      <Button
+        variant="default"
+        leftSection={<IconPlugConnected size={14} />}
+        onClick={() => void begin()}
+        disabled={isChecking}
+      >
+        Test
+      </Button>
+      <Group gap="xs" role="status">
+        {isChecking && <Loader size={14} />}
+        <Text size="xs" c="dimmed">
+          {isChecking ? `${words} ${pendingText(credential)}` : wasAsked ? resultText(credential) : words}
+        </Text>
+      </Group>
+    </Group>
+  );
+}
+
+function pendingText({ status }: CredentialObject): string {
+  const ready = readyOf(status);
+  return ready?.reason === 'NotChecked' ? ready.message : 'This takes up to 15 seconds.';
+}
+
+function resultText({ status }: CredentialObject): string {
+  const ready = readyOf(status);
+  return `Tested: ${credentialState(ready ?? {}).word.toLowerCase()}.`;
 }

@@ -1,129 +1,34 @@
-/** Making and changing a credential. What is secret goes straight into a Secret and is forgotten here as soon as it is stored. */
-import {
-  Anchor,
-  Button,
-  Collapse,
-  Group,
-  Modal,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-  UnstyledButton,
-} from '@mantine/core';
+/** The form of a credential. Secret values are dropped from memory as soon as they are stored. */
+import { Anchor, Button, Collapse, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';
 import { schemas } from 'windlass:schemas';
-import { CopyLine } from '../editor/activation/CopyLine.tsx';
+import { CopyLine } from '../ui/copy.tsx';
 import type { Field } from '../forms/fields.ts';
 import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.ts';
 import { rightQuery } from '../kube/access.ts';
 import { sessionQuery } from '../session/session.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { tellDone } from '../shell/tell.ts';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { notifySuccess } from '../ui/notify.tsx';
 import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
 import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
-import { choiceOf, choicesFor, type Choice } from './choices.ts';
+import type { Choice } from './choices.ts';
 import { hostsProblem, withSuggestedHosts } from './hosts.ts';
 import { layoutOf } from './layout.ts';
 import { nameProblem, suggestedName } from './names.ts';
-import { explainedRefusal } from './refusal.ts';
+import { explainRefusal } from './refusal.ts';
 import { createCredential, secretNameOf, updateCredential } from './save.ts';
-import classes from './credentials.module.css';
-
-type DialogProps = {
-  namespace: string;
-  /** The kinds that are of use; empty: all. */
-  kinds: readonly string[];
-  opened: boolean;
-  onClose: () => void;
-  /** With the name of the new credential. */
-  onCreated: (name: string) => void;
-};
-
-/** Asks what kind of credential it is to be, then for its account, and makes it. */
-export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated }: DialogProps) {
-  return (
-    <Modal opened={opened} onClose={onClose} title="New credential" size="lg">
-      <NewCredential
-        namespace={namespace}
-        kinds={kinds}
-        onDone={(name) => {
-          onCreated(name);
-          onClose();
-        }}
-      />
-    </Modal>
-  );
-}
-
-type NewProps = { namespace: string; kinds: readonly string[]; onDone: (name: string) => void };
-
-function NewCredential({ namespace, kinds, onDone }: NewProps) {
-  const choices = choicesFor(kinds);
-  const [chosen, setChosen] = useState<Choice | undefined>(choices.length === 1 ? choices[0] : undefined);
-  if (chosen === undefined) return <ChoiceGrid choices={choices} onChoose={setChosen} />;
-  return (
-    <CredentialForm
-      namespace={namespace}
-      choice={chosen}
-      onDone={onDone}
-      {...(choices.length > 1 && { onBack: () => setChosen(undefined) })}
-    />
-  );
-}
-
-function ChoiceGrid({
-  choices,
-  onChoose,
-}: {
-  choices: readonly Choice[];
-  onChoose: (choice: Choice) => void;
-}) {
-  return (
-    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
-      {choices.map((choice) => (
-        <UnstyledButton key={choice.id} className={classes['choice'] ?? ''} onClick={() => onChoose(choice)}>
-          <Text size="sm" fw={600}>
-            {choice.label}
-          </Text>
-          <Text size="xs" c="dimmed">
-            {choice.sentence}
-          </Text>
-        </UnstyledButton>
-      ))}
-    </SimpleGrid>
-  );
-}
-
-type EditProps = { credential: CredentialObject; kind: Choice['kind']; onClose: () => void };
-
-/** Changes a credential that is there. */
-export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
-  const { namespace = '', name } = credential.metadata;
-  const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
-  return (
-    <Modal opened onClose={onClose} title={`Edit ${name}`} size="lg">
-      <CredentialForm
-        namespace={namespace}
-        choice={choiceOf(kind, account)}
-        credential={credential}
-        onDone={onClose}
-      />
-    </Modal>
-  );
-}
 
 type FormProps = {
   namespace: string;
   choice: Choice;
-  /** The credential that is changed; left out: a new one. */
+  /** The credential to change; undefined: a new one. */
   credential?: CredentialObject;
   onDone: (name: string) => void;
   onBack?: () => void;
 };
 
-function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormProps) {
+export function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormProps) {
   const form = useCredentialForm({ namespace, choice, onDone, ...(credential && { credential }) });
   const { layout, entries, setFields, typing, name } = form;
   return (
@@ -133,7 +38,7 @@ function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormP
           <Text size="sm">{choice.sentence}</Text>
           {onBack && (
             <Anchor component="button" type="button" size="xs" onClick={onBack}>
-              Another kind
+              Choose another kind
             </Anchor>
           )}
         </Group>
@@ -144,7 +49,7 @@ function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormP
         {credential === undefined && (
           <TextInput
             label="Name"
-            description="How workflows name it. It cannot be changed later."
+            description="Workflows refer to it by this name. You cannot change it later."
             withAsterisk
             value={name}
             error={form.problems['']}
@@ -167,8 +72,8 @@ function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormP
         <MoreFields fields={layout.more} given={entries.fields} onChange={setFields} typing={typing} />
         {credential !== undefined && (
           <Text size="xs" c="dimmed">
-            After saving it is tried again. Runners read a changed Secret within five minutes, and at once
-            when a login is refused.
+            Windlass checks the credential again after you save. Runners read a changed Secret within five
+            minutes, or at once when a login is refused.
           </Text>
         )}
         {form.failure !== undefined && <FailureNote error={form.failure} />}
@@ -219,14 +124,14 @@ function RedirectHint() {
   if (publicURL === null)
     return (
       <Text size="xs" c="dimmed">
-        This installation does not know its public address, so that nothing can be connected. Ask whoever
-        installed it to set gateway.public.url of the chart.
+        This installation has no public URL, so you cannot connect accounts. Ask an administrator to set
+        gateway.public.url in the chart.
       </Text>
     );
   return (
     <Text size="xs" c="dimmed" component="div">
-      Give the provider this redirect URI, and press Connect in the list of credentials when this is saved:
-      <CopyLine text={`${publicURL}/oauth/callback`} what="The redirect URI" />
+      Register this redirect URI at the provider. After saving, click Connect in the list of credentials:
+      <CopyLine text={`${publicURL}/oauth/callback`} what="redirect URI" />
     </Text>
   );
 }
@@ -242,7 +147,7 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
   const rights = useQueries({
     queries: WRITES.map((verb) => rightQuery({ verb, resource: SECRETS, namespace })),
   });
-  // Until it is known, what most people can do is shown.
+  // Until the rights are known, assume that the user may store Secrets, as most may.
   const mayStore = rights.every(({ data }) => data !== false);
   const [layout] = useState(() => layoutOf(schemas.credentials[choice.kind] ?? {}, choice));
   const build = (secretName: string) => builtAccount(layout.all, entries, secretName);
@@ -254,12 +159,12 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
       const at = { namespace, name };
       if (credential === undefined) await createCredential(at, choice.kind, build);
       else await updateCredential(credential, choice.kind, build);
-      // The values are in the Secret now, and nowhere else.
+      // The values are now in the Secret: keep no copy.
       setEntries({ fields: {}, secrets: {} });
-      tellDone(credential === undefined ? `${CREDENTIALS.kind} ${name} is there.` : 'Saved.');
+      notifySuccess(credential === undefined ? `${CREDENTIALS.kind} "${name}" created` : 'Saved');
       onDone(name);
     } catch (error) {
-      setFailure(explainedRefusal(error, namespace));
+      setFailure(explainRefusal(error, namespace));
     } finally {
       setBusy(false);
     }

@@ -1,22 +1,22 @@
-/** The rows of the list of credentials; each opens to what is known of it and what can be done. */
+/** The rows of the list of credentials. Each expands to its details and actions. */
 import { ActionIcon, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { Fragment, useEffect, useState } from 'react';
 import { textCell, type Row } from '../kube/table.ts';
-import { ago, count, fullTime } from '../words.ts';
-import { kindWords } from './choices.ts';
+import { ago, count, fullTime } from '../ui/format.ts';
+import { credentialKindLabel } from './choices.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';
 import { StateBadge } from './StateBadge.tsx';
-import { credentialState, type ReadyWords } from './state.ts';
+import { credentialState, type ReadyCondition } from './state.ts';
 import type { Usage } from './usage.ts';
 import classes from './credentials.module.css';
 
 type Props = {
   project: string;
   rows: readonly Row[];
-  /** Null: workflows may not be read. */
+  /** Null if the user may not read workflows. */
   usage: Usage | null | undefined;
-  /** The row that is open to begin with. */
+  /** The row that is expanded initially. */
   open: string | undefined;
 };
 
@@ -36,7 +36,7 @@ export function CredentialTable({ project, rows, usage, open }: Props) {
               <VisuallyHidden>Details</VisuallyHidden>
             </Table.Th>
             <Table.Th w={{ base: 130, sm: 240 }}>Name</Table.Th>
-            <Table.Th>State</Table.Th>
+            <Table.Th>Status</Table.Th>
             <Table.Th w={190} visibleFrom="sm">
               Account
             </Table.Th>
@@ -105,13 +105,13 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
             {name}
           </Text>
           <Text size="xs" c="dimmed">
-            {kindWords(textCell(row, 'Kind'))}
+            {credentialKindLabel(textCell(row, 'Kind'))}
           </Text>
         </UnstyledButton>
       </Table.Td>
       <Table.Td>
         <StateBadge ready={ready} />
-        {!isOpen && <Complaint ready={ready} message={textCell(row, 'Message')} />}
+        {!isOpen && <ErrorText ready={ready} message={textCell(row, 'Message')} />}
       </Table.Td>
       <Table.Td visibleFrom="sm">
         <Text size="sm" className={classes['wrap'] ?? ''}>
@@ -122,14 +122,14 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
         <Expiry expires={textCell(row, 'Expires')} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
-        <Text size="sm">{usesWords(usage, name)}</Text>
+        <Text size="sm">{usageText(usage, name)}</Text>
       </Table.Td>
     </Table.Tr>
   );
 }
 
-/** What is wrong, in one line. */
-function Complaint({ ready, message }: { ready: ReadyWords; message: string | undefined }) {
+/** The problem, in one line. */
+function ErrorText({ ready, message }: { ready: ReadyCondition; message: string | undefined }) {
   const { tone } = credentialState(ready);
   if ((tone !== 'bad' && tone !== 'warning') || message === undefined) return null;
   return (
@@ -148,7 +148,7 @@ function Expiry({ expires }: { expires: string | undefined }) {
   );
 }
 
-function usesWords(usage: Props['usage'], name: string): string {
+function usageText(usage: Props['usage'], name: string): string {
   if (usage === undefined) return '…';
   if (usage === null) return '—';
   const uses = usage.get(name)?.length ?? 0;

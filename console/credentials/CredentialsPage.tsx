@@ -1,4 +1,4 @@
-/** The credentials of a project: live, with what uses them, and what to do about those that do not work. */
+/** The credentials of a project, live, with their usage and how to fix those that do not work. */
 import { Button, Container, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -8,9 +8,9 @@ import { useMay } from '../kube/access.ts';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
 import { CREDENTIALS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { CredentialDialog } from './CredentialForm.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { CredentialDialog } from './CredentialDialogs.tsx';
 import { CredentialTable } from './CredentialTable.tsx';
 import { readUsage, type Usage } from './usage.ts';
 
@@ -79,7 +79,7 @@ type ListedProps = {
   project: string;
   table: LiveTable;
   usage: Usage | null | undefined;
-  /** The credential that was just made. */
+  /** The credential that was just created. */
   open: string | undefined;
   button: React.ReactNode;
 };
@@ -89,8 +89,8 @@ function Listed({ project, table, usage, open, button }: ListedProps) {
   if (table.rows.length === 0)
     return (
       <EmptyState icon={IconKey} title="No credentials yet" actions={button}>
-        A credential is an account that workflows use: a language model, a mail server, a Google account, an
-        API. Its secrets lie in Secrets of the project, and are never shown here.
+        Credentials let workflows sign in to services: a language model, a mail server, a Google account, an
+        API. Their values are stored in Secrets of the project and are never shown here.
       </EmptyState>
     );
   const wanted = text.trim().toLowerCase();
@@ -116,7 +116,7 @@ function Listed({ project, table, usage, open, button }: ListedProps) {
       )}
       {rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No credential matches.
+          No credentials match your search.
         </Text>
       ) : (
         <CredentialTable project={project} rows={rows} usage={usage} open={open} />

@@ -1,10 +1,10 @@
-/** Asks before a credential is deleted, and says what will stop working. */
+/** Asks before a credential is deleted and lists the steps that will stop working. */
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { deleteObject } from '../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { tellDone } from '../shell/tell.ts';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { notifySuccess } from '../ui/notify.tsx';
 import type { Use } from './usage.ts';
 
 type Props = {
@@ -21,7 +21,7 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
     setBusy(true);
     try {
       await deleteObject(CREDENTIALS, namespace, name);
-      tellDone(`${name} is deleted.`);
+      notifySuccess(`${name} deleted`);
       onClose();
     } catch (error) {
       setFailure(error);
@@ -33,12 +33,12 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
       <Stack gap="sm">
         <Consequences uses={uses} />
         <Text size="sm" c="dimmed">
-          A Secret that was made here with it is deleted, too. Other Secrets stay.
+          A Secret that the console created for it is deleted too. Other Secrets are kept.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button color="red" loading={isBusy} onClick={() => void remove()}>
             Delete
@@ -51,11 +51,11 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
 
 function Consequences({ uses }: Pick<Props, 'uses'>) {
   if (uses === undefined || uses === null)
-    return <Text size="sm">Workflows may use it. Steps that name it then fail.</Text>;
+    return <Text size="sm">Workflows may use it. Steps that use it will fail.</Text>;
   if (uses.length === 0) return <Text size="sm">No workflow uses it.</Text>;
   return (
     <>
-      <Text size="sm">These steps use it, and then fail:</Text>
+      <Text size="sm">These steps use it and will fail:</Text>
       <List size="sm">
         {uses.map(({ workflow, displayName, nodes }) => (
           <List.Item key={workflow}>

@@ -1,6 +1,6 @@
 /**
- * One secret value: typed, and then on its way into a Secret, or the name of a Secret that is there. What is stored is never shown: it
- * can only be replaced.
+ * A secret value: typed and stored in a Secret, or a reference to an existing Secret. Stored values are never
+ * shown: they can only be replaced.
  */
 import { Anchor, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
@@ -34,7 +34,7 @@ export function SecretInput({ field, entry, problem, mayStore, onChange }: Props
     <Stack gap={2}>
       <PasswordInput
         label={field.label}
-        description="Goes straight into a Secret and is never shown again."
+        description="Stored in a Secret and never shown again."
         withAsterisk={field.isRequired}
         error={problem}
         value={current.value}
@@ -44,7 +44,7 @@ export function SecretInput({ field, entry, problem, mayStore, onChange }: Props
         spellCheck={false}
         data-1p-ignore
       />
-      <Switch text="Use a Secret that is there" onClick={() => onChange(emptyRef)} />
+      <Switch text="Use an existing Secret" onClick={() => onChange(emptyRef)} />
     </Stack>
   );
 }
@@ -53,7 +53,7 @@ const emptyRef: SecretEntry = { kind: 'existing', ref: { name: '', key: '' } };
 
 type ExistingProps = {
   field: Field;
-  /** Not `ref`, which React keeps to itself. */
+  /** Not `ref`: React reserves that name. */
   secret: SecretRef;
   problem: string | undefined;
   onTyping?: () => void;
@@ -67,7 +67,7 @@ function ExistingSecret({ field, secret, problem, onTyping, onChange }: Existing
       <Group grow align="flex-start" gap="xs">
         <TextInput
           label={`${field.label}: Secret`}
-          description="Its name"
+          description="Name"
           withAsterisk={field.isRequired}
           error={problem}
           value={secret.name}
@@ -77,7 +77,7 @@ function ExistingSecret({ field, secret, problem, onTyping, onChange }: Existing
         />
         <TextInput
           label="Key"
-          description="In that Secret"
+          description="Key in the Secret"
           withAsterisk={field.isRequired}
           value={secret.key}
           onChange={(event) => set({ key: event.currentTarget.value })}
@@ -85,7 +85,7 @@ function ExistingSecret({ field, secret, problem, onTyping, onChange }: Existing
           spellCheck={false}
         />
       </Group>
-      {onTyping && <Switch text="Type the value instead" onClick={onTyping} />}
+      {onTyping && <Switch text="Enter a value instead" onClick={onTyping} />}
     </Stack>
   );
 }
@@ -105,7 +105,7 @@ function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
       {isReplacing ? (
         <PasswordInput
           label={`New ${field.label.toLowerCase()}`}
-          description={`Replaces the key ${key} of the Secret ${name}. Leave it empty to keep what is there.`}
+          description={`Replaces the key ${key} of the Secret ${name}. Leave empty to keep the current value.`}
           value={entry.value}
           onChange={(event) => onChange({ ...entry, value: event.currentTarget.value })}
           size="xs"
@@ -120,7 +120,7 @@ function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
             {field.label}
           </Text>
           <Text size="xs" c="dimmed">
-            Stored in the Secret {name}, key {key}. It is not shown.
+            Stored in the Secret {name}, key {key}. The value is not shown.
           </Text>
         </>
       )}
@@ -128,7 +128,7 @@ function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
         {mayStore && !isReplacing && <Switch text="Replace the value" onClick={() => setReplacing(true)} />}
         {isReplacing && (
           <Switch
-            text="Keep what is there"
+            text="Keep the current value"
             onClick={() => {
               setReplacing(false);
               onChange({ ...entry, value: '' });

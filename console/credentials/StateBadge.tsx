@@ -1,18 +1,18 @@
-/** The state of a credential as a word with a sign, for eyes that see no colours, too. */
+/** The state of a credential as a word with an icon, so that it does not depend on color. */
 import { Badge } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconCircleX } from '@tabler/icons-react';
-import { credentialState, type ReadyWords, type Tone } from './state.ts';
+import { credentialState, type ReadyCondition, type Tone } from './state.ts';
 
-const LOOKS: Record<Tone, { color: string; icon: typeof IconCircleCheck }> = {
+const PHASE_STYLES: Record<Tone, { color: string; icon: typeof IconCircleCheck }> = {
   good: { color: 'green', icon: IconCircleCheck },
   warning: { color: 'orange', icon: IconAlertTriangle },
   bad: { color: 'red', icon: IconCircleX },
   unknown: { color: 'gray', icon: IconCircleDashed },
 };
 
-export function StateBadge({ ready }: { ready: ReadyWords }) {
+export function StateBadge({ ready }: { ready: ReadyCondition }) {
   const { word, tone } = credentialState(ready);
-  const { color, icon: Icon } = LOOKS[tone];
+  const { color, icon: Icon } = PHASE_STYLES[tone];
   return (
     <Badge
       color={color}

@@ -1,34 +1,34 @@
 /**
- * From what was typed into the form of a credential to its spec, and to what goes into Secrets. Pure. Values that are secret never
- * get into the spec: it names the keys of a Secret that hold them.
+ * Builds the spec of a credential and the content of its Secrets from the values of the form. Pure. Secret
+ * values never get into the spec, which only references the keys of a Secret.
  */
+import { isRecord } from '../kube/patch.ts';
 import type { Editor, Field } from '../forms/fields.ts';
 
-/** A reference to a Secret key. */
 export type SecretRef = { name: string; key: string };
 
-/** What was said of a secret value: typed, or where it lies. */
+/** A secret value: typed, or a reference. */
 export type SecretEntry =
   | { kind: 'value'; value: string }
   | { kind: 'existing'; ref: SecretRef }
-  /** Where it lies stays; a value that is not empty replaces what is there. */
+  /** The reference stays; a value that is not empty replaces the stored one. */
   | { kind: 'stored'; ref: SecretRef; value: string };
 
-/** By path, such as `smtp.passwordRef` without the kind: `passwordRef`, `basic.passwordRef`. */
+/** By path without the kind, such as `passwordRef` or `basic.passwordRef` of `smtp.passwordRef`. */
 export type Entries = { fields: Record<string, unknown>; secrets: Record<string, SecretEntry> };
 
 export type Built = {
-  /** The member of the spec that the kind names. */
+  /** The member of the spec for the kind. */
   account: Record<string, unknown>;
-  /** What the credential's own Secret is to hold, by key; it is made, or these are added to it. */
+  /** Keys to create or add in the credential's own Secret. */
   own: Record<string, string>;
-  /** What is replaced in Secrets that are there, by their names. */
+  /** Keys to replace in existing Secrets, by their names. */
   replaced: Record<string, Record<string, string>>;
-  /** What is wrong, by path. */
+  /** Problems, by path. */
   problems: Record<string, string>;
 };
 
-/** Builds the account of the fields. `secretName` is the Secret that typed values go into. */
+/** Builds the account from the fields. Typed values go into the Secret `secretName`. */
 export function builtAccount(fields: readonly Field[], entries: Entries, secretName: string): Built {
   const built: Built = { account: {}, own: {}, replaced: {}, problems: {} };
   built.account = objectOf(fields, '', entries.fields, { entries, secretName, built }) ?? {};
@@ -37,7 +37,7 @@ export function builtAccount(fields: readonly Field[], entries: Entries, secretN
 
 type Walk = { entries: Entries; secretName: string; built: Built };
 
-/** Undefined where nothing was given. */
+/** Undefined if no value was given. */
 function objectOf(
   fields: readonly Field[],
   path: string,
@@ -52,7 +52,7 @@ function objectOf(
   const mustBeThere = path === '' || isGiven;
   for (const { name, isRequired } of fields)
     if (isRequired && mustBeThere && !members.some(([member]) => member === name))
-      walk.built.problems[joined(path, name)] ??= 'Needed';
+      walk.built.problems[joined(path, name)] ??= 'Required';
   return isGiven ? Object.fromEntries(members) : undefined;
 }
 
@@ -62,7 +62,7 @@ function memberOf(field: Field, path: string, value: unknown, walk: Walk): unkno
   if (editor.kind === 'object') return objectOf(editor.fields, path, recordOf(value), walk);
   if (editor.kind === 'number') return numberOf(editor, path, value, walk);
   if (editor.kind === 'boolean') return typeof value === 'boolean' ? value : undefined;
-  // An empty list of hosts means none, where a list that is left out may mean those of a preset.
+  // An empty list of hosts means none; an omitted list may mean those of a preset.
   if (field.name === 'allowedHosts' && Array.isArray(value)) return listOf(value) ?? [];
   return editor.kind === 'list' ? listOf(value) : textOf(value);
 }
@@ -89,7 +89,7 @@ function refOf(name: string, entry: SecretEntry | undefined, walk: Walk): Secret
   }
 }
 
-/** The key of a Secret that a field's value lies under: `access-key-id` of `accessKeyIdRef`. */
+/** The key of a field's value in a Secret: `access-key-id` of `accessKeyIdRef`. */
 export function secretKey(field: string): string {
   return field
     .replace(/Ref$/, '')
@@ -107,7 +107,10 @@ function numberOf(
   const isTooSmall = minimum !== undefined && value < minimum;
   const isTooLarge = maximum !== undefined && value > maximum;
   if (isTooSmall || isTooLarge || (isWhole && !Number.isInteger(value)))
-    built.problems[path] = `A number from ${minimum ?? 0} to ${maximum ?? 'any'}`;
+    built.problems[path] =
+      maximum === undefined
+        ? `Enter a number of at least ${minimum ?? 0}`
+        : `Enter a number from ${minimum ?? 0} to ${maximum}`;
   return value;
 }
 
@@ -124,12 +127,11 @@ function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Path and name as one path. */
 export function joined(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** What the form of a credential that is there begins with: its fields, and its references as they are. */
+/** The initial values of the form of an existing credential. */
 export function entriesOf(account: Record<string, unknown>): Entries {
   const secrets: Record<string, SecretEntry> = {};
   const walk = (record: Record<string, unknown>, path: string): Record<string, unknown> =>
@@ -140,30 +142,8 @@ export function entriesOf(account: Record<string, unknown>): Entries {
           secrets[here] = { kind: 'stored', ref: value as SecretRef, value: '' };
           return [];
         }
-        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-        return [[name, isObject ? walk(value as Record<string, unknown>, here) : value]];
+        return [[name, isRecord(value) ? walk(value, here) : value]];
       }),
     );
   return { fields: walk(account, ''), secrets };
-}
-
-/** A merge patch (RFC 7396) that makes one of the other. Lists are replaced whole. */
-export function mergePatch(
-  before: Record<string, unknown>,
-  next: Record<string, unknown>,
-): Record<string, unknown> {
-  const gone = Object.keys(before).filter((name) => !Object.hasOwn(next, name));
-  const changed = Object.entries(next).flatMap(([name, value]) => {
-    const old = before[name];
-    if (isPlain(old) && isPlain(value)) {
-      const inner = mergePatch(old, value);
-      return Object.keys(inner).length === 0 ? [] : [[name, inner] as const];
-    }
-    return JSON.stringify(old) === JSON.stringify(value) ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries([...gone.map((name) => [name, null] as const), ...changed]);
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

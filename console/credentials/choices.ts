@@ -1,20 +1,18 @@
-/** What a person chooses from who wants a credential: each kind in words, and what is filled in already. */
+/** The choices of the dialog for new credentials: each kind with its texts and preset fields. */
 import type { CredentialKind } from '../../api/credential.ts';
 
 export type Choice = {
-  /** Unique among the choices. */
   id: string;
   kind: CredentialKind;
   label: string;
-  /** What it is for. */
   sentence: string;
-  /** Fields that follow from the choice, and are not asked for. */
+  /** Preset fields, which the form does not ask for. */
   start: Record<string, unknown>;
-  /** Further fields that are of no use here. */
+  /** Other fields that the form omits. */
   without: readonly string[];
-  /** Optional fields that most people need; others stand under "More options". */
+  /** Optional fields that most people need. Others are under "More options". */
   shown: readonly string[];
-  /** Where the account is had. */
+  /** How to get such an account. */
   hint: string;
 };
 
@@ -27,93 +25,93 @@ const OF_CUSTOM = [
   'clientAuthentication',
 ];
 
-/** The choices, those first that most people look for. */
+/** The most frequent choices come first. */
 export const CHOICES: readonly Choice[] = [
   {
     id: 'openai',
     kind: 'openai',
     label: 'Language model',
-    sentence: 'A key for OpenAI, or for any service that speaks its API. For agents.',
+    sentence: 'An API key for OpenAI or any service with a compatible API. Used by agents.',
     start: {},
     without: [],
     shown: ['baseURL'],
-    hint: 'Base URL is the address up to and with /v1. Leave it empty for OpenAI; Anthropic, Gemini, Mistral, Groq, Ollama and vLLM have one of their own.',
+    hint: 'The base URL includes /v1. Leave it empty for OpenAI. Anthropic, Gemini, Mistral, Groq, Ollama and vLLM each document their own.',
   },
   {
     id: 'smtp',
     kind: 'smtp',
-    label: 'Sending mail (SMTP)',
-    sentence: 'A mail server that sends. For nodes that send mail.',
+    label: 'Send mail (SMTP)',
+    sentence: 'A mail server for outgoing mail. Used by steps that send mail.',
     start: {},
     without: [],
     shown: ['port', 'tls', 'username', 'passwordRef'],
-    hint: 'Gmail: smtp.gmail.com and an app password. Microsoft 365: smtp.office365.com. Amazon SES, Mailgun, SendGrid, Postmark and Brevo name host and user on their SMTP page; the password is a key.',
+    hint: 'Gmail: smtp.gmail.com and an app password. Microsoft 365: smtp.office365.com. Amazon SES, Mailgun, SendGrid, Postmark and Brevo list host and user on their SMTP page; the password is an API key.',
   },
   {
     id: 'imap',
     kind: 'imap',
-    label: 'Reading mail (IMAP)',
-    sentence: 'A mailbox that is watched. For workflows that mail starts.',
+    label: 'Read mail (IMAP)',
+    sentence: 'A mailbox to poll. Used by mail triggers.',
     start: {},
     without: [],
     shown: ['port', 'tls'],
-    hint: 'Gmail: imap.gmail.com and an app password. iCloud: imap.mail.me.com. Fastmail and Yahoo want an app password; Microsoft 365 admits no password here: take a Microsoft account.',
+    hint: 'Gmail: imap.gmail.com and an app password. iCloud: imap.mail.me.com. Fastmail and Yahoo require an app password. Microsoft 365 does not allow passwords: use a Microsoft account.',
   },
   {
     id: 'google',
     kind: 'oauth2',
     label: 'Google account',
-    sentence: 'Gmail, Google Sheets and Google Drive, connected in the browser.',
+    sentence: 'Gmail, Google Sheets and Google Drive. You sign in with the browser.',
     start: { preset: 'google' },
     without: ['preset', ...OF_CUSTOM],
     shown: ['clientSecretRef'],
-    hint: 'At console.cloud.google.com, under APIs & Services, make an OAuth client ID of the type Web application, and enable the APIs that your workflows use.',
+    hint: 'At console.cloud.google.com, under APIs & Services, create an OAuth client ID of type Web application and enable the APIs that your workflows use.',
   },
   {
     id: 'microsoft',
     kind: 'oauth2',
     label: 'Microsoft account',
-    sentence: 'Outlook mail, Excel and OneDrive, connected in the browser.',
+    sentence: 'Outlook mail, Excel and OneDrive. You sign in with the browser.',
     start: { preset: 'microsoft' },
     without: ['preset', ...OF_CUSTOM],
     shown: ['clientSecretRef', 'imap'],
-    hint: 'At entra.microsoft.com, under App registrations, make a new one of the type Web, and a secret under Certificates & secrets.',
+    hint: 'At entra.microsoft.com, under App registrations, register an app of type Web and create a client secret under Certificates & secrets.',
   },
   {
     id: 'http',
     kind: 'http',
     label: 'HTTP API',
-    sentence: 'A token, a key or a password that an API wants. For HTTP requests.',
+    sentence: 'A token, API key or password for an HTTP API. Used by HTTP requests.',
     start: {},
     without: [],
     shown: ['allowedHosts', 'checkURL'],
-    hint: 'Allowed hosts are the only ones that receive the secret. With a page to check with, such as https://api.github.com/user, the console can tell whether it works.',
+    hint: 'Only allowed hosts receive the secret. Set a test URL, for example https://api.github.com/user, to check that the credential works.',
   },
   {
     id: 'telegram',
     kind: 'bot',
     label: 'Telegram bot',
-    sentence: 'A bot that people write to, and that sends messages.',
+    sentence: 'A bot that receives and sends messages.',
     start: { platform: 'telegram' },
     without: ['platform', 'signingSecretRef'],
     shown: [],
-    hint: 'Write /newbot to @BotFather in Telegram: it answers with the token.',
+    hint: 'Send /newbot to @BotFather in Telegram. It replies with the token.',
   },
   {
     id: 'slack',
     kind: 'bot',
     label: 'Slack bot',
-    sentence: 'An app in a Slack workspace that people write to, and that sends messages.',
+    sentence: 'A Slack app that receives and sends messages.',
     start: { platform: 'slack' },
     without: ['platform'],
     shown: ['signingSecretRef'],
-    hint: 'At api.slack.com/apps make an app with the scope chat:write and install it. The token begins with xoxb-; the signing secret is under Basic Information.',
+    hint: 'At api.slack.com/apps, create an app with the scope chat:write and install it. The token starts with xoxb-. The signing secret is under Basic Information.',
   },
   {
     id: 's3',
     kind: 's3',
     label: 'S3 bucket',
-    sentence: 'Files in AWS, MinIO, Cloudflare R2 and the like: watched, read and written.',
+    sentence: 'Files in AWS S3, MinIO, Cloudflare R2 or another S3-compatible store.',
     start: {},
     without: [],
     shown: ['region'],
@@ -123,7 +121,7 @@ export const CHOICES: readonly Choice[] = [
     id: 'custom',
     kind: 'oauth2',
     label: 'Another account (OAuth 2)',
-    sentence: 'Any provider with OAuth 2, such as Keycloak, connected in the browser.',
+    sentence: 'Any OAuth 2 provider, for example Keycloak. You sign in with the browser.',
     start: { preset: 'custom' },
     without: ['preset'],
     shown: [
@@ -135,16 +133,16 @@ export const CHOICES: readonly Choice[] = [
       'scopes',
       'allowedHosts',
     ],
-    hint: 'Its addresses are at <issuer>/.well-known/openid-configuration. Most providers want the scope offline_access, so that the access can be renewed. HTTP requests send the access token only to allowed hosts.',
+    hint: 'The URLs are listed at <issuer>/.well-known/openid-configuration. Most providers need the scope offline_access to renew access. HTTP requests send the access token only to allowed hosts.',
   },
 ];
 
-/** The choices that give a credential of one of these kinds; all where none is named. */
+/** The choices that produce a credential of one of these kinds; all if `kinds` is empty. */
 export function choicesFor(kinds: readonly string[]): readonly Choice[] {
   return kinds.length === 0 ? CHOICES : CHOICES.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** The choice that a credential came of, as far as its spec tells. */
+/** The choice that a credential was created from, as far as its spec shows. */
 export function choiceOf(kind: CredentialKind, fields: Record<string, unknown>): Choice {
   const { preset = 'custom', platform = 'telegram' } = fields;
   const id = kind === 'oauth2' ? preset : kind === 'bot' ? platform : kind;
@@ -155,15 +153,15 @@ export function choiceOf(kind: CredentialKind, fields: Record<string, unknown>):
 
 const KIND_WORDS: Record<string, string> = {
   openai: 'Language model',
-  smtp: 'Sending mail',
-  imap: 'Reading mail',
+  smtp: 'Send mail',
+  imap: 'Read mail',
   oauth2: 'Connected account',
   bot: 'Messaging bot',
   http: 'HTTP API',
   s3: 'S3 bucket',
 };
 
-/** A kind as a list shows it. */
-export function kindWords(kind: string | undefined): string {
+/** The label of a kind. */
+export function credentialKindLabel(kind: string | undefined): string {
   return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
 }

@@ -1,18 +1,17 @@
-/** Which fields of a credential are asked for first, which stand under "More options", and which is one of several. Pure. */
+/** The layout of a credential form: first fields, "More options", and exclusive options. Pure. */
 import { editorOf, fieldsOf, type Field } from '../forms/fields.ts';
-import type { FieldSchema } from '../schemas.ts';
+import type { FieldSchema } from '../forms/schemas.ts';
 import type { Choice } from './choices.ts';
 
 export type Layout = {
-  /** All fields, for building: those that are not asked for among them. */
+  /** All fields, including those that the form does not show. */
   all: readonly Field[];
-  /** Of these exactly one is taken. */
+  /** Exactly one of these is used. */
   options: readonly Field[];
   first: readonly Field[];
   more: readonly Field[];
 };
 
-/** The layout of the fields of a choice. */
 export function layoutOf(schema: FieldSchema, { kind, without, shown }: Choice): Layout {
   const editor = editorOf(schema, kind);
   const options = editor.kind === 'oneOf' ? editor.options : [];

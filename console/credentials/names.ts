@@ -2,16 +2,16 @@
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST = 253;
 
-/** What is wrong with a name; undefined: nothing. */
+/** The problem with a name; undefined: none. */
 export function nameProblem(name: string): string | undefined {
-  if (name === '') return 'Needed';
-  if (name.length > LONGEST) return `At most ${LONGEST} characters`;
+  if (name === '') return 'Enter a name';
+  if (name.length > LONGEST) return `Use at most ${LONGEST} characters`;
   return NAME.test(name)
     ? undefined
-    : 'Small letters, digits and - only, with a letter or digit at both ends';
+    : 'Use lowercase letters, digits and hyphens. Start and end with a letter or digit.';
 }
 
-/** A name to begin with, such as `mail` for an account that sends. */
+/** A suggested name, such as `mail` for an account that sends mail. */
 export function suggestedName(choice: string): string {
   const NAMES: Record<string, string> = {
     openai: 'model',

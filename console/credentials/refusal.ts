@@ -1,8 +1,8 @@
-/** Refusals that need more words than the API server has for them. Pure. */
+/** Explains refusals of the API server that need more context. Pure. */
 import { ApiFailure, failureFrom } from '../http/failure.ts';
 
-/** The failure of storing a credential, so that it says what to ask for. */
-export function explainedRefusal(error: unknown, namespace: string): ApiFailure {
+/** The failure of storing a credential, with the permissions to ask for. */
+export function explainRefusal(error: unknown, namespace: string): ApiFailure {
   const failure = failureFrom(error);
   if (failure.status !== 403) return failure;
   const { status, reason, detail } = failure;
@@ -10,15 +10,15 @@ export function explainedRefusal(error: unknown, namespace: string): ApiFailure 
     return new ApiFailure({
       status,
       reason,
-      title: 'You may not use this Secret',
-      detail: `Changing a credential needs the right to read every Secret that it names or named; for a connected account also windlass-tokens. Ask an administrator of the project ${namespace} for the right to get these Secrets. The API server says: ${detail}`,
+      title: 'You are not allowed to use this Secret',
+      detail: `To change a credential you need permission to read every Secret that it refers to now or did before, and windlass-tokens for a connected account. Ask an administrator of the project ${namespace} for the verb "get" on these Secrets. API server: ${detail}`,
     });
   if (/\bsecrets\b/.test(detail))
     return new ApiFailure({
       status,
       reason,
-      title: 'You may not write Secrets',
-      detail: `What you typed belongs into a Secret. Ask whoever manages the project ${namespace} for the rights to get, create and patch Secrets there, or name a Secret that somebody else has made. The API server says: ${detail}`,
+      title: 'You are not allowed to write Secrets',
+      detail: `The value must be stored in a Secret. Ask an administrator of the project ${namespace} for the verbs "get", "create" and "patch" on Secrets, or use an existing Secret. API server: ${detail}`,
     });
   return failure;
 }

@@ -1,6 +1,6 @@
 /**
- * Stores a credential and its secret values, with the rights of whoever is signed in: everything is checked first, then the Secret is
- * written, then the Credential. What fails in between leaves no secret value behind that nothing names.
+ * Stores a credential and its secret values with the rights of the user: validates everything, then writes
+ * the Secret, then the Credential. A failure in between leaves no unreferenced secret value.
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { CredentialKind, CredentialSpec } from '../../api/credential.ts';
@@ -14,22 +14,23 @@ import {
   type CredentialObject,
   type SecretObject,
 } from '../kube/resources.ts';
-import { mergePatch, type Built } from './build.ts';
+import { mergePatch } from '../kube/patch.ts';
+import type { Built } from './build.ts';
 
 type At = { namespace: string; name: string };
-/** What is built depends on the name of the Secret that holds what was typed. */
+/** The result depends on the name of the Secret for typed values. */
 type Build = (secretName: string) => Built;
 
-/** On a Secret that the console made: the credential that it is for. */
+/** On a Secret that the console created: the name of its credential. */
 const FOR = 'windlass.dev/credential';
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 
-/** The name that the Secret of a credential has where nobody else has it. */
+/** The default name of a credential's Secret. */
 export function secretNameOf(credential: string): string {
   return childName(credential, 'secret', 253);
 }
 
-/** Makes the credential. Throws an ApiFailure; then neither it nor a secret value of it is there. */
+/** Creates the credential. Throws an ApiFailure; then neither the credential nor its secret values exist. */
 export async function createCredential(
   at: At,
   kind: CredentialKind,
@@ -37,7 +38,7 @@ export async function createCredential(
 ): Promise<CredentialObject> {
   const { secretName, isOurs } = await secretFor(at);
   const { account, own } = build(secretName);
-  const annotations = { [ANNOTATION.check]: wishNow() };
+  const annotations = { [ANNOTATION.check]: newRequestValue() };
   const object = {
     metadata: { ...at, annotations },
     spec: { [kind]: account } as CredentialSpec,
@@ -55,7 +56,7 @@ export async function createCredential(
   }
 }
 
-/** Changes a credential: its fields, and the values that were typed anew. It is then checked at once. */
+/** Updates the fields and the typed secret values. The operator then checks the credential at once. */
 export async function updateCredential(
   credential: CredentialObject,
   kind: CredentialKind,
@@ -71,9 +72,9 @@ export async function updateCredential(
       ...(credential.metadata.resourceVersion !== undefined && {
         resourceVersion: credential.metadata.resourceVersion,
       }),
-      annotations: { [ANNOTATION.check]: wishNow() },
+      annotations: { [ANNOTATION.check]: newRequestValue() },
     },
-    spec: { [kind]: mergePatch(before, account) },
+    spec: { [kind]: mergePatch(before, account) ?? {} },
   };
   await patchObject(CREDENTIALS, at, patch, { dryRun: true });
   for (const [secret, stringData] of Object.entries(replaced))
@@ -85,17 +86,17 @@ export async function updateCredential(
   return changed;
 }
 
-/** A value that no check was asked for by before. */
-export function wishNow(): string {
+/** A value that no earlier request used. */
+export function newRequestValue(): string {
   return new Date().toISOString();
 }
 
 type OwnedSecret = SecretObject & { metadata: { ownerReferences?: { uid?: string }[] } };
 
-/** Where the values go. Only a Secret that was read, and is this credential's, may be written over. */
+/** Where the values go. Only a Secret that was read and belongs to this credential may be overwritten. */
 type Place = { secretName: string; isOurs: boolean };
 
-/** The usual name, or another one where a Secret that is not this credential's has it, or might have it. */
+/** The default name, or another one if a Secret of something else has it or may have it. */
 async function secretFor(at: At, credential?: CredentialObject): Promise<Place> {
   const name = secretNameOf(at.name);
   const found = await findSecret(at.namespace, name);
@@ -104,14 +105,14 @@ async function secretFor(at: At, credential?: CredentialObject): Promise<Place> 
   return { secretName: childName(at.name, `secret-${randomSuffix()}`, 253), isOurs: false };
 }
 
-/** Whether the Secret was left by an attempt that failed, or is the credential's own. */
+/** Whether the Secret belongs to the credential or is left from a failed attempt. */
 function isOf({ metadata }: OwnedSecret, at: At, credential?: CredentialObject): boolean {
   const owners = metadata.ownerReferences ?? [];
   const isLeft = metadata.labels?.[FOR] === labelOf(at.name) && owners.length === 0;
   return isLeft || (credential !== undefined && owners.some(({ uid }) => uid === credential.metadata.uid));
 }
 
-/** Whoever may not read Secrets cannot know whether the name is free. */
+/** A user who may not read Secrets cannot know whether the name is free. */
 async function findSecret(namespace: string, name: string): Promise<OwnedSecret | 'unreadable' | undefined> {
   try {
     return await getObject<OwnedSecret>(SECRETS, namespace, name);
@@ -136,7 +137,9 @@ async function putSecret(
   await createObject(SECRETS, at.namespace, secret);
 }
 
-/** The Secret goes with the credential. Where that may not be said, it stays; nothing else depends on it. */
+/**
+ * Makes the credential the owner of the Secret. Without the right to do so the Secret is kept on deletion.
+ */
 async function adopt({ metadata }: CredentialObject, secret: string): Promise<void> {
   const { namespace = '', name, uid } = metadata;
   const owner = { apiVersion: apiVersionOf(CREDENTIALS), kind: CREDENTIALS.kind, name, uid };
@@ -145,7 +148,7 @@ async function adopt({ metadata }: CredentialObject, secret: string): Promise<vo
   );
 }
 
-/** What nothing names holds no value. The next attempt takes it again. */
+/** Removes the values of an unreferenced Secret. The next attempt uses it again. */
 async function empty(namespace: string, name: string): Promise<void> {
   await patchObject(SECRETS, { namespace, name }, { data: null }).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** What the condition `Ready` of a credential means to a person: a word, how bad it is, and what to do. Pure. */
+/** The condition `Ready` of a credential for people: a word, a severity, and advice. Pure. */
 import type { Reason } from '../../api/conditions.ts';
 
 export type Tone = 'good' | 'warning' | 'bad' | 'unknown';
@@ -6,11 +6,11 @@ export type Tone = 'good' | 'warning' | 'bad' | 'unknown';
 export type CredentialState = {
   word: string;
   tone: Tone;
-  /** What to do; undefined: nothing. */
+  /** How to fix it; undefined: nothing to do. */
   advice?: string;
 };
 
-export type ReadyWords = { status?: string | undefined; reason?: string | undefined };
+export type ReadyCondition = { status?: string | undefined; reason?: string | undefined };
 
 type ByReason = Partial<Record<Reason, CredentialState>>;
 
@@ -19,23 +19,23 @@ const GOOD: ByReason = {
   Complete: {
     word: 'Complete',
     tone: 'good',
-    advice: 'It cannot be checked. Enter a page to check with.',
+    advice: 'Windlass cannot check this credential. Set a test URL to have it checked.',
   },
   Unused: {
     word: 'Not checked',
     tone: 'unknown',
-    advice: 'Press Test to check it. It is also checked once a workflow uses it.',
+    advice: 'Click Test, or use it in a workflow: it is checked on first use.',
   },
   Connected: { word: 'Connected', tone: 'good' },
   Expiring: {
-    word: 'Ends soon',
+    word: 'Expires soon',
     tone: 'warning',
-    advice: 'Connect the account again, or mend what the message names.',
+    advice: 'Reconnect the account, or fix the problem in the message.',
   },
   MissingScope: {
-    word: 'Lacks a right',
+    word: 'Missing scope',
     tone: 'warning',
-    advice: 'Workflows need more than was granted: connect the account again.',
+    advice: 'Workflows need scopes that were not granted. Reconnect the account.',
   },
 };
 
@@ -43,17 +43,17 @@ const UNKNOWN: ByReason = {
   NotChecked: {
     word: 'Not checked',
     tone: 'unknown',
-    advice: 'Waiting for a runner to check it.',
+    advice: 'It is checked within seconds, as soon as a runner is ready.',
   },
   Pending: {
     word: 'New',
     tone: 'unknown',
-    advice: 'The operator processes it within seconds. If this stays, the operator does not run.',
+    advice: 'The operator processes it within seconds. If this status stays, the operator is not running.',
   },
   StoreUnavailable: {
     word: 'Not checked',
     tone: 'unknown',
-    advice: 'The run store is away. Whoever manages the cluster must look at it; then this is tried again.',
+    advice: 'The run store is unavailable. An administrator must restore it; the check is then repeated.',
   },
 };
 
@@ -66,9 +66,9 @@ const BAD: ByReason = {
     advice: 'Edit the credential and enter the hosts that may receive it under Allowed hosts.',
   },
   Rejected: {
-    word: 'Refused',
+    word: 'Rejected',
     tone: 'bad',
-    advice: 'The other side refuses it: correct user, password or key, then test again.',
+    advice: 'The provider rejected it. Correct the user, password or key, then test again.',
   },
   Unreachable: {
     word: 'Unreachable',
@@ -79,35 +79,52 @@ const BAD: ByReason = {
   Expired: {
     word: 'Expired',
     tone: 'bad',
-    advice: 'The access has ended: connect the account again, or enter a new token.',
+    advice: 'The token expired. Reconnect the account or enter a new token.',
   },
   MissingScope: {
-    word: 'Lacks a right',
+    word: 'Missing scope',
     tone: 'bad',
-    advice: 'Give the token that right, or connect the account again.',
+    advice: 'Grant the token that scope, or reconnect the account.',
   },
   NotConnected: {
     word: 'Not connected',
     tone: 'bad',
-    advice: 'Press Connect, and sign in with the account that workflows shall use.',
+    advice: 'Click Connect and sign in with the account that workflows should use.',
   },
   Unauthorized: {
     word: 'Not readable',
     tone: 'bad',
     advice:
-      'The operator may not read the Secret. Whoever manages the cluster must give it the right that the message names.',
+      'The operator is not allowed to read the Secret. An administrator must grant the permission in the message.',
   },
 };
 
-/** The state in words; what no table knows is told by its reason. */
-export function credentialState({ status, reason }: ReadyWords): CredentialState {
+/** Reasons that no table contains are shown as they are. */
+export function credentialState({ status, reason }: ReadyCondition): CredentialState {
   if (status === undefined || reason === undefined) return UNKNOWN.Pending as CredentialState;
   const table = status === 'True' ? GOOD : status === 'False' ? BAD : UNKNOWN;
   const tone = status === 'True' ? 'good' : status === 'False' ? 'bad' : 'unknown';
   return (Object.hasOwn(table, reason) ? table[reason as Reason] : undefined) ?? { word: reason, tone };
 }
 
-/** Whether an account has to be connected, or may be connected again. */
-export function connectWord({ status, reason }: ReadyWords): 'Connect' | 'Reconnect' {
+/** Whether the account needs to be connected, or can be reconnected. */
+export function connectLabel({ status, reason }: ReadyCondition): 'Connect' | 'Reconnect' {
   return reason === 'NotConnected' || status === undefined || reason === 'Pending' ? 'Connect' : 'Reconnect';
+}
+
+/** The condition `Ready` of an object. */
+export type Condition = {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+  observedGeneration?: number | undefined;
+};
+
+type WithConditions = { conditions?: readonly Condition[] | undefined };
+
+/** Undefined before the operator has processed the object. */
+export function readyOf(status: WithConditions | undefined): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready');
 }

@@ -1,17 +1,16 @@
-/** Which nodes of which workflows name a credential. */
+/** Which nodes of which workflows refer to a credential. */
 import type { WorkflowNode } from '../../api/workflow.ts';
-import { nodeKind } from '../editor/kinds.ts';
+import { nodeKind } from '../workflows/kinds.ts';
 import { ApiFailure } from '../http/failure.ts';
 import { listObjects } from '../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 
-/** A workflow that uses a credential, and the nodes that name it. */
+/** A workflow and the nodes in it that refer to a credential. */
 export type Use = { workflow: string; displayName: string; nodes: string[] };
 
-/** By the credential's name. */
+/** By the name of the credential. */
 export type Usage = ReadonlyMap<string, readonly Use[]>;
 
-/** What uses each credential. */
 export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 'spec'>[]): Usage {
   const usage = new Map<string, Use[]>();
   for (const { metadata, spec } of workflows) {
@@ -27,7 +26,7 @@ export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 's
   return usage;
 }
 
-/** The names that a node names, each once: its own, and those of an agent's tools. */
+/** The credentials of a node: its own and those of an agent's tools, each once. */
 function credentialsOfNode(node: WorkflowNode): string[] {
   const kind = nodeKind(node);
   const own = (kind === undefined ? {} : (node[kind] ?? {})) as { credential?: unknown };
@@ -37,10 +36,10 @@ function credentialsOfNode(node: WorkflowNode): string[] {
 }
 
 const PAGE = 100;
-/** So many workflows are looked through; a project has seldom more. */
+/** The limit of workflows to read. Projects rarely have more. */
 const MOST = 2_000;
 
-/** Reads the workflows of the project, page by page, and says what uses what. Null where they may not be read. */
+/** Reads the workflows of the project page by page. Null if the user may not read them. */
 export async function readUsage(namespace: string, signal: AbortSignal): Promise<Usage | null> {
   const workflows: WorkflowObject[] = [];
   let token: string | undefined;

@@ -1,25 +1,31 @@
-/** What one has to know before one changes this workflow: who manages it, who changed it meanwhile, who would change it back. */
-import { Alert, Button, Group, Text } from '@mantine/core';
-import { IconGitBranch, IconInfoCircle, IconUsers } from '@tabler/icons-react';
+/**
+ * Banners above the editor: who manages the workflow, who changed it, and which fields a manifest will
+ * revert. Also the dialog that copies a managed workflow.
+ */
+import { Alert, Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { copyText } from '../runs/copy.ts';
+import { copyText } from '../ui/copy.tsx';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
-import { manifestOf } from '../workflows/manifest.ts';
-import { yamlText } from '../yamlText.ts';
+import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
+import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
-import { CopyDialog } from './CopyDialog.tsx';
-import { GoneBanner } from './GoneBanner.tsx';
-import { appliersOf, whoChanged } from './owners.ts';
-import { mergePatch, patchOf } from './patch.ts';
-import { useEditor, type EditorState } from './store.ts';
+import { appliersOf, whoChanged } from './model/owners.ts';
+import { mergePatch } from '../kube/patch.ts';
+import { patchOf } from './model/patch.ts';
+import { useEditor, type EditorState } from './store/store.ts';
 import classes from './editor.module.css';
+import { useNavigate } from '@tanstack/react-router';
+import { notifyFailure } from '../ui/notify.tsx';
+import { createWorkflow } from '../workflows/create.ts';
+import { nameProblem } from '../workflows/names.ts';
 
 export function Banners() {
-  const { workflow, theirs, compare, problems, isGone } = useEditor();
+  const { workflow, theirs, compare, problems, isDeleted } = useEditor();
   const manager = managerOf(workflow.metadata);
-  if (isGone) return <GoneBanner />;
+  if (isDeleted) return <DeletedBanner />;
   return (
     <>
       {manager !== undefined && <ManagedBanner manager={manager} />}
@@ -27,7 +33,7 @@ export function Banners() {
         <Alert color="orange" variant="light" radius={0} py={6} icon={<IconUsers size={16} />} role="status">
           <Group gap="sm" justify="space-between">
             <Text size="sm">
-              {whoChanged(theirs)} saved another version of this workflow while you changed it.
+              {whoChanged(theirs)} saved another version of this workflow while you were editing it.
             </Text>
             <Button variant="light" color="orange" onClick={() => compare(true)}>
               Compare
@@ -56,7 +62,7 @@ export function Banners() {
   );
 }
 
-/** Fields that were applied from a manifest: the next time it is applied, what is changed here is gone. */
+/** Fields applied from a manifest: the next apply reverts changes made here. */
 function OwnersBanner() {
   const { workflow, saved, draft } = useEditor();
   const fields = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
@@ -69,8 +75,8 @@ function OwnersBanner() {
     <Alert color="yellow" variant="light" radius={0} py={6} icon={<IconInfoCircle size={16} />} role="status">
       {owned.map(({ field, owners }) => (
         <Text key={field} size="sm">
-          spec.{field} comes from a manifest that {owners.join(' and ')} applied: change it there, too, or the
-          next apply changes it back.
+          spec.{field} comes from a manifest that {owners.join(' and ')} applied. Change it there too, or the
+          next apply reverts it.
         </Text>
       ))}
     </Alert>
@@ -93,17 +99,17 @@ function ManagedBanner({ manager }: { manager: Manager }) {
     >
       <Group gap="sm" justify="space-between">
         <Text size="sm">
-          {managerText(manager)} manages this workflow and would change back what is saved here.{' '}
+          {managerText(manager)} manages this workflow and reverts changes that are saved here.{' '}
           {mode === 'trial'
-            ? 'Try your changes, then copy them to where it is managed.'
-            : 'So it opens read-only.'}
+            ? 'Test your changes, then copy them to where the workflow is managed.'
+            : 'It is read-only here.'}
         </Text>
         <Group gap="xs">
           {mode === 'trial' ? (
             <>
               <Button
                 disabled={!isDirty}
-                onClick={() => void copyText(patchText({ workflow, ...state }), 'The patch')}
+                onClick={() => void copyText(patchText({ workflow, ...state }), 'patch')}
               >
                 Copy as patch
               </Button>
@@ -114,7 +120,7 @@ function ManagedBanner({ manager }: { manager: Manager }) {
                   setMode('read');
                 }}
               >
-                Drop the changes
+                Discard changes
               </Button>
             </>
           ) : (
@@ -122,10 +128,7 @@ function ManagedBanner({ manager }: { manager: Manager }) {
               Try changes
             </Button>
           )}
-          <Button
-            variant="default"
-            onClick={() => void copyText(yamlOf({ workflow, ...state }), 'The manifest')}
-          >
+          <Button variant="default" onClick={() => void copyText(yamlOf({ workflow, ...state }), 'manifest')}>
             Copy as YAML
           </Button>
           {mayCreate && (
@@ -140,9 +143,89 @@ function ManagedBanner({ manager }: { manager: Manager }) {
   );
 }
 
-/** The changes as a merge patch that names its object, as kustomize and `kubectl patch --type merge --patch-file` take it. */
+/** The changes as a merge patch that kustomize and `kubectl patch --type merge --patch-file` accept. */
 function patchText({ workflow, draft, saved }: Pick<EditorState, 'workflow' | 'draft' | 'saved'>): string {
   const { apiVersion, kind, metadata } = manifestOf(workflow);
   const spec = patchOf(saved, draft)?.spec ?? {};
   return yamlText({ apiVersion, kind, metadata: { name: metadata.name }, spec });
+}
+
+/** The workflow was deleted. The canvas has the only copy, so it stays until the user decides. */
+function DeletedBanner() {
+  const state = useEditor();
+  const { namespace, mode, isDirty, isSaving, save } = state;
+  const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  return (
+    <Alert color="red" variant="light" radius={0} py={6} icon={<IconTrash size={16} />} role="alert">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" flex="1 1 300px">
+          This workflow was deleted. What you see{isDirty ? ', including your changes,' : ''} now exists only
+          on this page.
+        </Text>
+        <Group gap="xs">
+          {mayCreate && mode === 'edit' && (
+            <Button loading={isSaving} onClick={() => void save()}>
+              Recreate as inactive
+            </Button>
+          )}
+          <Button variant="default" onClick={() => void copyText(yamlOf(state), 'manifest')}>
+            Copy as YAML
+          </Button>
+        </Group>
+      </Group>
+    </Alert>
+  );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function CopyDialog({ onClose }: { onClose: () => void }) {
+  const { namespace, name: original, draft, discard } = useEditor();
+  const [name, setName] = useState(`${original.slice(0, 58)}-copy`);
+  const [isBusy, setBusy] = useState(false);
+  const navigate = useNavigate();
+  const problem = nameProblem(name, NONE);
+  const copy = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const title = `${draft.spec.displayName ?? original} (copy)`;
+      await createWorkflow(namespace, { name, spec: copiedSpec(draft.spec, title) });
+      discard();
+      await navigate({
+        to: '/p/$project/workflows/$workflow',
+        params: { project: namespace, workflow: name },
+      });
+      onClose();
+    } catch (error) {
+      notifyFailure('Could not create the copy', error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title="Edit a copy">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (problem === undefined) void copy();
+        }}
+      >
+        <Text size="sm" mb="sm">
+          The copy is not managed by Git or another tool. It is inactive until you activate it.
+        </Text>
+        <TextInput
+          label="Name"
+          value={name}
+          error={problem}
+          data-autofocus
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Group justify="flex-end" mt="md">
+          <Button type="submit" loading={isBusy} disabled={problem !== undefined}>
+            Create copy
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
 }

@@ -1,6 +1,6 @@
-/** The editor of one workflow: its store, and everything that shows or changes it. */
-import { Center, Loader } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+/** The editor of one workflow: creates its store and renders the canvas, panels and dialogs. */
+import { Alert, Button, Center, Group, Loader, Modal, Text } from '@mantine/core';
+import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
@@ -8,31 +8,30 @@ import { managerOf } from '../workflows/manager.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
 import { isTyping } from './canvas/keys.ts';
-import { useDraftCheck } from './check.ts';
-import { createEditorStore } from './createStore.ts';
+import { useDraftCheck } from './store/check.ts';
+import { createEditorStore } from './store/createStore.ts';
 import { Header, type Tab } from './Header.tsx';
-import { LeaveGuard } from './leave.tsx';
-import { nodeOf } from './model.ts';
+import { nodeOf } from './model/model.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
-import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store.ts';
-import { UnreadableBanner } from './yaml/UnreadableBanner.tsx';
+import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store/store.ts';
 import classes from './editor.module.css';
+import { IconFileAlert } from '@tabler/icons-react';
 
 const YamlTab = lazy(async () => ({ default: (await import('./yaml/YamlTab.tsx')).YamlTab }));
 const ConflictDialog = lazy(async () => ({
-  default: (await import('./conflict/ConflictDialog.tsx')).ConflictDialog,
+  default: (await import('./dialogs/ConflictDialog.tsx')).ConflictDialog,
 }));
-const LiveDialog = lazy(async () => ({ default: (await import('./live/LiveDialog.tsx')).LiveDialog }));
+const LiveDialog = lazy(async () => ({ default: (await import('./dialogs/LiveDialog.tsx')).LiveDialog }));
 
-/** `isGone`: somebody has deleted the workflow, and this is what it was. */
-export function Editor({ workflow, isGone }: { workflow: WorkflowObject; isGone: boolean }) {
+/** `isDeleted`: the workflow was deleted, and this is its last state. */
+export function Editor({ workflow, isDeleted }: { workflow: WorkflowObject; isDeleted: boolean }) {
   const { namespace = '', name } = workflow.metadata;
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   const isManaged = managerOf(workflow.metadata) !== undefined;
   const [store] = useState(() => createEditorStore(workflow, 'read'));
-  useEffect(() => store.see(workflow), [store, workflow]);
-  useEffect(() => store.setGone(isGone), [store, isGone]);
+  useEffect(() => store.update(workflow), [store, workflow]);
+  useEffect(() => store.setDeleted(isDeleted), [store, isDeleted]);
   useEffect(() => store.setMode(mayPatch && !isManaged ? 'edit' : 'read'), [store, mayPatch, isManaged]);
   return (
     <EditorContext value={store}>
@@ -66,7 +65,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
         <div className={classes['tab']} hidden={tab !== 'canvas'}>
           <Canvas />
         </div>
-        {/* It stays once it was open, so that nothing typed is lost. */}
+        {/* Stays mounted after the first use, so that typed text is kept. */}
         {wasYaml && (
           <div className={classes['tab']} hidden={tab !== 'yaml'}>
             <Suspense fallback={<Waiting />}>
@@ -99,7 +98,7 @@ function Waiting() {
   );
 }
 
-/** Ctrl+S saves from everywhere; Ctrl+Z undoes where nobody types, since fields have an undo of their own. */
+/** Ctrl+S saves everywhere. Ctrl+Z undoes outside of fields, which have their own undo. */
 function useEditorKeys(store: EditorStore): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -107,7 +106,7 @@ function useEditorKeys(store: EditorStore): void {
       const key = event.key.toLowerCase();
       if (key === 's') {
         event.preventDefault();
-        // What is being typed counts: fields tell it when they lose the focus.
+        // Fields apply typed text when they lose the focus.
         if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
         void store.save();
       } else if ((key === 'z' || key === 'y') && !isTyping(event.target) && !store.get().isReadOnly) {
@@ -121,7 +120,7 @@ function useEditorKeys(store: EditorStore): void {
   }, [store]);
 }
 
-/** `?node=` names the node whose panel is open, so that a link can lead there. */
+/** `?node=` is the node whose panel is open, so that links can point to it. */
 function useNodeInAddress(store: EditorStore): void {
   const { node } = useSearch({ from: '/p/$project/workflows/$workflow' });
   const navigate = useNavigate({ from: '/p/$project/workflows/$workflow' });
@@ -140,4 +139,71 @@ function useNodeInAddress(store: EditorStore): void {
       replace: true,
     });
   }, [navigate, open]);
+}
+
+/** The YAML is invalid: the canvas stays read-only until it is fixed or discarded. */
+function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
+  const store = useEditorStore();
+  const why = useEditorPart((state) => state.unreadable);
+  if (why === undefined) return null;
+  return (
+    <Alert color="orange" variant="light" radius={0} py={6} icon={<IconFileAlert size={16} />} role="status">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" flex="1 1 300px">
+          The YAML is invalid. The canvas shows the last valid version and is read-only. {why}
+        </Text>
+        <Group gap="xs">
+          <Button variant="light" color="orange" onClick={onYaml}>
+            Go to YAML
+          </Button>
+          <Button variant="default" onClick={() => store.setUnreadable(undefined)}>
+            Discard the YAML changes
+          </Button>
+        </Group>
+      </Group>
+    </Alert>
+  );
+}
+
+/** Asks before unsaved changes are lost. */
+function LeaveGuard() {
+  const store = useEditorStore();
+  const isUnsaved = () => store.get().isDirty && store.get().mode === 'edit';
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isUnsaved() && current.pathname !== next.pathname,
+    enableBeforeUnload: isUnsaved,
+    withResolver: true,
+  });
+  const [isSaving, setSaving] = useState(false);
+  const isAskingLive = useEditorPart((state) => state.isAskingLive);
+  const saveAndGo = async (): Promise<void> => {
+    setSaving(true);
+    const isSaved = await store.save();
+    setSaving(false);
+    if (isSaved) blocker.proceed?.();
+    else blocker.reset?.();
+  };
+  return (
+    <Modal
+      opened={blocker.status === 'blocked'}
+      onClose={() => blocker.reset?.()}
+      closeOnEscape={!isAskingLive}
+      title="Unsaved changes"
+    >
+      <Text size="sm" mb="md">
+        If you leave without saving, you lose your changes to this workflow.
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={() => blocker.reset?.()}>
+          Stay
+        </Button>
+        <Button variant="light" color="red" onClick={() => blocker.proceed?.()}>
+          Leave without saving
+        </Button>
+        <Button loading={isSaving} onClick={() => void saveAndGo()}>
+          Save and leave
+        </Button>
+      </Group>
+    </Modal>
+  );
 }

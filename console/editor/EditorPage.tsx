@@ -1,35 +1,35 @@
-/** The page of a workflow: reads it, live, and opens the editor. */
+/** The page of a workflow: reads it live and opens the editor. */
 import { Center, Container, Loader } from '@mantine/core';
 import { IconBinaryTree2 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useObject } from '../kube/hooks.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { ButtonLink } from '../shell/links.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink } from '../ui/links.tsx';
 import { Editor } from './Editor.tsx';
 
 export function EditorPage() {
   const { project, workflow: name } = useParams({ from: '/p/$project/workflows/$workflow' });
   const { data: workflow, error, refetch } = useObject(WORKFLOWS, project, name);
-  const last = useLast(workflow);
+  const last = useLastExisting(workflow);
   const shown =
     workflow ?? (last?.metadata.name === name && last.metadata.namespace === project ? last : null);
   if (workflow !== undefined && shown !== null)
-    return <Editor key={`${project}/${name}`} workflow={shown} isGone={workflow === null} />;
+    return <Editor key={`${project}/${name}`} workflow={shown} isDeleted={workflow === null} />;
   if (workflow === null)
     return (
       <EmptyState
         icon={IconBinaryTree2}
-        title={`There is no workflow ${name}`}
+        title={`Workflow ${name} not found`}
         actions={
           <ButtonLink to="/p/$project/workflows" params={{ project }}>
-            To the workflows
+            Go to workflows
           </ButtonLink>
         }
       >
-        It was deleted, or it has never been in the project {project}.
+        It was deleted, or never existed in the project {project}.
       </EmptyState>
     );
   if (error !== null)
@@ -45,8 +45,8 @@ export function EditorPage() {
   );
 }
 
-/** What it was last when it was there: nothing that somebody is editing disappears because somebody else deletes it. */
-function useLast(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {
+/** The last existing version: a deleted workflow does not disappear while it is edited. */
+function useLastExisting(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {
   const [last, setLast] = useState<WorkflowObject>();
   useEffect(() => {
     if (workflow) setLast(workflow);

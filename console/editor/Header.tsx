@@ -1,4 +1,4 @@
-/** The bar above the canvas: what this workflow is called and how it is, saving, undo, test run, activation. */
+/** The bar above the canvas: name, state, undo, save, test run, activation. */
 import {
   ActionIcon,
   Button,
@@ -11,36 +11,36 @@ import {
 } from '@mantine/core';
 import { IconArrowBackUp, IconArrowForwardUp, IconArrowLeft, IconDeviceFloppy } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { TextLink } from '../shell/links.tsx';
-import type { WorkflowState } from '../workflows/rows.ts';
+import { TextLink } from '../ui/links.tsx';
+import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
-import { updateSettings } from './model.ts';
+import { updateSettings } from './model/model.ts';
 import { RunBar } from './run/RunBar.tsx';
-import { stateOfWorkflow } from './state.ts';
-import { useEditor } from './store.ts';
+import { useEditor } from './store/store.ts';
 import classes from './editor.module.css';
+import type { WorkflowObject } from '../kube/resources.ts';
 
 export type Tab = 'canvas' | 'yaml';
 
 export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
-  const { namespace, workflow, isGone } = useEditor();
+  const { namespace, workflow, isDeleted } = useEditor();
   return (
     <header className={classes['header']}>
       <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
       <Group gap="xs" wrap="nowrap" miw={0} className={classes['title'] ?? ''}>
-        <Tooltip label="To the workflows">
+        <Tooltip label="Go to workflows">
           <TextLink
             to="/p/$project/workflows"
             params={{ project: namespace }}
-            aria-label="To the workflows"
+            aria-label="Go to workflows"
             className={classes['back'] ?? ''}
           >
             <IconArrowLeft size={18} />
           </TextLink>
         </Tooltip>
         <NameField />
-        <StateBadge state={isGone ? GONE : stateOfWorkflow(workflow)} />
+        <StateBadge state={isDeleted ? DELETED : stateOfWorkflow(workflow)} />
       </Group>
       <SegmentedControl
         size="xs"
@@ -53,7 +53,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
         ]}
       />
       <Group gap="xs" wrap="nowrap" className={classes['actions'] ?? ''}>
-        {!isGone && (
+        {!isDeleted && (
           <>
             <RunBar />
             <ActivationBar />
@@ -65,9 +65,8 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
   );
 }
 
-const GONE: WorkflowState = { kind: 'attention', label: 'Deleted' };
+const DELETED: WorkflowState = { kind: 'attention', label: 'Deleted' };
 
-/** The display name, which can be typed over. */
 function NameField() {
   const { draft, name, apply, isReadOnly } = useEditor();
   const shown = draft.spec.displayName ?? '';
@@ -82,7 +81,7 @@ function NameField() {
   return (
     <TextInput
       ref={field}
-      aria-label="Name of the workflow"
+      aria-label="Workflow name"
       variant="unstyled"
       classNames={{ input: classes['name'] ?? '' }}
       value={text}
@@ -102,7 +101,7 @@ function NameField() {
 }
 
 function SaveButtons() {
-  const { canUndo, canRedo, undo, redo, isDirty, isSaving, isGone, mode, save } = useEditor();
+  const { canUndo, canRedo, undo, redo, isDirty, isSaving, isDeleted, mode, save } = useEditor();
   if (mode === 'read') return null;
   return (
     <Group gap={4} wrap="nowrap">
@@ -116,8 +115,8 @@ function SaveButtons() {
           <IconArrowForwardUp size={18} />
         </ActionIcon>
       </Tooltip>
-      {mode === 'edit' && !isGone && (
-        <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'Everything is saved'}>
+      {mode === 'edit' && !isDeleted && (
+        <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'No unsaved changes'}>
           <Indicator disabled={!isDirty} size={8} offset={2} {...(!isDirty && { visibleFrom: 'xs' })}>
             <Button
               leftSection={<IconDeviceFloppy size={14} />}
@@ -134,4 +133,20 @@ function SaveButtons() {
       )}
     </Group>
   );
+}
+
+function stateOfWorkflow({ metadata, spec, status }: WorkflowObject): WorkflowState {
+  const condition = (type: string) => status?.conditions?.find((other) => other.type === type);
+  if (metadata.deletionTimestamp !== undefined) return { kind: 'leaving', label: 'Being deleted' };
+  if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata.generation)
+    return { kind: 'waiting', label: 'Taking effect' };
+  const { status: isReady, reason, message = '' } = condition('Ready') ?? {};
+  return stateFrom({
+    reason,
+    message: message === '' ? undefined : message,
+    ready: isReady,
+    isStalled: condition('Stalled')?.status === 'True',
+    suspended: spec.suspend === true,
+    waiting: status?.runs?.waiting ?? 0,
+  });
 }

@@ -1,10 +1,9 @@
-/** The draft as a manifest to keep elsewhere: without the positions, which only the canvas needs. */
+/** The draft as a manifest without positions, which only the canvas needs. */
 import { manifestText } from '../workflows/documents.ts';
 import { manifestOf } from '../workflows/manifest.ts';
-import { POSITIONS } from './annotation.ts';
-import type { EditorState } from './store.ts';
+import { POSITIONS } from './model/annotation.ts';
+import type { EditorState } from './store/store.ts';
 
-/** The manifest as a text. */
 export function yamlOf({ workflow, draft }: Pick<EditorState, 'workflow' | 'draft'>): string {
   const { [POSITIONS]: _positions, ...annotations } = workflow.metadata.annotations ?? {};
   return manifestText(manifestOf({ metadata: { ...workflow.metadata, annotations }, spec: draft.spec }));

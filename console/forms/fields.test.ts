@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FieldSchema } from '../schemas.ts';
+import type { FieldSchema } from './schemas.ts';
 import { editorOf, fieldsOf } from './fields.ts';
 import { choiceLabel, labelOf } from './labels.ts';
 
@@ -107,15 +107,15 @@ test.each<[what: string, schema: FieldSchema, editor: unknown]>([
     },
     { kind: 'oneOf', options: [{ name: 'a' }, { name: 'b' }], common: [{ name: 'c' }] },
   ],
-])('%s has the editor that fits it', (_what, schema, editor) => {
+])('%s has its editor', (_what, schema, editor) => {
   expect(editorOf(schema, 'x')).toMatchObject(editor as object);
 });
 
-test('a schema that nothing fits is an error', () => {
+test('a schema without a fitting editor is an error', () => {
   expect(() => editorOf({ type: 'tensor' }, 'agent.tensor')).toThrow('no editor for agent.tensor');
 });
 
-test('required fields come first, with help from their descriptions and defaults as placeholders', () => {
+test('required fields come first, with descriptions as help and defaults as placeholders', () => {
   const schema: FieldSchema = {
     type: 'object',
     properties: {
@@ -134,7 +134,7 @@ test('required fields come first, with help from their descriptions and defaults
   ]);
 });
 
-test('what may hold references is known from the kind, and all parameters of a skill may', () => {
+test('fields that may hold references follow from the kind, and all parameters of skills may', () => {
   const schema: FieldSchema = {
     type: 'object',
     properties: { prompt: text, maxTokens: { type: 'integer' } },

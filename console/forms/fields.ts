@@ -1,10 +1,9 @@
 /**
- * What a form shows, made of the JSON Schemas that the CRDs come from: pure, so that no field is described twice. Required fields come
- * first; a schema that no editor fits is an error, which a test over all schemas finds.
+ * The fields of a form, derived from the JSON Schemas that the CRDs come from. Pure. Required fields come
+ * first. A schema without a fitting editor is an error, which a test over all schemas finds.
  */
 import type { DurationBounds } from '../../api/duration.ts';
-import type { FieldSchema } from '../schemas.ts';
-import { hintOf } from './hints.ts';
+import type { FieldSchema } from './schemas.ts';
 import { labelOf } from './labels.ts';
 
 /** How a value is edited. */
@@ -16,14 +15,14 @@ export type Editor =
   | { kind: 'choice'; options: string[] }
   | { kind: 'choices'; options: string[] }
   | { kind: 'duration'; bounds: DurationBounds }
-  /** A text, a number, true, false or null, written in one line. */
+  /** A string, number, boolean or null on one line. */
   | { kind: 'scalar' }
   | { kind: 'list'; item: Editor }
   | { kind: 'map'; value: Editor }
   | { kind: 'object'; fields: Field[] }
-  /** At most one of `options`, and what goes with each of them. */
+  /** At most one of `options`, plus the fields that all of them share. */
   | { kind: 'oneOf'; options: Field[]; common: Field[] }
-  /** Values of different shapes: the one that is there, or the one that the person takes. */
+  /** One of several shapes: the current one, or the one that the user selects. */
   | { kind: 'shapes'; shapes: Editor[] }
   | { kind: 'json'; accepts: 'any' | 'object' }
   | { kind: 'secretRef' }
@@ -47,15 +46,14 @@ export type Field = {
 };
 
 export type FieldOptions = {
-  /** Where the schema stands, such as `webhook` or `skill.parameters`; hints are found by it. */
+  /** The path of the schema, such as `webhook` or `skill.parameters`, by which hints are found. */
   path: string;
   /** Every value may be a reference. */
   isExpression?: boolean;
-  /** Names of fields that are edited elsewhere. */
+  /** Fields that are edited elsewhere. */
   without?: readonly string[];
 };
 
-/** The fields of an object, required ones first. */
 export function fieldsOf(
   schema: FieldSchema,
   { path, isExpression = false, without = [] }: FieldOptions,
@@ -92,16 +90,16 @@ function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpres
 
 const DEFAULT = /\bDefault:? ([^.;,]+(?:\.\d+)?)/;
 
-/** The default, as far as the schema or its description says it. */
+/** The default, from the schema or its description. */
 function placeholderOf({ default: given, description = '' }: FieldSchema): string | undefined {
   if (typeof given === 'string' || typeof given === 'number') return String(given);
   return DEFAULT.exec(description)?.[1];
 }
 
-/** Texts that may be longer than this have more than one line. */
+/** Longer texts get several lines. */
 const LONGEST_LINE = 8_192;
 
-/** The editor that fits a schema. Throws for a schema that none fits. */
+/** The editor of a schema. Throws if none fits. */
 export function editorOf(schema: FieldSchema, path: string, isExpression = false): Editor {
   const { type, properties, items, anyOf } = schema;
   if (anyOf !== undefined) return editorOfShapes(anyOf, path, isExpression);
@@ -146,7 +144,7 @@ function editorOfList(items: FieldSchema, path: string, isExpression: boolean): 
   return { kind: 'list', item: editorOf(items, `${path}[]`, isExpression) };
 }
 
-/** A rule of the API server that says that exactly one of some members must be there. */
+/** A validation rule that requires exactly one of several members. */
 const EXACTLY_ONE = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.filter\(x, x\)\.size\(\) == 1$/;
 
 function editorOfObject(schema: FieldSchema, path: string, isExpression: boolean): Editor {
@@ -154,7 +152,7 @@ function editorOfObject(schema: FieldSchema, path: string, isExpression: boolean
   const isSecretRef =
     required.includes('name') && required.includes('key') && Object.keys(properties).length === 2;
   if (isSecretRef) return { kind: 'secretRef' };
-  // More members than those that are named: such an object is a reference, or it is written as JSON.
+  // Objects with further members are references, or are edited as JSON.
   if (typeof additionalProperties === 'object') return { kind: 'json', accepts: 'object' };
   const fields = fieldsOf(schema, { path, isExpression });
   const names = alternativesOf(schema);
@@ -182,10 +180,43 @@ function editorOfMap(schema: FieldSchema, path: string, isExpression: boolean): 
   };
 }
 
-/** Of texts and numbers, and of one of them or a list of them, the one line is enough. */
+/** Texts, numbers, and "one or a list of them" are edited on one line. */
 function editorOfShapes(anyOf: FieldSchema[], path: string, isExpression: boolean): Editor {
   const shapes = anyOf.filter(({ type }) => type !== 'null');
   const isLine = ({ type }: FieldSchema) => type !== 'object' && type !== 'array';
   if (shapes.some(isLine)) return { kind: 'scalar' };
   return { kind: 'shapes', shapes: shapes.map((shape) => editorOf(shape, path, isExpression)) };
 }
+
+/**
+ * What schemas do not say about a field: a special editor, whether it holds expressions, and labels. Keys are
+ * paths of fields; those of a skill start with its name.
+ */
+type Hint = { editor?: Editor; isExpression?: boolean; label?: string };
+
+const HINTS: Record<string, Hint> = {
+  'schedule.cron': { editor: { kind: 'cron' } },
+  'schedule.timeZone': { editor: { kind: 'timeZone' } },
+  'webhook.auth.none': { label: 'Public (no authentication)' },
+  'mail.credential': { editor: { kind: 'credential', kinds: ['imap', 'oauth2'] } },
+  'spreadsheet.credential': { editor: { kind: 'credential', kinds: ['oauth2'] } },
+  'fileStorage.credential': { editor: { kind: 'credential', kinds: ['s3', 'oauth2'] } },
+  'bot.credential': { editor: { kind: 'credential', kinds: ['bot'] } },
+  'agent.credential': { editor: { kind: 'credential', kinds: ['openai'] } },
+  'agent.model': { editor: { kind: 'model' }, isExpression: true },
+  'agent.systemPrompt': { isExpression: true },
+  'agent.prompt': { isExpression: true },
+  'agent.tools': { editor: { kind: 'tools' } },
+  'skill.name': { editor: { kind: 'skill' }, label: 'Skill' },
+  'response.headers': { isExpression: true },
+  'response.body': { isExpression: true },
+  'options.forEach': { isExpression: true },
+  'workflow.description': { editor: { kind: 'longText' } },
+  'set.values': { editor: { kind: 'celValues' } },
+};
+
+function hintOf(path: string): Hint | undefined {
+  return HINTS[path];
+}
+
+export const HINTED: readonly string[] = Object.keys(HINTS);

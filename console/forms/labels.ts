@@ -1,6 +1,6 @@
-/** Labels of fields, made from their names: `maxTokens` is shown as "Max tokens". */
+/** Labels of fields, derived from their names: `maxTokens` is shown as "Max tokens". */
 
-/** Words that are written as they are spoken of. */
+/** Words with a special spelling. */
 const WORDS: Record<string, string> = {
   url: 'URL',
   api: 'API',
@@ -17,18 +17,18 @@ const WORDS: Record<string, string> = {
   github: 'GitHub',
 };
 
-/** Where the name alone says too little. */
+/** Labels of names that say too little. */
 const LABELS: Record<string, string> = {
   forEach: 'For each',
   onError: 'On error',
   mimeTypes: 'MIME types',
   cron: 'When',
   standardWebhooks: 'Standard Webhooks',
-  checkURL: 'Page to check with',
+  checkURL: 'Test URL',
   unseenOnly: 'Unread only',
   hmac: 'HMAC signature',
   bearer: 'Bearer token',
-  basic: 'User name and password',
+  basic: 'Username and password',
 };
 
 /** "Max tokens" of `maxTokens`, "API URL" of `apiURL`, "Secrets" of `secretRefs`. */
@@ -45,7 +45,7 @@ export function labelOf(name: string): string {
   return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(' ');
 }
 
-/** A value of a choice as people read it: `AtLeastOnce` is shown as "At least once", `application/json` as it is. */
+/** The label of an enum value: "At least once" of `AtLeastOnce`; `application/json` stays as it is. */
 export function choiceLabel(value: string | number | boolean): string {
   const text = String(value);
   return /^[A-Z][a-z]+([A-Z][a-z]+)+$/.test(text) ? labelOf(text) : text;

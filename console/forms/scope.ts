@@ -1,16 +1,19 @@
-/** What every field of a form may need to know: where the object is, what expressions may name, and whether anything may be changed. */
-import { createContext, use } from 'react';
-import type { Sources } from './expression/source.ts';
+/** The context of a form: the project, what expressions may refer to, and whether it is read-only. */
+import { createContext, use, type ComponentType } from 'react';
+import type { InputProps } from './props.ts';
+import type { Sources } from './source.ts';
 import type { FieldProblem, Values } from './values.ts';
 
 export type FormScope = {
   namespace: string;
   isReadOnly: boolean;
   sources: Sources;
-  /** What the API server has against fields, by their paths. */
+  /** Problems that the API server reported, by field path. */
   problems: readonly FieldProblem[];
-  /** Fields say that they are required before anybody touched them. */
+  /** Missing required fields are reported before the user visited them. */
   showsAll: boolean;
+  /** Selects or creates a credential. The page provides it, because credentials have forms of their own. */
+  CredentialInput: ComponentType<InputProps<'credential'>>;
 };
 
 const NOTHING: FormScope = {
@@ -19,6 +22,7 @@ const NOTHING: FormScope = {
   sources: { nodes: [] },
   problems: [],
   showsAll: false,
+  CredentialInput: () => null,
 };
 
 export const FormContext = createContext<FormScope>(NOTHING);
@@ -27,7 +31,7 @@ export function useFormScope(): FormScope {
   return use(FormContext);
 }
 
-/** The members that stand beside a field: a model is one of those that the credential beside it offers. */
+/** The values of the sibling fields: a model field offers the models of the credential beside it. */
 export const SiblingsContext = createContext<Values>({});
 
 export function useSiblings(): Values {

@@ -9,7 +9,7 @@ test.each([
   [false, { a: 1, b: false }],
   [0, { a: 1, b: 0 }],
   [null, { a: 1, b: null }],
-])('the member b given as %j makes %j', (value, expected) => {
+])('setting the member b to %j results in %j', (value, expected) => {
   expect(withMember({ a: 1, b: 'before' }, 'b', value)).toEqual(expected);
 });
 
@@ -26,17 +26,17 @@ test.each<[text: string, value: unknown]>([
   ['1e3', '1e3'],
   ['Ada', 'Ada'],
   ["{{ $('a').text_content }}", "{{ $('a').text_content }}"],
-])('the line %s is the value %j, and is shown as it was written', (text, value) => {
+])('the text %s is the value %j and is shown as it was written', (text, value) => {
   expect(scalarOf(text)).toEqual(value);
   expect(scalarText(value)).toBe(text);
 });
 
-test('any value that is shown gives itself back', () => {
+test('any shown value parses back to itself', () => {
   for (const value of ['""', '"5"', '""5""', ' 5 ', '"', 'a\nb', 3, true, null])
     expect(scalarOf(scalarText(value))).toEqual(value);
 });
 
-test('problems are shown at their field, those of what is in it too where nothing smaller shows them', () => {
+test('problems are shown at their field, including nested ones at leaves', () => {
   const problems = [
     { field: 'agent.prompt', message: 'is empty' },
     { field: 'agent.tools[0].skill', message: 'is unknown' },

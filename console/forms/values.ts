@@ -1,8 +1,11 @@
-/** Changes of what a form edits. An optional member that was emptied is removed, so that manifests hold only what somebody wanted. */
+/**
+ * Changes of the values of a form. Empty optional members are removed, so that manifests contain only
+ * intended values.
+ */
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** The object with that member, or without it where the value says nothing. */
+/** Sets the member, or removes it if the value is empty. */
 export function withMember(values: Values, name: string, value: unknown): Values {
   if (isNothing(value)) {
     const { [name]: _removed, ...rest } = values;
@@ -11,19 +14,22 @@ export function withMember(values: Values, name: string, value: unknown): Values
   return { ...values, [name]: value };
 }
 
-/** Whether a value says nothing: an emptied input, list or object. */
+/** Whether a value is empty: an emptied input, list or object. */
 export function isNothing(value: unknown): boolean {
   if (value === undefined || value === '') return true;
   if (typeof value !== 'object' || value === null) return false;
   return Object.keys(value).length === 0;
 }
 
-/** The members of a value; none of what is no object. */
+/** The members of a value; none if it is not an object. */
 export function valuesOf(value: unknown): Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 
-/** A text as a value of one line: `5` is a number, `true` true or false, `null` null, `"5"` in quotes the text 5, the rest as it is. */
+/**
+ * Parses a value on one line: `5` is a number, `true` a boolean, `null` null, `"5"` the string 5, anything
+ * else a string.
+ */
 export function scalarOf(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === 'true') return true;
@@ -34,22 +40,22 @@ export function scalarOf(text: string): unknown {
   return quoted !== undefined && scalarOf(quoted) !== quoted ? quoted : text;
 }
 
-/** What is written for a value; `scalarOf` gives the value back. Objects and lists are shown as JSON. */
+/** The inverse of `scalarOf`. Objects and lists become JSON. */
 export function scalarText(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value !== 'string') return JSON.stringify(value);
   return scalarOf(value) === value ? value : `"${value}"`;
 }
 
-/** Whether the value is a text that holds a reference, or begins one. */
+/** Whether the value is a text that contains a reference or the start of one. */
 export function holdsReference(value: unknown): boolean {
   return typeof value === 'string' && value.includes('{{');
 }
 
-/** A problem of a field below a node: `field` is its path, such as `skill.parameters.to`. */
+/** A problem of a field. `field` is the path within the node, such as `skill.parameters.to`. */
 export type FieldProblem = { field: string; message: string };
 
-/** The problems of the field itself, and of what is in it where `isLeaf`. */
+/** The problems of the field itself; with `isLeaf` also those of its content. */
 export function problemsAt(problems: readonly FieldProblem[], path: string, isLeaf: boolean): string[] {
   const isBelow = (field: string) => isLeaf && (field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
   const found = problems.filter(({ field }) => field === path || isBelow(field));

@@ -1,32 +1,32 @@
 /**
- * Every HTTP call of the console: with the header without which the session cookie counts for nothing, and with failures as
- * `ApiFailure`. A call whose session has ended waits until somebody has signed in again, and is then made once more.
+ * HTTP calls of the console. They send the header that the session cookie requires, and fail with
+ * `ApiFailure`. A call with an expired session waits for a new sign-in and is then repeated.
  */
 import { ApiFailure, failureOf, failureOfNetwork } from './failure.ts';
 
 export type CallOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON, unless it is a text. */
+  /** Sent as JSON, unless it is a string. */
   body?: unknown;
   contentType?: string;
   accept?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** False: an ended session is a failure like any other. */
+  /** False: an expired session is an ordinary failure. */
   signsIn?: boolean;
 };
 
 const CONSOLE_HEADER = { 'x-windlass-console': '1' };
 
-/** Asks for a sign-in and resolves when there is one. */
+/** Asks the user to sign in and resolves afterwards. */
 let renewSession: (() => Promise<void>) | undefined;
 
-/** Names who asks people to sign in again. */
+/** Sets the function that asks the user to sign in. */
 export function onSessionEnded(renew: () => Promise<void>): void {
   renewSession = renew;
 }
 
-/** Makes the call and gives its answer, whose status is a good one. Throws an ApiFailure; an AbortError if it was aborted. */
+/** Returns the response if it is successful. Throws an ApiFailure, or an AbortError if it was aborted. */
 export async function call(path: string, options: CallOptions = {}): Promise<Response> {
   const response = await send(path, options);
   if (response.ok) return response;
@@ -37,7 +37,7 @@ export async function call(path: string, options: CallOptions = {}): Promise<Res
   throw failureOf(response.status, await bodyOf(response));
 }
 
-/** As `call`, with the JSON of the answer. */
+/** As `call`, with the parsed JSON body. */
 export async function callJson<T>(path: string, options: CallOptions = {}): Promise<T> {
   const response = await call(path, options);
   const body = await bodyOf(response);
@@ -75,7 +75,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-/** Whether the same call may succeed a moment later. */
+/** Whether a retry may succeed. */
 export function isPassing(error: unknown): boolean {
   return error instanceof ApiFailure && (error.status === 0 || error.status === 429 || error.status >= 500);
 }

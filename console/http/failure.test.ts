@@ -11,12 +11,12 @@ test('a Kubernetes Status becomes a failure with the causes by field', () => {
   expect(failure).toMatchObject({
     status: 422,
     reason: 'Invalid',
-    title: 'The API server does not accept it',
+    title: 'Invalid',
     causes: [{ field: 'spec.nodes[1]', message: 'a node must have exactly one kind' }],
   });
 });
 
-test('a problem keeps its title, what to do, and its stable word', () => {
+test('a problem keeps its title, detail and type', () => {
   const type = 'tag:windlass.dev,2026:problem/too-many-runs';
   expect(failureOf(429, { type, title: 'The workflow is at its limit', detail: 'Try later.' })).toMatchObject(
     {
@@ -27,21 +27,21 @@ test('a problem keeps its title, what to do, and its stable word', () => {
   );
 });
 
-test.each([undefined, 'text', null, [], {}])('an answer with %j says at least its status', (body) => {
-  expect(failureOf(502, body).title).toBe('The server answered with 502');
+test.each([undefined, 'text', null, [], {}])('a response with %j reports at least its status', (body) => {
+  expect(failureOf(502, body).title).toBe('The server responded with 502');
 });
 
-test('what is thrown in the page is a failure, too', () => {
+test('an exception in the page is a failure', () => {
   expect(failureFrom(new Error('boom')).detail).toBe('boom');
 });
 
 test.each([
-  [200, 'not the gateway'],
-  [403, 'not the gateway'],
-  [404, 'not the gateway'],
+  [200, 'in front of the gateway'],
+  [403, 'in front of the gateway'],
+  [404, 'in front of the gateway'],
   [413, 'too large'],
   [429, 'Wait a moment'],
   [502, 'Try again'],
-])('a page of a proxy with %i says what to do', (status, advice) => {
+])('a proxy page with status %i has advice', (status, advice) => {
   expect(failureOf(status, '<html>').detail).toContain(advice);
 });

@@ -1,15 +1,15 @@
-/** What went wrong with a call, in words for a person: what happened, and what to do. */
+/** Failures of HTTP calls as text: what happened and what to do. */
 
-/** One thing that the API server has against an object: which field, and why. */
+/** One problem of an object, as the API server reports it. */
 export type Cause = { field: string; message: string };
 
 export class ApiFailure extends Error {
-  /** 0: the server was not reached. */
+  /** 0: no response. */
   readonly status: number;
   readonly title: string;
-  /** What to do, or what the server said. */
+  /** What to do, or the message of the server. */
   readonly detail: string;
-  /** A stable word: that of a problem, or the reason of a Kubernetes Status. */
+  /** A stable name: the type of a problem, or the reason of a Kubernetes Status. */
   readonly reason: string;
   readonly causes: Cause[];
 
@@ -24,7 +24,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The failure that an answer tells of: a problem (RFC 9457), a Kubernetes Status, or anything else. */
+/** The failure of a response: a problem (RFC 9457), a Kubernetes Status, or anything else. */
 export function failureOf(status: number, body: unknown): ApiFailure {
   if (isRecord(body)) {
     if (body['kind'] === 'Status') return failureOfStatus(status, body);
@@ -38,36 +38,35 @@ export function failureOf(status: number, body: unknown): ApiFailure {
   }
   return new ApiFailure({
     status,
-    title: `The server answered with ${status}`,
-    detail: ADVICE[status] ?? 'Try again. If it stays so, look into the log of the gateway.',
+    title: `The server responded with ${status}`,
+    detail: ADVICE[status] ?? 'Try again. If it fails again, check the log of the gateway.',
     reason: 'unexpected',
   });
 }
 
 const FOREIGN =
-  'What answered is perhaps not the gateway, but a proxy or a sign-in page before it. Load the page again.';
+  'The response may come from a proxy or a sign-in page in front of the gateway. Reload the page.';
 
-/** What to do about an answer that is neither a problem nor a Status: mostly a proxy's. */
+/** Advice for responses that are neither a problem nor a Status: usually a proxy's. */
 const ADVICE: Record<number, string> = {
   200: FOREIGN,
   403: FOREIGN,
   404: FOREIGN,
-  413: 'What was sent is too large. Make it smaller, or ask whoever runs the proxy before the gateway for a higher limit.',
-  429: 'Too many requests at once. Wait a moment, and try again.',
+  413: 'The request is too large. Make it smaller, or ask an administrator to raise the limit of the proxy in front of the gateway.',
+  429: 'Too many requests. Wait a moment and try again.',
 };
 
-/** The failure of a call that got no answer. */
 export function failureOfNetwork(): ApiFailure {
   return new ApiFailure({
     status: 0,
     title: 'The gateway cannot be reached',
     detail:
-      'Check your connection, or whether the port-forward still runs. The console tries again by itself.',
+      'Check your connection, or that the port-forward is still running. The console retries automatically.',
     reason: 'unreachable',
   });
 }
 
-/** What to show for anything that was thrown. */
+/** The failure of any thrown value. */
 export function failureFrom(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
   const detail = error instanceof Error ? error.message : String(error);
@@ -81,13 +80,13 @@ export function failureFrom(error: unknown): ApiFailure {
 
 const TITLES: Record<string, string> = {
   Forbidden: 'You are not allowed to do this',
-  NotFound: 'It is not there any more',
-  AlreadyExists: 'The name is taken',
-  Conflict: 'Somebody else has changed it meanwhile',
-  Invalid: 'The API server does not accept it',
-  BadRequest: 'The API server does not understand it',
-  Expired: 'The list is too old',
-  TooManyRequests: 'Too many requests at once',
+  NotFound: 'Not found',
+  AlreadyExists: 'The name already exists',
+  Conflict: 'Someone else changed it in the meantime',
+  Invalid: 'Invalid',
+  BadRequest: 'Bad request',
+  Expired: 'The list expired',
+  TooManyRequests: 'Too many requests',
 };
 
 function failureOfStatus(status: number, body: Record<string, unknown>): ApiFailure {
@@ -96,7 +95,7 @@ function failureOfStatus(status: number, body: Record<string, unknown>): ApiFail
   const causes = Array.isArray(details['causes']) ? details['causes'] : [];
   return new ApiFailure({
     status,
-    title: TITLES[reason] ?? 'The API server refuses it',
+    title: TITLES[reason] ?? 'The API server rejected the request',
     detail: textOf(body['message']),
     reason,
     causes: causes

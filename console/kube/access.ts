@@ -1,4 +1,4 @@
-/** What the person who is signed in may do: asked of the API server, so that no button is shown that would be refused. */
+/** What the user may do, as the API server says, so that buttons are shown only if they work. */
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { callJson } from '../http/call.ts';
 import type { Resource } from './resources.ts';
@@ -10,16 +10,15 @@ export type Right = {
   resource: Resource;
   namespace: string;
   subresource?: string;
-  /** Left out: all of the namespace. */
+  /** Undefined: all objects of the namespace. */
   name?: string;
 };
 
 type Review = { status?: { allowed?: boolean } };
 
-/** Rights change seldom, and the API server decides in the end. */
+/** Rights rarely change, and the API server enforces them anyway. */
 const KEEP_MS = 60_000;
 
-/** Whether the right is held. */
 export function rightQuery({ verb, resource, namespace, subresource = '', name = '' }: Right) {
   const { group, plural } = resource;
   return queryOptions({
@@ -41,14 +40,14 @@ export function rightQuery({ verb, resource, namespace, subresource = '', name =
   });
 }
 
-/** Whether all of these rights are held; false until it is known. */
+/** Whether the user has all of these rights; false until that is known. */
 export function useMay(...rights: Right[]): boolean {
   return useQueries({ queries: rights.map(rightQuery) }).every(({ data }) => data === true);
 }
 
 /**
- * The objects among these for which the right is missing. It is asked about as a whole first, and one by one only where that is
- * refused; until the answers are there none is missing.
+ * The objects that the user lacks the right for. One question covers all; only if that is refused, each
+ * object is asked about. Empty until the answers arrive.
  */
 export function useMissing(right: Omit<Right, 'name'>, names: readonly string[]): ReadonlySet<string> {
   const { data: isHeldForAll } = useQuery({ ...rightQuery(right), enabled: names.length > 0 });

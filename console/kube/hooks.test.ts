@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { expect, test, vi } from 'vitest';
-import { applyRows, keepWatching, type LiveTable } from './hooks.ts';
+import { applyRows, watchList, type LiveTable } from './hooks.ts';
 import type { Row } from './table.ts';
 
 const row = (uid: string, phase = 'Running'): Row => ({
@@ -15,27 +15,27 @@ const table = (...rows: Row[]): LiveTable => ({
 });
 const names = ({ rows }: LiveTable) => rows.map(({ metadata }) => metadata.name);
 
-test('a new row comes first, a changed one keeps its place, a deleted one goes', () => {
+test('new rows come first, changed rows keep their place, deleted rows disappear', () => {
   const before = table(row('a'), row('b'));
   expect(names(applyRows(before, 'ADDED', [row('c')]))).toEqual(['c', 'a', 'b']);
   expect(applyRows(before, 'MODIFIED', [row('b', 'Failed')]).rows[1]?.cells).toEqual({ Phase: 'Failed' });
   expect(names(applyRows(before, 'DELETED', [row('a')]))).toEqual(['b']);
 });
 
-test('an event that was told twice changes nothing the second time', () => {
+test('a repeated event changes nothing', () => {
   const before = table(row('a'));
   expect(names(applyRows(before, 'ADDED', [row('a')]))).toEqual(['a']);
   expect(names(applyRows(before, 'DELETED', [row('z')]))).toEqual(['a']);
 });
 
-test('a list whose watch is refused is read anew now and then, and at once where what was missed cannot be told', async () => {
+test('a list with a refused watch is listed again at intervals, and at once after missed events', async () => {
   vi.useFakeTimers();
   const client = new QueryClient();
   let reads = 0;
   const key = ['table', 'runs'];
   await client.fetchQuery({ queryKey: key, queryFn: () => (reads += 1) });
   const begun: (() => void)[] = [];
-  const stop = keepWatching(client, key, (onExpired) => {
+  const stop = watchList(client, key, (onExpired) => {
     begun.push(onExpired);
     return { path: '/list', table: true, resourceVersion: '1', onEvent: () => {}, onExpired };
   });

@@ -1,15 +1,15 @@
-/** Live lists and objects for components: listed once, then kept current by the stream of `live.ts`. */
+/** Live lists and objects for components: listed once, then updated by the stream of `live.ts`. */
 import { useQuery, useQueryClient, type QueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { isPassing } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
-import { gatherChanges } from './gather.ts';
+import { batchChanges } from './batch.ts';
 import { addWatch, livenessStore, type LiveEvent, type Liveness, type Watch } from './live.ts';
 import { getObject, listTable } from './objects.ts';
 import { listPath, type KubeObject, type ObjectMeta, type Resource } from './resources.ts';
 import { readTable, type Row } from './table.ts';
 
-/** A list is shown up to this many rows; `more` says that there are others. */
+/** The rows of one page. `more` says whether others exist. */
 const PAGE = 500;
 const MAX_PAGES = 20;
 
@@ -18,13 +18,12 @@ export type LiveTable = { rows: Row[]; columns: string[]; resourceVersion: strin
 export type TableOptions = {
   fieldSelector?: string;
   labelSelector?: string;
-  /** False: nothing is asked for. */
+  /** False: do not load. */
   enabled?: boolean;
-  /** How many pages of 500 rows are read at most. Default 20. */
+  /** The number of pages of 500 rows to read at most. Default 20. */
   maxPages?: number;
 };
 
-/** The rows of a kind in a project, live. */
 export function useTable(
   resource: Resource,
   namespace: string,
@@ -44,15 +43,16 @@ export function useTable(
     queryKey: key,
     enabled,
     queryFn: ({ signal }) => readPages(resource, namespace, { ...selectors, maxPages, signal }),
-    // Rows that an event does not touch stay the same objects: to compare thousands of them in depth with each event takes seconds.
+    // Rows that an event does not change keep their objects: comparing thousands of rows deeply on each event
+    // takes seconds.
     structuralSharing: false,
   });
   const isListed = query.data !== undefined;
   useEffect(() => {
     if (!enabled || !isListed) return undefined;
     const table = () => client.getQueryData<LiveTable>(key);
-    return watchTogether(client, key, (onExpired) => {
-      const changes = gatherChanges<LiveTable>((change) =>
+    return shareWatch(client, key, (onExpired) => {
+      const changes = batchChanges<LiveTable>((change) =>
         client.setQueryData<LiveTable>(key, (before) => before && change(before)),
       );
       const watch: Watch = {
@@ -85,58 +85,53 @@ function selectorsOf(fieldSelector: string | undefined, labelSelector: string | 
   };
 }
 
-const together = new Map<string, { users: number; stop: () => void }>();
+const sharedWatches = new Map<string, { users: number; stop: () => void }>();
 
-/** One watch for all components that show the same: it begins with the first of them and ends with the last. */
-function watchTogether(
-  client: QueryClient,
-  key: string[],
-  make: (onExpired: () => void) => Watch,
-): () => void {
+/** Components that show the same list share one watch, from the first of them to the last. */
+function shareWatch(client: QueryClient, key: string[], make: (onExpired: () => void) => Watch): () => void {
   const name = key.join(' ');
-  const held = together.get(name) ?? { users: 0, stop: keepWatching(client, key, make) };
-  held.users += 1;
-  together.set(name, held);
+  const shared = sharedWatches.get(name) ?? { users: 0, stop: watchList(client, key, make) };
+  shared.users += 1;
+  sharedWatches.set(name, shared);
   return () => {
-    held.users -= 1;
-    if (held.users > 0) return;
-    together.delete(name);
-    held.stop();
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    sharedWatches.delete(name);
+    shared.stop();
   };
 }
 
 type Watching = {
   ended: boolean;
-  /** When the watch began. */
   begunAt: number;
   remove: () => void;
   again?: ReturnType<typeof setTimeout>;
 };
 
-/** How soon a list that could not be read, or whose watch is refused, is asked for again. */
-const AGAIN_MS = 5_000;
+/** The delay before a failed list or a refused watch is retried. */
+const RETRY_MS = 5_000;
 
-/** Watches; where what was missed cannot be told any more, reads anew and watches on from there. */
-export function keepWatching(
+/** Watches the list. If missed events are no longer available, lists again and watches from there. */
+export function watchList(
   client: QueryClient,
   key: string[],
   make: (onExpired: () => void) => Watch,
 ): () => void {
   const state: Watching = { ended: false, begunAt: 0, remove: () => {} };
-  const readAnew = async (): Promise<void> => {
+  const relist = async (): Promise<void> => {
     state.remove();
     await client.refetchQueries({ queryKey: key, exact: true });
     if (state.ended) return;
     const read = client.getQueryState(key);
     if (read?.status === 'success') begin();
-    else if (isPassing(read?.error)) state.again = setTimeout(() => void readAnew(), AGAIN_MS);
+    else if (isPassing(read?.error)) state.again = setTimeout(() => void relist(), RETRY_MS);
   };
-  // Who may list but not watch is refused at once, again and again: what they see is read anew now and then.
+  // A user who may list but not watch is refused each time: list again at intervals instead.
   const expired = (): void => {
     state.remove();
-    const waitMs = Date.now() - state.begunAt < AGAIN_MS ? AGAIN_MS : 0;
+    const waitMs = Date.now() - state.begunAt < RETRY_MS ? RETRY_MS : 0;
     clearTimeout(state.again);
-    state.again = setTimeout(() => void readAnew(), waitMs);
+    state.again = setTimeout(() => void relist(), waitMs);
   };
   const begin = (): void => {
     state.begunAt = Date.now();
@@ -160,7 +155,7 @@ function rowsOf(event: LiveEvent, table: LiveTable | undefined) {
   return { rows: read.rows, columns: read.columns, resourceVersion: version };
 }
 
-/** The table after an event. Rows keep their place; new ones come first. */
+/** The table after an event. Rows keep their order; new rows come first. */
 export function applyRows(table: LiveTable, type: LiveEvent['type'], rows: Row[]): LiveTable {
   let next = table.rows;
   for (const row of rows) {
@@ -195,7 +190,7 @@ async function readPages(resource: Resource, namespace: string, options: Reading
   }
 }
 
-/** One object, live. `data` is null where it is not there (any more). */
+/** One live object. `data` is null if it does not exist. */
 export function useObject<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
@@ -212,7 +207,7 @@ export function useObject<T extends KubeObject>(
   const isRead = query.data !== undefined;
   useEffect(() => {
     if (!enabled || !isRead) return undefined;
-    return watchTogether(client, key, (onExpired) => {
+    return shareWatch(client, key, (onExpired) => {
       const watch: Watch = {
         path: listPath(resource, namespace),
         fieldSelector: `metadata.name=${name}`,
@@ -243,7 +238,7 @@ async function getOrNull<T extends KubeObject>(
   }
 }
 
-/** Whether what is shown is live. */
+/** Whether the shown data is live. */
 export function useLiveness(): Liveness {
   return useSyncExternalStore(livenessStore.subscribe, livenessStore.get);
 }

@@ -1,4 +1,7 @@
-/** The stream of a page against a server that breaks it off, falls silent, refuses, and comes back. The clock is the test's. */
+/**
+ * The stream of a page against a server that breaks it off, falls silent, refuses, and comes back. The clock
+ * is the test's.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { addWatch, followVisibility, livenessStore, reconnect, type LiveEvent, type Watch } from './live.ts';
 
@@ -74,7 +77,7 @@ const idOf = (at = 0) => newest().body.watches[at]?.id ?? '';
 const eventLine = (type: string, id = idOf()) => `${JSON.stringify({ id, event: { type, object: {} } })}\n`;
 const endLine = (status: number, id = idOf()) => `${JSON.stringify({ id, end: { status } })}\n`;
 
-test('watches that are asked for together share one stream, and each gets its own events', async () => {
+test('watches that start together share one stream, and each gets its own events', async () => {
   const [first, second] = [watched('/a'), watched('/b')];
   await pass(50);
   expect(streams).toHaveLength(1);
@@ -85,7 +88,7 @@ test('watches that are asked for together share one stream, and each gets its ow
   expect(livenessStore.get()).toBe('live');
 });
 
-test('a watch that comes while the stream is being opened is in the next one, which goes on where the first was', async () => {
+test('a watch that starts while the stream opens joins the next one, which continues where the first was', async () => {
   const first = watched('/a');
   await pass(50);
   first.resourceVersion = '9';
@@ -95,7 +98,7 @@ test('a watch that comes while the stream is being opened is in the next one, wh
   expect(newest().body.watches.map(({ query }) => query['resourceVersion'])).toEqual(['9', '5']);
 });
 
-test('a line that comes in pieces is one event, and one that stops half-way is none', async () => {
+test('a split line is one event, and an incomplete line is none', async () => {
   const watch = watched();
   await pass(50);
   const line = eventLine('ADDED');
@@ -110,7 +113,7 @@ test('a line that comes in pieces is one event, and one that stops half-way is n
   expect(streams).toHaveLength(2);
 });
 
-test.each([403, 404, 410])('a watch that ends with %i is left to whoever asked for it', async (status) => {
+test.each([403, 404, 410])('a watch that ends with %i is reported to its owner', async (status) => {
   const [watch, other] = [watched('/a'), watched('/b')];
   await pass(50);
   newest().write(endLine(status) + eventLine('ADDED') + eventLine('ADDED', idOf(1)));
@@ -119,7 +122,7 @@ test.each([403, 404, 410])('a watch that ends with %i is left to whoever asked f
   expect(streams).toHaveLength(1);
 });
 
-test('a watch whose time is up goes on in a new stream', async () => {
+test('a timed-out watch continues in a new stream', async () => {
   const watch = watched();
   await pass(3_000);
   watch.resourceVersion = '8';
@@ -130,7 +133,7 @@ test('a watch whose time is up goes on in a new stream', async () => {
 });
 
 test.each<Answer>(['away', 500, 403])(
-  'while the gateway answers %s the page is not live, and it is again when that is over',
+  'while the gateway answers %s the page is not live, and afterwards it is live again',
   async (how) => {
     answer = how;
     watched();
@@ -147,26 +150,23 @@ test.each<[string, () => void]>([
   ['ends each watch at once', () => newest().write(endLine(200))],
   ['ends the stream at once', () => newest().end()],
   ['says what is no JSON', () => newest().write('<html>\n')],
-])(
-  'where the gateway answers but %s, the page is not live, and asks less and less often',
-  async (_how, end) => {
-    watched();
-    const told = new Set<string>();
-    let ended = 0;
-    for (let second = 0; second < 60; second += 0.1) {
-      await pass(100);
-      if (streams.length > ended) end();
-      ended = streams.length;
-      if (second > 1) told.add(livenessStore.get());
-    }
-    expect([...told].toSorted()).toEqual(['broken', 'connecting']);
-    expect(streams.length).toBeLessThan(9);
-    await pass(20_000);
-    expect(livenessStore.get()).toBe('live');
-  },
-);
+])('if the gateway responds but %s, the page is not live and retries ever less often', async (_how, end) => {
+  watched();
+  const told = new Set<string>();
+  let ended = 0;
+  for (let second = 0; second < 60; second += 0.1) {
+    await pass(100);
+    if (streams.length > ended) end();
+    ended = streams.length;
+    if (second > 1) told.add(livenessStore.get());
+  }
+  expect([...told].toSorted()).toEqual(['broken', 'connecting']);
+  expect(streams.length).toBeLessThan(9);
+  await pass(20_000);
+  expect(livenessStore.get()).toBe('live');
+});
 
-test('a stream that says nothing for too long is opened anew', async () => {
+test('a silent stream is reopened', async () => {
   watched();
   await pass(50);
   for (let at = 0; at < 4; at += 1) {
@@ -179,7 +179,7 @@ test('a stream that says nothing for too long is opened anew', async () => {
   expect(streams[0]?.signal.aborted).toBe(true);
 });
 
-test('where nothing is watched any more, nothing is asked for and nothing is said to be interrupted', async () => {
+test('without watches nothing is requested and no interruption is reported', async () => {
   answer = 'away';
   watched();
   await pass(100);
@@ -189,7 +189,7 @@ test('where nothing is watched any more, nothing is asked for and nothing is sai
   expect([streams.length, livenessStore.get()]).toEqual([0, 'paused']);
 });
 
-test('a page that was hidden for long asks for nothing, and one whose machine slept begins anew when it is shown', async () => {
+test('a page hidden for long requests nothing, and reconnects when it is shown', async () => {
   const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   vi.stubGlobal('document', page);
   vi.stubGlobal('addEventListener', () => {});

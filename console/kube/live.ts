@@ -1,6 +1,6 @@
 /**
- * What is shown stays current: all watches of a page share one stream (`POST /console/live`), since browsers open few connections to
- * a host. It is opened anew when the watches change, when it breaks, and when the page is shown again after it was hidden.
+ * The stream of all watches of a page (`POST /console/live`), since browsers open few connections to a host.
+ * It reopens when the watches change, when it breaks, and when a hidden page becomes visible.
  */
 import { call } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
@@ -8,40 +8,40 @@ import { ApiFailure } from '../http/failure.ts';
 export type LiveEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'; object: unknown };
 
 export type Watch = {
-  /** The path of the list, as the API server knows it. */
+  /** The path of the list at the API server. */
   path: string;
   fieldSelector?: string;
   labelSelector?: string;
   table: boolean;
-  /** Where the watch goes on from; whoever watches moves it with each event. */
+  /** Where the watch continues. The owner of the watch updates it with each event. */
   resourceVersion: string;
   onEvent: (event: LiveEvent) => void;
-  /** What was missed cannot be told any more, or the watch is refused: list again. */
+  /** Missed events are no longer available, or the watch is refused: list again. */
   onExpired: () => void;
 };
 
-/** `paused`: the page is hidden, so that nothing is asked for. */
+/** `paused`: nothing is watched, or the page is hidden. */
 export type Liveness = 'live' | 'connecting' | 'broken' | 'paused';
 
 const MAX_WAIT_MS = 15_000;
-/** Watches of one page are asked for at once: what follows within this time joins. */
-const GATHER_MS = 30;
-/** The stream says something every 15 s. */
+/** Watches that start within this time share one request. */
+const BATCH_MS = 30;
+/** The stream sends something every 15 s. */
 const SILENCE_MS = 40_000;
-/** A stream that ends sooner has told nothing: the API server is away behind a gateway that answers. */
+/** A stream that ends sooner has shown no success: the API server may be down while the gateway responds. */
 const SHORT_MS = 2_000;
-/** A hidden page is left alone after this time. */
+/** The stream of a hidden page closes after this time. */
 const HIDDEN_MS = 60_000;
 
 const watches = new Map<string, Watch>();
 const listeners = new Set<() => void>();
-// Where nothing is watched, nothing is old.
+// Without watches nothing can be out of date.
 let liveness: Liveness = 'paused';
 let lastId = 0;
 let stream: AbortController | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
-/** When the stream last said something, by the clock on the wall, which goes on while a machine sleeps. */
+/** Wall-clock time of the last message. It continues while a machine sleeps. */
 let heardAt = 0;
 let openedAt = 0;
 
@@ -54,35 +54,35 @@ export const livenessStore = {
   },
 };
 
-/** Adds a watch to the stream. Returns what takes it away. */
+/** Adds a watch to the stream. Returns a function that removes it. */
 export function addWatch(watch: Watch): () => void {
   lastId += 1;
   const id = `w${lastId}`;
   watches.set(id, watch);
-  reopen(GATHER_MS);
+  reopen(BATCH_MS);
   return () => {
     watches.delete(id);
-    // An event for nobody is dropped: no need to ask anew at once.
-    if (watches.size === 0) rest();
+    // Events for removed watches are dropped, so there is no need to reconnect at once.
+    if (watches.size === 0) pause();
   };
 }
 
-/** Begins anew at once, such as after a sign-in. */
+/** Reconnects at once, for example after a sign-in. */
 export function reconnect(): void {
   failures = 0;
   reopen(0);
 }
 
-function say(next: Liveness): void {
+function setLiveness(next: Liveness): void {
   if (next === liveness) return;
   liveness = next;
   for (const listener of listeners) listener();
 }
 
-/** Asks for nothing: what is not followed is not said to be interrupted. */
-function rest(): void {
+/** Closes the stream without reporting an interruption. */
+function pause(): void {
   close();
-  say('paused');
+  setLiveness('paused');
 }
 
 function close(): void {
@@ -103,7 +103,7 @@ function reopen(afterMs: number): void {
 }
 
 async function follow(own: AbortController): Promise<void> {
-  if (liveness !== 'live') say('connecting');
+  if (liveness !== 'live') setLiveness('connecting');
   openedAt = Date.now();
   try {
     await readStream(own);
@@ -112,7 +112,7 @@ async function follow(own: AbortController): Promise<void> {
     else reopen(0);
   } catch (error) {
     if (own.signal.aborted && own.signal.reason !== SILENT) return;
-    // Whoever has signed out is asked to sign in by the next call.
+    // After a sign-out the next call asks the user to sign in.
     const isRefused = error instanceof ApiFailure && error.status === 403;
     retryLater(isRefused ? MAX_WAIT_MS : undefined);
   }
@@ -122,10 +122,10 @@ function isShort(): boolean {
   return Date.now() - openedAt < SHORT_MS;
 }
 
-/** The wait grows with each failure in a row. */
+/** The delay grows with each consecutive failure. */
 function retryLater(waitMs = Math.min(MAX_WAIT_MS, 500 * 2 ** Math.min(failures + 1, 5))): void {
   failures += 1;
-  say('broken');
+  setLiveness('broken');
   reopen(waitMs);
 }
 
@@ -149,7 +149,7 @@ async function readStream(own: AbortController): Promise<void> {
     signal: own.signal,
   });
   heardAt = Date.now();
-  // After a failure an answer alone proves nothing: the watches behind it may end at once.
+  // After a failure a response alone proves nothing: its watches may end at once.
   const proof = setTimeout(proven, failures === 0 ? 0 : SHORT_MS);
   const silence = { timer: setTimeout(() => own.abort(SILENT), SILENCE_MS) };
   try {
@@ -167,7 +167,7 @@ async function readStream(own: AbortController): Promise<void> {
 
 function proven(): void {
   failures = 0;
-  say('live');
+  setLiveness('live');
 }
 
 type Line = { id?: string; event?: LiveEvent; end?: { status: number } };
@@ -180,10 +180,10 @@ function take(text: string): void {
   else if (end !== undefined) endWatch(id, watch, end.status);
 }
 
-/** What is over: a watch whose time is up goes on, one that is refused is left to whoever asked for it. */
+/** Ends a watch: a timed-out one continues, a refused one is reported to its owner. */
 function endWatch(id: string, watch: Watch, status: number): void {
-  if (status < 400 && !isShort()) return reopen(GATHER_MS);
-  // The API server is away or goes, or the session has ended: the stream begins anew, and asks for a sign-in.
+  if (status < 400 && !isShort()) return reopen(BATCH_MS);
+  // The API server is unavailable or the session expired: reopen the stream, which asks for a sign-in.
   if (status < 400 || status === 401 || status >= 500) throw new Error(`a watch ended with ${status}`);
   watches.delete(id);
   watch.onExpired();
@@ -201,12 +201,12 @@ async function* linesOf(response: Response): AsyncGenerator<string> {
 
 let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Leaves the gateway alone while nobody looks. Call it once. */
+/** Pauses the stream while the page is hidden. Call it once. */
 export function followVisibility(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(hiddenTimer);
     if (document.visibilityState === 'hidden') {
-      hiddenTimer = setTimeout(rest, HIDDEN_MS);
+      hiddenTimer = setTimeout(pause, HIDDEN_MS);
     } else if (liveness !== 'live' || Date.now() - heardAt > SILENCE_MS) reconnect();
   });
   globalThis.addEventListener('online', () => reconnect());

@@ -1,9 +1,9 @@
-/** Reads and writes objects as the person who is signed in. */
+/** Reads and writes objects with the rights of the user. */
 import { call, callJson } from '../http/call.ts';
 import { apiVersionOf, listPath, objectPath, type KubeObject, type Resource } from './resources.ts';
 import { readTable, TABLE_TYPE, type TablePage } from './table.ts';
 
-/** What the console's changes are filed under in `managedFields`. */
+/** The field manager of the console's changes. */
 export const FIELD_MANAGER = 'windlass-console';
 
 export type ListOptions = {
@@ -16,7 +16,7 @@ export type ListOptions = {
 
 type WriteOptions = { dryRun?: boolean; signal?: AbortSignal };
 
-/** One object. Throws an ApiFailure, with status 404 if it is not there. */
+/** Throws an ApiFailure, with status 404 if the object does not exist. */
 export function getObject<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
@@ -26,7 +26,7 @@ export function getObject<T extends KubeObject>(
   return callJson<T>(`/kube${objectPath(resource, namespace, name)}`, signal ? { signal } : {});
 }
 
-/** A page of whole objects: for kinds that have no Table worth reading. */
+/** A page of whole objects, for kinds without a useful Table. */
 export async function listObjects<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
@@ -41,7 +41,6 @@ export async function listObjects<T extends KubeObject>(
   return { items, resourceVersion, ...(token !== '' && { continue: token }) };
 }
 
-/** A page of rows. */
 export async function listTable(
   resource: Resource,
   namespace: string,
@@ -55,7 +54,7 @@ export async function listTable(
   return readTable(wire);
 }
 
-/** Creates it. With `dryRun` nothing is stored, but everything is checked. */
+/** With `dryRun` the object is validated but not stored. */
 export function createObject<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
@@ -67,7 +66,7 @@ export function createObject<T extends KubeObject>(
   return callJson<T>(path, { method: 'POST', body, ...(options.signal && { signal: options.signal }) });
 }
 
-/** A merge patch (RFC 7396). With `metadata.resourceVersion` in it, it is refused with 409 where somebody else was faster. */
+/** Applies a merge patch (RFC 7396). If it contains `metadata.resourceVersion`, a conflict fails with 409. */
 export function patchObject<T extends KubeObject>(
   resource: Resource<T>,
   at: { namespace: string; name: string },
@@ -83,7 +82,7 @@ export function patchObject<T extends KubeObject>(
   });
 }
 
-/** Deletes it, and what belongs to it in the background. */
+/** Deletes the object, and its dependents in the background. */
 export async function deleteObject(resource: Resource, namespace: string, name: string): Promise<void> {
   await call(`/kube${objectPath(resource, namespace, name)}?propagationPolicy=Background`, {
     method: 'DELETE',

@@ -1,7 +1,7 @@
-/** The kinds of objects that the console reads and writes, and where they are below `/kube`. */
+/** The kinds of objects that the console reads and writes, and their paths below `/kube`. */
 import type { Credential, Workflow, WorkflowRun } from '../../api/kinds.ts';
 
-/** What every object has; `T` is only for the types. */
+/** `T` is only for the types. */
 export type Resource<T extends KubeObject = KubeObject> = {
   group: string;
   version: string;
@@ -68,13 +68,13 @@ export function apiVersionOf({ group, version }: Resource): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** The path of a list, as the API server knows it. */
+/** The path of a list at the API server. */
 export function listPath(resource: Resource, namespace: string): string {
   const root = resource.group === '' ? '/api' : '/apis';
   return `${root}/${apiVersionOf(resource)}/namespaces/${encodeURIComponent(namespace)}/${resource.plural}`;
 }
 
-/** The path of one object, as the API server knows it. */
+/** The path of an object at the API server. */
 export function objectPath(resource: Resource, namespace: string, name: string): string {
   return `${listPath(resource, namespace)}/${encodeURIComponent(name)}`;
 }

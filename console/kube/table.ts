@@ -1,16 +1,16 @@
-/** Tables as the API server prints them: what `kubectl get` shows, a fraction of the objects' size. */
+/** Tables as the API server prints them for `kubectl get`, a fraction of the size of the objects. */
 import type { ObjectMeta } from './resources.ts';
 
-/** A row: its object's metadata, and the cells by the name of their column. */
+/** The metadata of the object, and the cells by column name. */
 export type Row = { metadata: ObjectMeta; cells: Record<string, unknown> };
 
 export type TablePage = {
   rows: Row[];
-  /** What a watch goes on from. */
+  /** Where a watch continues. */
   resourceVersion: string;
-  /** What the next page is asked for with; undefined: this was the last one. */
+  /** Continues with the next page; undefined: this is the last one. */
   continue?: string;
-  /** How many more there are, where the API server says it. */
+  /** The number of further rows, if the API server reports it. */
   remaining?: number;
 };
 
@@ -22,7 +22,7 @@ type Wire = {
   rows?: { cells: unknown[]; object?: { metadata?: ObjectMeta } }[] | null;
 };
 
-/** Reads a Table. A watch sends its columns with the first event alone: later ones get those of the list. */
+/** Parses a Table. A watch sends columns with the first event only: later events use those of the list. */
 export function readTable(wire: unknown, knownColumns: string[] = []): TablePage & { columns: string[] } {
   const { metadata = {}, columnDefinitions, rows } = wire as Wire;
   const named = (columnDefinitions ?? []).map(({ name }) => name);
@@ -45,14 +45,26 @@ export function readTable(wire: unknown, knownColumns: string[] = []): TablePage
   };
 }
 
-/** A cell as text; undefined where it is empty. */
+/** A cell as text; undefined if it is empty. */
 export function textCell({ cells }: Row, column: string): string | undefined {
   const value = cells[column];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A cell as a number; 0 where it is empty. */
+/** A cell as a number; 0 if it is empty. */
 export function numberCell({ cells }: Row, column: string): number {
   const value = cells[column];
   return typeof value === 'number' ? value : Number(value ?? 0) || 0;
+}
+
+/** Memoizes a function of a row, so that unchanged rows keep their results and are not redrawn. */
+export function perRow<T>(make: (row: Row) => T): (row: Row) => T {
+  const made = new WeakMap<Row, T>();
+  return (row) => {
+    const known = made.get(row);
+    if (known !== undefined) return known;
+    const next = make(row);
+    made.set(row, next);
+    return next;
+  };
 }

@@ -1,4 +1,4 @@
-/** The charts of the overview. Loaded after the page, since what draws them is large. */
+/** The charts of the overview. Import it lazily: the chart library is large. */
 import '@mantine/core/styles/ColorSwatch.css';
 import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
@@ -7,7 +7,7 @@ import type { BarChartSeries, LineChartSeries } from '@mantine/charts';
 type Props<Series> = {
   data: Record<string, string | number | null>[];
   series: Series[];
-  /** What the chart shows, for those who do not see it. */
+  /** The content of the chart, for screen readers. */
   label: string;
   valueText: (value: number) => string;
 };
@@ -18,7 +18,7 @@ const common = {
   withLegend: true,
   legendProps: { verticalAlign: 'bottom' as const, itemSorter: null },
 };
-/** The label says what it shows; the table beside it has the numbers. */
+/** The label describes the chart; the table beside it has the numbers. */
 const silent = { accessibilityLayer: false, margin: { top: 8 } };
 const xAxis = { interval: 'equidistantPreserveStart' as const, minTickGap: 24 };
 

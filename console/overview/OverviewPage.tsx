@@ -1,4 +1,7 @@
-/** How a project does: its runs over time, what failed and why, how long runs took, what models used, and what needs somebody. */
+/**
+ * The overview of a project: runs over time, failures, durations, model tokens, credentials that need
+ * attention.
+ */
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -6,19 +9,16 @@ import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTable } from '../kube/hooks.ts';
 import { CREDENTIALS, WORKFLOWS } from '../kube/resources.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { ButtonLink } from '../shell/links.tsx';
-import { count } from '../words.ts';
-import { itemOf, type WorkflowItem } from '../workflows/rows.ts';
-import { Backlog } from './Backlog.tsx';
-import { CareList } from './CareList.tsx';
-import { credentialsInNeed } from './care.ts';
-import { beginOf, failures, PERIODS, spread, throughput, totals, type Period } from './count.ts';
-import { FailureList } from './FailureList.tsx';
-import { MAX_WORKFLOWS, readRuns, readUsage, type ReadRuns, type ReadUsage } from './reading.ts';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink } from '../ui/links.tsx';
+import { count } from '../ui/format.ts';
+import { itemOf, type WorkflowItem } from '../workflows/items.ts';
+import { Backlog, AttentionList, FailureList, Tiles } from './Cards.tsx';
+import { credentialsNeedingAttention } from './attention.ts';
+import { beginOf, failures, PERIODS, spread, throughput, totals, type Period } from './statistics.ts';
+import { MAX_WORKFLOWS, readRuns, readUsage, type ReadRuns, type ReadUsage } from './queries.ts';
 import { RunCharts } from './RunCharts.tsx';
-import { Tiles } from './Tiles.tsx';
 
 const EACH_MS = 60_000;
 
@@ -62,7 +62,7 @@ type CountedProps = { project: string; period: Period; items: WorkflowItem[] };
 function Counted({ project, period, items }: CountedProps) {
   const { names, isAll } = workflowsToRead(items, beginOf(period, Date.now()));
   const runs = useQuery({
-    // What has just run for the first time is counted at once, not with the next minute.
+    // The names are part of the key, so that a first run counts at once.
     queryKey: ['overview', project, period.id, names.toSorted()],
     refetchInterval: EACH_MS,
     placeholderData: keepPreviousData,
@@ -86,7 +86,7 @@ function Counted({ project, period, items }: CountedProps) {
   );
 }
 
-/** Those that ran since then: of others nothing is asked. */
+/** Only workflows that ran in the period are read. */
 function workflowsToRead(items: WorkflowItem[], since: number): { names: string[]; isAll: boolean } {
   const timeOf = ({ lastRun = '' }: WorkflowItem) => Date.parse(lastRun) || 0;
   const ran = items
@@ -106,7 +106,7 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
       <Tiles
         totals={all}
         p50={spread(runs).p50}
-        underWay={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
+        unfinished={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
         active={items.filter(({ active }) => active).length}
         workflows={items.length}
       />
@@ -114,11 +114,14 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
         <RunCharts runs={runs} usage={usage} period={period} now={now} />
         <FailureList failures={failures(runs, beginOf(period, now))} project={project} titles={titles} />
         <Backlog items={items} project={project} />
-        <CareList credentials={credentialsInNeed(credentials.data?.rows ?? [])} project={project} />
+        <AttentionList
+          credentials={credentialsNeedingAttention(credentials.data?.rows ?? [])}
+          project={project}
+        />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
-        {isAll ? 'Counted' : 'There are more. Counted'}: {count(runs.length, 'run')}, with those of which only
-        a summary is left; test runs are not among them. Read anew each minute.
+        {count(runs.length, 'run')}
+        {isAll ? '' : ' counted, more exist'}. Test runs are not included. Updated every minute.
       </Text>
     </>
   );
@@ -127,7 +130,7 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
 function Loading({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
   if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
   return (
-    <Stack aria-busy aria-label="The overview is being loaded">
+    <Stack aria-busy aria-label="Loading the overview">
       <Skeleton h={80} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Skeleton h={260} />
@@ -141,15 +144,14 @@ function Nothing({ project }: { project: string }) {
   return (
     <EmptyState
       icon={IconChartBar}
-      title="Nothing to show yet"
+      title="No data yet"
       actions={
         <ButtonLink to="/p/$project/workflows" params={{ project }}>
-          To the workflows
+          Go to workflows
         </ButtonLink>
       }
     >
-      This page tells how the workflows of the project do: how many runs there are, what fails, how long they
-      take and what models use. Create a workflow and run it first.
+      Runs, failures, durations and tokens at a glance. Create and run a workflow first.
     </EmptyState>
   );
 }

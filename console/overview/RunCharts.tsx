@@ -1,9 +1,10 @@
-/** How many runs there were, how long they took, and what models used, each over time. */
-import { lazy } from 'react';
-import { count, lasting } from '../words.ts';
-import { ChartCard } from './ChartCard.tsx';
-import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './count.ts';
-import type { ReadUsage } from './reading.ts';
+/** Charts of runs, durations and model tokens over time. */
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { count, formatDuration } from '../ui/format.ts';
+import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './statistics.ts';
+import type { ReadUsage } from './queries.ts';
+import { Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
+import { IconChartBar, IconTable } from '@tabler/icons-react';
 
 const Bars = lazy(async () => ({ default: (await import('./Charts.tsx')).Bars }));
 const Lines = lazy(async () => ({ default: (await import('./Charts.tsx')).Lines }));
@@ -26,13 +27,13 @@ const PHASES = [
   { name: 'succeeded', label: 'Succeeded', color: 'green.8' },
   { name: 'failed', label: 'Failed', color: 'red.6' },
   { name: 'cancelled', label: 'Cancelled', color: 'gray.6' },
-  { name: 'open', label: 'Under way', color: 'blue.6' },
+  { name: 'open', label: 'Running', color: 'blue.6' },
 ] as const;
 
 function ThroughputChart({ runs, period, now }: ChartProps) {
   const parts = throughput(runs, period, now);
   const all = totals(parts);
-  const text = `${count(all.runs, 'run')}: ${all.succeeded} succeeded, ${all.failed} failed, ${all.cancelled} cancelled, ${all.open} under way.`;
+  const text = `${count(all.runs, 'run')}: ${all.succeeded} succeeded, ${all.failed} failed, ${all.cancelled} cancelled, ${all.open} running.`;
   return (
     <ChartCard
       title={`Runs per ${stepText(period)}`}
@@ -56,8 +57,8 @@ function DurationChart({ runs, period, now }: ChartProps) {
   const text =
     p50 === undefined || p95 === undefined
       ? 'No run has ended.'
-      : `Half of the runs took at most ${lasting(p50)}, 95 of 100 at most ${lasting(p95)}.`;
-  const shown = (ms: number | undefined) => (ms === undefined ? '' : lasting(ms));
+      : `Median ${formatDuration(p50)}, 95th percentile ${formatDuration(p95)}.`;
+  const shown = (ms: number | undefined) => (ms === undefined ? '' : formatDuration(ms));
   return (
     <ChartCard
       title="Durations"
@@ -76,7 +77,7 @@ function DurationChart({ runs, period, now }: ChartProps) {
           { name: 'p50', label: 'Median', color: 'windlass.6' },
           { name: 'p95', label: '95th percentile', color: 'orange.7', strokeDasharray: '5 4' },
         ]}
-        valueText={lasting}
+        valueText={formatDuration}
       />
     </ChartCard>
   );
@@ -90,21 +91,21 @@ function TokenChart({
   const parts = tokens(usages, period, now);
   const sum = (key: 'input' | 'output') => parts.reduce((all, part) => all + part[key], 0);
   const [read, written] = [sum('input').toLocaleString('en'), sum('output').toLocaleString('en')];
-  const of = isAll ? count(records, 'recorded run') : `the first ${count(records, 'recorded run')} of more`;
-  const text = `${read} tokens read and ${written} written, as ${of} say, test runs among them.`;
+  const of = isAll ? count(records, 'recorded run') : `the newest ${count(records, 'recorded run')}`;
+  const text = `${read} input tokens and ${written} output tokens in ${of}, including test runs.`;
   return (
     <ChartCard
       title="Model tokens"
       text={text}
-      columns={['From', 'Read', 'Written']}
+      columns={['From', 'Input', 'Output']}
       rows={parts.map(({ at, input, output }) => [timeText(at, period), input, output])}
     >
       <Bars
         label={text}
         data={parts.map(({ at, input, output }) => ({ time: timeText(at, period), input, output }))}
         series={[
-          { name: 'input', label: 'Read', color: 'windlass.6' },
-          { name: 'output', label: 'Written', color: 'grape.5' },
+          { name: 'input', label: 'Input', color: 'windlass.6' },
+          { name: 'output', label: 'Output', color: 'grape.5' },
         ]}
         valueText={(value) => value.toLocaleString('en')}
       />
@@ -120,4 +121,67 @@ function stepText({ stepMs }: Period): string {
 function timeText(at: number, { id }: Period): string {
   const clock = { hour: '2-digit', minute: '2-digit' } as const;
   return new Date(at).toLocaleString('en-GB', id === '24h' ? clock : { weekday: 'short', ...clock });
+}
+
+/** A card that shows a chart or the same data as a table. */
+type ChartCardProps = {
+  title: string;
+  /** The content of the chart in a sentence. */
+  text: string;
+  columns: string[];
+  rows: (string | number)[][];
+  children: ReactNode;
+};
+
+const HEIGHT = 200;
+
+function ChartCard({ title, text, columns, rows, children }: ChartCardProps) {
+  const [isTable, setTable] = useState(false);
+  const Icon = isTable ? IconChartBar : IconTable;
+  return (
+    <Card withBorder padding="md" component="section" aria-label={title}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Title order={2} size="h5">
+          {title}
+        </Title>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-xs"
+          leftSection={<Icon size={14} />}
+          onClick={() => setTable(!isTable)}
+          aria-label={isTable ? `${title} as a chart` : `${title} as a table`}
+        >
+          {isTable ? 'Chart' : 'Table'}
+        </Button>
+      </Group>
+      <Text size="xs" c="dimmed" mb="sm">
+        {text}
+      </Text>
+      {isTable ? (
+        <ScrollArea h={HEIGHT} type="auto" viewportProps={{ tabIndex: 0 }}>
+          <Table stickyHeader verticalSpacing={3} fz="xs">
+            <Table.Thead>
+              <Table.Tr>
+                {columns.map((column) => (
+                  <Table.Th key={column}>{column}</Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map((cells) => (
+                <Table.Tr key={String(cells[0])}>
+                  {cells.map((cell, at) => (
+                    <Table.Td key={columns[at]}>{cell}</Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollArea>
+      ) : (
+        <Suspense fallback={<Skeleton h={HEIGHT} />}>{children}</Suspense>
+      )}
+    </Card>
+  );
 }

@@ -1,12 +1,11 @@
-/** The project switcher: the projects that are listed, and the way to one that is not. */
-import { Modal, Select, Text, type OptionsFilter } from '@mantine/core';
+/** The project switcher, with a form to open projects that are not listed. */
+import { Button, Group, Modal, Select, Text, TextInput, type OptionsFilter } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { OpenByName } from './OpenByName.tsx';
+import { useState, type SyntheticEvent } from 'react';
 import { projectsQuery } from './projects.ts';
 
-/** No namespace has this name. */
+/** No namespace can have this name. */
 const ANOTHER = { value: '…', label: 'Open another project…' };
 
 export function ProjectChoice({ project }: { project: string }) {
@@ -29,15 +28,15 @@ export function ProjectChoice({ project }: { project: string }) {
         searchable={listed.length > 8}
         filter={matching}
         checkIconPosition="right"
-        // A part of the header, like the field. A name may be longer than the field.
+        // Not in a portal, so that it belongs to the header. Names may be wider than the field.
         comboboxProps={{ withinPortal: false, width: 'max-content', position: 'bottom-start' }}
         maxDropdownHeight="min(60vh, 400px)"
         w={{ base: 130, xs: 180 }}
       />
       <Modal opened={isNaming} onClose={() => setNaming(false)} title="Open another project">
         <Text size="sm" mb="sm">
-          Projects without workflows are listed only for people who may list namespaces. Enter the name of the
-          project.
+          Projects without workflows are listed only if you are allowed to list namespaces. Enter the name of
+          the project.
         </Text>
         <OpenByName onOpen={() => setNaming(false)} />
       </Modal>
@@ -45,10 +44,43 @@ export function ProjectChoice({ project }: { project: string }) {
   );
 }
 
-/** The way to another project is always offered. */
+/** The option to open another project always matches. */
 const matching: OptionsFilter = ({ options, search }) =>
   options.filter(
     (option) =>
       'value' in option &&
       (option.value === ANOTHER.value || option.label.toLowerCase().includes(search.trim().toLowerCase())),
   );
+
+/** `onOpen` is called when the project opens. */
+export function OpenByName({ onOpen }: { onOpen?: () => void }) {
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const wanted = name.trim().toLowerCase();
+  const isName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(wanted);
+  const open = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (!isName) return;
+    onOpen?.();
+    void navigate({ to: '/p/$project/workflows', params: { project: wanted } });
+  };
+  return (
+    <form onSubmit={open}>
+      <Group gap="xs" align="end">
+        <TextInput
+          label="Project name"
+          description="The name of the namespace"
+          placeholder="default"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          spellCheck={false}
+          autoCapitalize="none"
+          data-autofocus
+        />
+        <Button type="submit" variant="default" disabled={!isName}>
+          Open
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,13 +1,13 @@
-/** The first page: the projects that one may see. With one alone it leads there. */
+/** The first page: the projects of the user. A single project opens directly. */
 import { Card, Container, SimpleGrid, Skeleton, Space, TextInput, Title } from '@mantine/core';
 import { IconFolders, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { TextLink } from '../shell/links.tsx';
-import { OpenByName } from './OpenByName.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { OpenByName } from './ProjectChoice.tsx';
 import { lastProject, projectsQuery, type Project } from './projects.ts';
 
 export function ProjectsPage() {
@@ -66,9 +66,9 @@ function ProjectGrid({ projects }: { projects: Project[] }) {
 
 function NoProject() {
   return (
-    <EmptyState icon={IconFolders} title="You see no project" actions={<OpenByName />}>
-      A project is a namespace in which you may list workflows. Where there is no workflow yet, a project is
-      not listed here: open it by its name. Otherwise ask whoever manages the cluster to bind the ClusterRole
+    <EmptyState icon={IconFolders} title="No projects" actions={<OpenByName />}>
+      A project is a namespace in which you are allowed to list workflows. A project without workflows may not
+      be listed: open it by name. If you have no access yet, ask an administrator to bind the ClusterRole
       windlass-view or windlass-edit to you in a namespace.
     </EmptyState>
   );

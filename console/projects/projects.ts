@@ -1,4 +1,4 @@
-/** The projects in which the person who is signed in may list workflows. */
+/** The projects in which the user may list workflows. */
 import { queryOptions } from '@tanstack/react-query';
 import { callJson } from '../http/call.ts';
 
@@ -13,12 +13,11 @@ export const projectsQuery = queryOptions({
 
 const LAST = 'windlass.project';
 
-/** The project that was open last in this browser. */
+/** The project that was last open in this browser. */
 export function lastProject(): string | undefined {
   return localStorage.getItem(LAST) ?? undefined;
 }
 
-/** Remembers the project for the next visit. */
 export function rememberProject(name: string): void {
   localStorage.setItem(LAST, name);
 }

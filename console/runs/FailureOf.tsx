@@ -1,4 +1,4 @@
-/** Why a node or a run failed: in one word, in a sentence, and what to do. */
+/** The failure of a node or run: its reason, meaning and advice. */
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

@@ -1,19 +1,19 @@
-/** One node of a run: what it was given, what it produced, and why it failed. */
+/** One node of a run: input, output and failure. */
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { RunAt } from '../editor/run/follow.ts';
-import { LiveText } from '../editor/run/LiveText.tsx';
-import { durationOf } from '../editor/run/result.ts';
-import type { NodeView } from '../editor/run/runState.ts';
-import { count, fullTime, lasting } from '../words.ts';
+import type { RunAt } from './live/follow.ts';
+import { LiveText } from './live/LiveText.tsx';
+import { durationOf } from './live/result.ts';
+import type { NodeView } from './live/runState.ts';
+import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
-import { OutputView } from './OutputView.tsx';
+import { OutputView } from './output/OutputView.tsx';
 import { PhaseLabel } from './phases.tsx';
 
 type Props = {
   at: RunAt;
   node: NodeView;
-  /** Those whose outputs it may use. */
+  /** The nodes whose outputs it may use. */
   before: NodeView[];
   now: number;
 };
@@ -31,7 +31,7 @@ export function NodeDetails({ at, node, before, now }: Props) {
       </Group>
       {isFailed && (
         <FailureOf
-          title={node.phase === 'Unknown' ? 'Its effect may have happened' : 'The node failed'}
+          title={node.phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed'}
           reason={node.reason}
           message={node.message}
         />
@@ -83,12 +83,12 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
   const took = durationOf(node, now);
   const { usage, attempts = 0, nextAttemptTime } = node;
   const facts = [
-    took === undefined ? undefined : lasting(took),
+    took === undefined ? undefined : formatDuration(took),
     attempts > 1 ? count(attempts, 'attempt') : undefined,
-    nextAttemptTime === undefined ? undefined : `tried again ${fullTime(nextAttemptTime)}`,
+    nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
     usage === undefined
       ? undefined
-      : `${(usage.inputTokens ?? 0).toLocaleString('en')} tokens read, ${(usage.outputTokens ?? 0).toLocaleString('en')} written`,
+      : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens`,
   ].filter((fact) => fact !== undefined);
   return (
     <Text size="sm" c="dimmed">

@@ -1,4 +1,6 @@
-/** The revision that a run executed beside today's, as YAML. Loaded when it is first shown: nothing else may import it but lazily. */
+/**
+ * Compares the revision of a run with the current one as YAML. Import it lazily: the diff editor is large.
+ */
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { MergeView } from '@codemirror/merge';
@@ -7,8 +9,8 @@ import { EditorView, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
-import { styleNonce } from '../nonce.ts';
-import { codeColours, codeTheme } from './codeTheme.ts';
+import { styleNonce } from '../ui/nonce.ts';
+import { codeColors, codeTheme } from '../ui/codeTheme.ts';
 
 type Props = { ran: unknown; today: unknown };
 
@@ -26,14 +28,14 @@ export function RevisionDiff({ ran, today }: Props) {
         EditorView.lineWrapping,
         lineNumbers(),
         yaml(),
-        scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+        scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
         codeTheme(scheme),
       ],
     });
     const view = new MergeView({
       parent: box.current,
-      a: side(ran, 'The revision that ran'),
-      b: side(today, 'The revision of today'),
+      a: side(ran, 'This run'),
+      b: side(today, 'Current revision'),
       collapseUnchanged: { margin: 3, minSize: 6 },
       gutter: true,
     });

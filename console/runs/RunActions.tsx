@@ -1,4 +1,7 @@
-/** What can be done with a run: run again, cancel, look at it on the canvas, compare its revision. Only what one may do is shown. */
+/**
+ * The actions of a run: retry, cancel, open in the editor, compare revisions. Each is shown only to users who
+ * may use it.
+ */
 import { Button, Group, Menu, Modal, Skeleton, Text } from '@mantine/core';
 import {
   IconBinaryTree2,
@@ -12,17 +15,16 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { CLOSED } from '../../api/access.ts';
 import { isTerminal } from '../../api/phase.ts';
-import type { RunAt } from '../editor/run/follow.ts';
-import type { RunHead } from '../editor/run/runState.ts';
-import { cancelRun } from '../editor/run/testRun.ts';
+import type { RunAt } from './live/follow.ts';
+import type { RunHead } from './live/runState.ts';
+import { cancelRun } from './live/calls.ts';
 import { useMay } from '../kube/access.ts';
 import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
 import { sessionQuery } from '../session/session.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { ButtonLink } from '../shell/links.tsx';
-import { tellDone, tellFailure } from '../shell/tell.ts';
-import { repeatProblem } from './repeatable.ts';
-import { runAgain } from './rerun.ts';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink } from '../ui/links.tsx';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
+import { retryProblem, retryRun } from './retry.ts';
 import { revisionQuery } from './revision.ts';
 
 const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.tsx')).RevisionDiff }));
@@ -30,9 +32,9 @@ const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.
 type Props = {
   at: RunAt;
   run: RunHead;
-  /** Its record; null where it has none. */
+  /** Null if the run has no record. */
   record: RunObject | null | undefined;
-  /** Null where it is not there any more. */
+  /** Null if the workflow was deleted. */
   workflow: WorkflowObject | null | undefined;
 };
 
@@ -45,7 +47,7 @@ export function RunActions({ at, run, record, workflow }: Props) {
     <Group gap="xs" wrap="wrap">
       {!isTerminal(run.phase) && <CancelButton at={at} />}
       {isTerminal(run.phase) && workflow && record && (
-        <RunAgain at={at} run={run} record={record} workflow={workflow} isOther={isOther} />
+        <RetryButton at={at} run={run} record={record} workflow={workflow} isOther={isOther} />
       )}
       {isOther && mayRead && run.revision !== undefined && (
         <CompareButton namespace={namespace} ran={run.revision} today={today} />
@@ -58,7 +60,7 @@ export function RunActions({ at, run, record, workflow }: Props) {
           params={{ project: namespace, workflow: at.workflow }}
           search={{ run: at.run }}
         >
-          Open on the canvas
+          Open in editor
         </ButtonLink>
       )}
     </Group>
@@ -75,7 +77,7 @@ function CancelButton({ at }: { at: RunAt }) {
       await cancelRun(at);
     } catch (error) {
       setAsked(false);
-      tellFailure('The run was not cancelled', error);
+      notifyFailure('Could not cancel the run', error);
     }
   };
   return (
@@ -92,7 +94,7 @@ function CancelButton({ at }: { at: RunAt }) {
 
 type AgainProps = { at: RunAt; run: RunHead; record: RunObject; workflow: WorkflowObject; isOther: boolean };
 
-function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
+function RetryButton({ at, run, record, workflow, isOther }: AgainProps) {
   const { namespace } = at;
   const navigate = useNavigate();
   const [isBusy, setBusy] = useState(false);
@@ -103,34 +105,34 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
   );
   if (!mayRun) return null;
-  const problem = repeatProblem(record);
+  const problem = retryProblem(record);
   if (problem !== undefined)
     return (
       <Text size="xs" c="dimmed" maw={260}>
-        It cannot be run again: {problem}
+        Cannot retry: {problem}
       </Text>
     );
   if (workflow.spec.suspend)
     return (
       <Text size="xs" c="dimmed" maw={260}>
-        It cannot be run again while the workflow is suspended.
+        Cannot retry while the workflow is suspended.
       </Text>
     );
-  // An inactive workflow takes test runs alone, and so does one whose webhook is closed because it is public.
+  // Inactive workflows, and those whose public webhook is not confirmed, accept test runs only.
   const test = run.test || !workflow.spec.active || workflow.status?.access === CLOSED;
   const again = async (revision?: string): Promise<void> => {
     setBusy(true);
     try {
       const asked = { namespace, workflow: at.workflow, retryOf: at.run, test, revision };
-      const name = await runAgain({ ...asked, requestedBy });
-      tellDone(`${name} repeats ${at.run}.`);
+      const name = await retryRun({ ...asked, requestedBy });
+      notifySuccess(`Started ${name}`);
       await navigate({
         to: '/p/$project/runs/$run',
         params: { project: namespace, run: name },
         search: { workflow: at.workflow },
       });
     } catch (error) {
-      tellFailure('The run was not repeated', error);
+      notifyFailure('Could not retry the run', error);
     } finally {
       setBusy(false);
     }
@@ -143,13 +145,13 @@ function RunAgain({ at, run, record, workflow, isOther }: AgainProps) {
           rightSection={<IconChevronDown size={14} />}
           loading={isBusy}
         >
-          {test ? 'Run again as a test' : 'Run again'}
+          {test ? 'Retry as test run' : 'Retry'}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>With the same input. Its effects are real.</Menu.Label>
-        <Menu.Item onClick={() => void again()}>Today’s workflow</Menu.Item>
-        {isOther && <Menu.Item onClick={() => void again(run.revision)}>The revision that ran</Menu.Item>}
+        <Menu.Label>Same input, real effects</Menu.Label>
+        <Menu.Item onClick={() => void again()}>Current revision</Menu.Item>
+        {isOther && <Menu.Item onClick={() => void again(run.revision)}>Revision of this run</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -162,13 +164,13 @@ function CompareButton({ namespace, ran, today }: CompareProps) {
   return (
     <>
       <Button variant="default" leftSection={<IconGitCompare size={14} />} onClick={() => setOpen(true)}>
-        Compare with today
+        Compare with current
       </Button>
       <Modal
         opened={isOpen}
         onClose={() => setOpen(false)}
         size="90%"
-        title="What ran, and the workflow of today"
+        title="This run vs current"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {isOpen && <Comparison namespace={namespace} ran={ran} today={today} />}
@@ -184,15 +186,15 @@ function Comparison({ namespace, ran, today }: CompareProps) {
   if (error !== null) return <FailureNote error={error} />;
   if (before.data === undefined || now.data === undefined) return <Skeleton h={300} />;
   if (before.data === null || now.data === null)
-    return <Text size="sm">One of the two revisions is not kept any more.</Text>;
+    return <Text size="sm">One of the two revisions no longer exists.</Text>;
   return (
     <>
       <Group grow mb={6}>
         <Text size="xs" c="dimmed">
-          Ran: {ran}
+          This run: {ran}
         </Text>
         <Text size="xs" c="dimmed">
-          Today: {today}
+          Current: {today}
         </Text>
       </Group>
       <Suspense fallback={<Skeleton h={300} />}>

@@ -9,7 +9,7 @@ import { isFiltered, runFilters, type RunFilters } from './filters.ts';
 type Props = {
   filters: RunFilters;
   onChange: (filters: RunFilters) => void;
-  /** To choose from. Left out: all are of one workflow. */
+  /** The workflows to choose from; undefined: all runs are of one workflow. */
   workflows?: string[];
   triggers: string[];
 };
@@ -26,14 +26,14 @@ const TESTS = [
 const TYPING_MS = 250;
 
 export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) {
-  // What is not said is left out, also from the address.
+  // Empty filters are removed, also from the URL.
   const change = (name: keyof RunFilters, value: string | null): void =>
     onChange(runFilters({ ...filters, [name]: value ?? undefined }));
   return (
     <Group gap={8} wrap="wrap">
       <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
       <Choice
-        label="Any phase"
+        label="Any status"
         data={[...RUN_PHASES]}
         value={filters.phase}
         onChange={(value) => change('phase', value)}
@@ -60,14 +60,14 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
         onChange={(value) => change('within', value)}
       />
       <Choice
-        label="With test runs"
+        label="Including test runs"
         data={TESTS}
         value={filters.test}
         onChange={(value) => change('test', value)}
       />
       {isFiltered(filters) && (
         <Button variant="subtle" leftSection={<IconFilterOff size={14} />} onClick={() => onChange({})}>
-          Show all
+          Clear filters
         </Button>
       )}
     </Group>
@@ -97,7 +97,7 @@ function Choice({ label, data, value, onChange, width = 132 }: ChoiceProps) {
   );
 }
 
-/** Looks when somebody has stopped typing for a moment. */
+/** Searches when the user pauses typing. */
 function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const [typed, setTyped] = useState(text);
   useEffect(() => setTyped(text), [text]);

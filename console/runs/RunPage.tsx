@@ -1,22 +1,22 @@
-/** One run: how it went, where the time went, what each node was given and produced, and what can be done about it. */
+/** One run: phase, timeline, inputs and outputs of its nodes, and actions. */
 import { Alert, Badge, Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconInfoCircle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../api/phase.ts';
-import type { Followed, RunAt } from '../editor/run/follow.ts';
-import { durationOf, failedNode } from '../editor/run/result.ts';
-import { useFollowed } from '../editor/run/runStore.ts';
-import type { NodeView, RunHead } from '../editor/run/runState.ts';
-import { useNow } from '../editor/run/useNow.ts';
+import type { Followed, RunAt } from './live/follow.ts';
+import { durationOf, failedNode } from './live/result.ts';
+import { useFollowed } from './live/runStore.ts';
+import type { NodeView, RunHead } from './live/runState.ts';
+import { useNow } from '../ui/useNow.ts';
 import { useObject } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { ButtonLink, TextLink } from '../shell/links.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { fullTime, lasting } from '../words.ts';
+import { fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
 import { PhaseLabel } from './phases.tsx';
@@ -41,7 +41,7 @@ export function RunPage() {
   return <RunOf key={run} at={{ namespace: project, workflow: name, run }} />;
 }
 
-/** Runs are named after their workflow: enough to ask for one that has no record. */
+/** Runs are named after their workflow, which is enough to find one without a record. */
 function guessedWorkflow(run: string): string {
   return run.replace(/-[a-z0-9]{15}$/, '');
 }
@@ -53,7 +53,7 @@ function RunOf({ at }: { at: RunAt }) {
   if (connection === 'failed')
     return (
       <Box p="md">
-        <FailureNote title="The run cannot be shown" error={failure} />
+        <FailureNote title="Could not load the run" error={failure} />
       </Box>
     );
   return run === undefined ? <Loading /> : <Shown at={at} run={run} followed={followed} />;
@@ -63,21 +63,21 @@ function NoRun({ at: { namespace: project, run } }: { at: RunAt }) {
   return (
     <EmptyState
       icon={IconPlayerPlay}
-      title={`There is no run ${run}`}
+      title={`Run ${run} not found`}
       actions={
         <ButtonLink to="/p/$project/runs" params={{ project }}>
-          To the runs
+          Go to runs
         </ButtonLink>
       }
     >
-      It was pruned with the history of its workflow, or it has never been in the project {project}.
+      It was pruned from the history of its workflow, or never existed in the project {project}.
     </EmptyState>
   );
 }
 
 function Loading() {
   return (
-    <Stack p="md" aria-busy aria-label="Loading the run">
+    <Stack p="md" aria-busy aria-label="Loading run">
       <Skeleton h={60} />
       <Skeleton h={220} />
     </Stack>
@@ -125,21 +125,21 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
         <RunActions at={at} run={run} record={record} workflow={workflow} />
       </Group>
       {run.phase === 'Failed' && failed === undefined && (
-        <FailureOf title="The run failed" reason={run.reason} message={run.message} />
+        <FailureOf title="Run failed" reason={run.reason} message={run.message} />
       )}
       {run.summary === true ? (
         <Alert
           variant="light"
           color="gray"
           icon={<IconInfoCircle />}
-          title="Only a summary is left of this run"
+          title="Only a summary of this run exists"
         >
-          Its record is pruned, or was never made because too many runs succeeded at once. What its nodes were
-          given and produced is not kept, and it cannot be run again.
+          The record was pruned, or was not written because too many runs succeeded at the same time. Inputs
+          and outputs are not available, and the run cannot be retried.
         </Alert>
       ) : (
         <div className={classes['columns'] ?? ''}>
-          <section aria-label="Where the time went">
+          <section aria-label="Timeline">
             <Waterfall
               run={run}
               nodes={nodes}
@@ -149,7 +149,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
               onChoose={setChosen}
             />
           </section>
-          <section aria-label="The chosen node">
+          <section aria-label="Selected node">
             {node !== undefined && (
               <NodeDetails key={node.id} at={at} node={node} before={before} now={now} />
             )}
@@ -160,7 +160,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   );
 }
 
-/** What people look for first: what runs now, or else what came of it. */
+/** The most relevant node: the running one, else the last result. */
 function lastNode(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): string | undefined {
   const begun = [...nodes.values()].filter(({ phase }) => phase !== 'Skipped' && phase !== 'Pending');
   const place = ({ id }: NodeView): number => order.indexOf(id);
@@ -184,13 +184,13 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
           <span style={{ overflowWrap: 'anywhere' }}>{run.requestedBy}</span>
         </Fact>
       )}
-      {run.acceptedTime !== undefined && <Fact name="Accepted">{fullTime(run.acceptedTime)}</Fact>}
-      {run.startTime !== undefined && <Fact name="Begun">{fullTime(run.startTime)}</Fact>}
+      {run.acceptedTime !== undefined && <Fact name="Received">{fullTime(run.acceptedTime)}</Fact>}
+      {run.startTime !== undefined && <Fact name="Started">{fullTime(run.startTime)}</Fact>}
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
-      {took !== undefined && <Fact name="Took">{lasting(took)}</Fact>}
-      {run.until !== undefined && <Fact name="As far as">{run.until}</Fact>}
+      {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
+      {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
       {run.retryOf !== undefined && (
-        <Fact name="Repeats">
+        <Fact name="Retry of">
           <TextLink
             size="sm"
             to="/p/$project/runs/$run"

@@ -1,14 +1,14 @@
-/** Runs as a list of which only what is seen is in the page: thousands of them scroll without a stutter. */
+/** A virtual list of runs: only visible rows are rendered, so that thousands scroll smoothly. */
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type MouseEvent, type ReactNode } from 'react';
 import { shortPersonName } from '../../api/person.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { durationOf } from '../editor/run/result.ts';
-import { useNow } from '../editor/run/useNow.ts';
+import { durationOf } from './live/result.ts';
+import { useNow } from '../ui/useNow.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { ago, fullTime, lasting } from '../words.ts';
+import { ago, fullTime, formatDuration } from '../ui/format.ts';
 import type { ListedRun } from './filters.ts';
 import { PhaseIcon } from './phases.tsx';
 import classes from './RunsList.module.css';
@@ -16,18 +16,18 @@ import classes from './RunsList.module.css';
 type Props = {
   project: string;
   runs: ListedRun[];
-  /** False: they are all of one workflow. */
+  /** False: all runs are of one workflow. */
   showsWorkflow?: boolean;
-  /** Where a run is shown: on its page, or on the canvas of its workflow. */
+  /** Whether runs open on their page or on the canvas of their workflow. */
   opensOn?: 'page' | 'canvas';
-  /** What is done at the end of the list, such as loading more. */
+  /** The content after the last row, such as a button to load more. */
   footer?: ReactNode;
 };
 
 const ROW = 36;
 const EVERY_MS = 1_000;
 const BASE = '/console';
-/** What tells one run of a workflow from another is the end of its name, which is always shown. */
+/** The end of the name distinguishes the runs of a workflow, so it is always visible. */
 const TAIL = 6;
 
 export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page', footer }: Props) {
@@ -42,7 +42,7 @@ export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page'
     useFlushSync: false,
     getItemKey: (index) => runs[index]?.run ?? index,
   });
-  // Names of objects need no escapes. Links are plain ones: a thousand of the router's would hold up scrolling.
+  // Object names need no escaping. Plain links, because thousands of router links slow down scrolling.
   const follow = (event: MouseEvent): void => {
     const link = (event.target as Element).closest('a');
     if (link === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -50,13 +50,13 @@ export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page'
     router.history.push(link.pathname + link.search);
   };
   const columns = [
-    'Phase',
+    'Status',
     'Run',
     ...(showsWorkflow ? ['Workflow'] : []),
     'Trigger',
-    'Accepted',
+    'Received',
     'Duration',
-    'Why',
+    'Error',
   ];
   return (
     <div
@@ -113,7 +113,7 @@ type CellsProps = {
   opensOn: 'page' | 'canvas';
 };
 
-/** Drawn again only when its run is another one, or a second has passed: not with each step of scrolling. */
+/** Redrawn only when the run changes or a second has passed, not on scroll. */
 const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }: CellsProps) {
   const { workflow, phase, trigger, at } = run;
   const took = isTerminal(phase) && run.completionTime === undefined ? undefined : durationOf(run, now);
@@ -163,7 +163,7 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
         {at === 0 ? '' : ago(at, now)}
       </span>
       <span role="cell" data-column="Duration">
-        {took === undefined ? '' : lasting(took)}
+        {took === undefined ? '' : formatDuration(took)}
       </span>
       <span role="cell" data-column="Why" title={why}>
         {why}
@@ -172,7 +172,7 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
   );
 });
 
-/** Of a summary there is nothing to show at the nodes. */
+/** Summaries have no nodes to show on the canvas. */
 function runAddress(project: string, { run, workflow, isSummary }: ListedRun, opensOn: 'page' | 'canvas') {
   return opensOn === 'canvas' && !isSummary
     ? `${BASE}/p/${project}/workflows/${workflow}?run=${run}`
@@ -188,9 +188,9 @@ function Marks({ run }: { run: ListedRun }) {
         </Badge>
       )}
       {run.retryOf !== undefined && (
-        <Tooltip label={`Repeats ${run.retryOf}`}>
+        <Tooltip label={`Retry of ${run.retryOf}`}>
           <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
-            Again
+            Retry
           </Badge>
         </Tooltip>
       )}
@@ -198,7 +198,7 @@ function Marks({ run }: { run: ListedRun }) {
         <Tooltip
           multiline
           maw={320}
-          label="Its record is pruned, or was never made because too many runs succeeded at once. Only what this line says is left: no inputs and no outputs."
+          label="The record was pruned, or was not written because too many runs succeeded at the same time. Inputs and outputs are not available."
         >
           <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
             Summary
@@ -209,7 +209,7 @@ function Marks({ run }: { run: ListedRun }) {
   );
 }
 
-/** What stands below a list that does not show all there is. */
+/** The note below a list that is incomplete. */
 export function ListNote({ children }: { children: ReactNode }) {
   return (
     <Text size="xs" c="dimmed" ta="center" py={8} component="div">

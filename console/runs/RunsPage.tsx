@@ -1,20 +1,20 @@
-/** The runs of a project that have a record, live, newest first. */
+/** The recorded runs of a project, live, newest first. */
 import { Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useDeferredValue, useMemo } from 'react';
-import { useNow } from '../editor/run/useNow.ts';
+import { useNow } from '../ui/useNow.ts';
 import { useTable } from '../kube/hooks.ts';
 import { RUNS } from '../kube/resources.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { ButtonLink } from '../shell/links.tsx';
-import { count } from '../words.ts';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink } from '../ui/links.tsx';
+import { count } from '../ui/format.ts';
 import { filtered, isFiltered, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
 
-/** A time range is measured anew so often. */
+/** How often a time filter is evaluated. */
 const MINUTE = 60_000;
 
 export function RunsPage() {
@@ -62,8 +62,8 @@ export function RunsPage() {
           runs={shown}
           footer={
             <ListNote>
-              {data?.more === true && 'There are more runs than are listed here. '}
-              Runs of which only a summary is left are listed with their workflow.
+              {data?.more === true && 'Not all runs are listed. '}
+              Older runs are in the history of each workflow.
             </ListNote>
           }
         />
@@ -77,7 +77,7 @@ export function RunsPage() {
 
 function Loading() {
   return (
-    <Stack gap={6} px="md" aria-busy aria-label="Loading the runs">
+    <Stack gap={6} px="md" aria-busy aria-label="Loading runs">
       {Array.from({ length: 8 }, (_, index) => (
         <Skeleton key={index} h={28} />
       ))}
@@ -88,27 +88,26 @@ function Loading() {
 function NoRuns({ project, isFiltered: hasFilters }: { project: string; isFiltered: boolean }) {
   if (hasFilters)
     return (
-      <EmptyState icon={IconFilterOff} title="No run fits the filters">
-        Take some of them away, or look at a longer time.
+      <EmptyState icon={IconFilterOff} title="No runs match the filters">
+        Remove a filter or choose a longer time.
       </EmptyState>
     );
   return (
     <EmptyState
       icon={IconPlayerPlay}
-      title="Nothing has run yet"
+      title="No runs yet"
       actions={
         <ButtonLink to="/p/$project/workflows" params={{ project }}>
-          To the workflows
+          Go to workflows
         </ButtonLink>
       }
     >
-      A run appears here as soon as an event starts a workflow. Open a workflow and press Test run, or
-      activate it.
+      Runs appear here when an event starts a workflow. Open a workflow and click Test run, or activate it.
     </EmptyState>
   );
 }
 
-/** What one can choose from, with what is chosen, even if no run has it now. */
+/** The values to choose from, including the current filter even if no run matches. */
 function valuesOf(
   runs: readonly ListedRun[] | undefined,
   name: 'workflow' | 'trigger',

@@ -1,7 +1,7 @@
-/** The nodes of a run as bars on its time line; one of them is chosen. */
+/** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
-import type { NodeView, RunHead } from '../editor/run/runState.ts';
-import { lasting } from '../words.ts';
+import type { NodeView, RunHead } from './live/runState.ts';
+import { formatDuration } from '../ui/format.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
 import { barsOf, spanOf } from './waterfall.ts';
 import classes from './Waterfall.module.css';
@@ -19,13 +19,13 @@ export function Waterfall({ run, nodes, order, now, chosen, onChoose }: Props) {
   const bars = barsOf(run, nodes, order, now);
   const { from, to } = spanOf(run, [...nodes.values()], now);
   return (
-    <div className={classes['chart'] ?? ''} role="list" aria-label="Nodes of the run, with their times">
+    <div className={classes['chart'] ?? ''} role="list" aria-label="Nodes of the run with their durations">
       <div className={classes['axis'] ?? ''} aria-hidden>
         <span />
         <span className={classes['scale'] ?? ''}>
           <span>0</span>
-          <span>{lasting((to - from) / 2)}</span>
-          <span>{lasting(to - from)}</span>
+          <span>{formatDuration((to - from) / 2)}</span>
+          <span>{formatDuration(to - from)}</span>
         </span>
       </div>
       {bars.map((bar) => (
@@ -55,7 +55,7 @@ export function Waterfall({ run, nodes, order, now, chosen, onChoose }: Props) {
               )}
             </span>
             <span className={classes['time'] ?? ''}>
-              {bar.ms === undefined ? bar.node.phase : lasting(bar.ms)}
+              {bar.ms === undefined ? bar.node.phase : formatDuration(bar.ms)}
               {(bar.node.attempts ?? 0) > 1 && ` · ${bar.node.attempts}×`}
             </span>
             {bar.ms !== undefined && <VisuallyHidden>, {bar.node.phase}</VisuallyHidden>}

@@ -1,25 +1,25 @@
-/** The runs of one workflow: those with a record live, and behind them those of which only the run store knows. */
+/** The runs of one workflow: live records, followed by summaries from the run store. */
 import { Button, Loader, Stack } from '@mantine/core';
 import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import type { RunPage } from '../../api/runView.ts';
-import { useNow } from '../editor/run/useNow.ts';
+import { useNow } from '../ui/useNow.ts';
 import { callJson } from '../http/call.ts';
 import { useTable } from '../kube/hooks.ts';
 import { RUNS } from '../kube/resources.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
 import { filtered, isFiltered, runOfRow, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
-import { together } from './together.ts';
+import { mergeRuns } from './merge.ts';
 
 type Props = { namespace: string; workflow: string };
 
 const PAGE = 200;
-/** What the run store alone knows is asked for again so often. */
-const AGAIN_MS = 15_000;
+/** How often summaries are read again. */
+const RETRY_MS = 15_000;
 const MINUTE = 60_000;
 
 export function WorkflowRuns({ namespace, workflow }: Props) {
@@ -31,14 +31,14 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
     () =>
       rows === undefined
         ? undefined
-        : together(rows.map(runOfRow), pages.data?.pages.flatMap(({ items }) => items) ?? []),
+        : mergeRuns(rows.map(runOfRow), pages.data?.pages.flatMap(({ items }) => items) ?? []),
     [rows, pages.data],
   );
   const now = useNow(filters.within !== undefined, MINUTE);
   const shown = useMemo(() => (runs ? filtered(runs, filters, now) : []), [runs, filters, now]);
   if (runs === undefined)
     return records.error === null ? (
-      <Loader size="sm" m="md" aria-label="Loading the runs" />
+      <Loader size="sm" m="md" aria-label="Loading runs" />
     ) : (
       <FailureNote error={records.error} onRetry={() => void records.refetch()} />
     );
@@ -51,7 +51,7 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
       />
       {pages.error !== null && (
         <FailureNote
-          title="Runs without a record are not listed"
+          title="Could not load runs without a record"
           error={pages.error}
           onRetry={() => void pages.refetch()}
         />
@@ -97,9 +97,9 @@ function useStoredRuns(namespace: string, workflow: string) {
   const { refetch, data } = query;
   const isShort = (data?.pages.length ?? 0) <= 1;
   useEffect(() => {
-    // Whoever has gone back looks at old runs, which do not change.
+    // Older pages do not change.
     if (!isShort) return undefined;
-    const timer = setInterval(() => void refetch(), AGAIN_MS);
+    const timer = setInterval(() => void refetch(), RETRY_MS);
     return () => clearInterval(timer);
   }, [refetch, isShort]);
   return query;
@@ -107,12 +107,12 @@ function useStoredRuns(namespace: string, workflow: string) {
 
 function NoRuns({ isFiltered: hasFilters }: { isFiltered: boolean }) {
   return hasFilters ? (
-    <EmptyState icon={IconFilterOff} title="No run fits the filters">
-      Take some of them away, or look at a longer time.
+    <EmptyState icon={IconFilterOff} title="No runs match the filters">
+      Remove a filter or choose a longer time.
     </EmptyState>
   ) : (
-    <EmptyState icon={IconPlayerPlay} title="This workflow has not run yet">
-      Press Test run to try it with test data, or activate it and let an event come.
+    <EmptyState icon={IconPlayerPlay} title="No runs yet">
+      Click Test run to run it with test data, or activate it.
     </EmptyState>
   );
 }

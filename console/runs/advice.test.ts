@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { FAILURES } from '../../api/reasons.ts';
 import { adviceOn } from './advice.ts';
 
-test.each(Object.keys(FAILURES))('%s comes with what it means and what to do', (reason) => {
+test.each(Object.keys(FAILURES))('%s has a meaning and advice', (reason) => {
   const { meaning = '', todo = '' } = adviceOn(reason) ?? {};
   expect(meaning).toMatch(/\.$/);
   expect(todo).toMatch(/^[A-Z].{20,}\.$/);
 });
 
-test.each([undefined, '', 'NotAReason', 'constructor'])('%j is no reason that is known', (reason) => {
+test.each([undefined, '', 'NotAReason', 'constructor'])('%j is an unknown reason', (reason) => {
   expect(adviceOn(reason)).toBeUndefined();
 });

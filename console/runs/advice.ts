@@ -1,57 +1,52 @@
-/** What a person can do about each reason for which a node or a run fails. */
+/** What to do about each failure reason of nodes and runs. */
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 
 const ADVICE: Record<FailureReason, string> = {
   MissingValue:
-    'Compare the reference with the input: correct it in the node, or see to it that the value is sent.',
-  InvalidParameters:
-    'Look at the input and at the fields of the node: one of the values has another form than the node takes.',
+    'Compare the reference with the input. Correct it in the node, or make sure the caller sends the value.',
+  InvalidParameters: 'Check the input and the fields of the node: one of the values has the wrong format.',
   ConditionFailed:
-    'Correct the condition of the edge: it names something that the nodes before do not produce.',
-  CredentialMissing:
-    'Look at the credential: create it, its Secret or the key that is missing, then run again. With retries the node would try by itself.',
-  CredentialRejected:
-    'Renew the password, key or connection of the credential, test it there, then run again.',
-  AddressForbidden:
-    'Use a public address, or ask whoever manages the cluster to let steps connect to this one (egress.allow).',
+    'Correct the condition of the connection: it refers to something that earlier nodes do not produce.',
+  CredentialMissing: 'Create the credential, its Secret or the missing key, then retry.',
+  CredentialRejected: 'Renew the password, key or connection of the credential and test it, then retry.',
+  AddressForbidden: 'Use a public address, or ask an administrator to allow this one (runner.egress.allow).',
   Unreachable:
-    'Check host and port, and whether the other side is up. Retries on the node help with short outages.',
-  RateLimited: 'Run it less often, or give the node retries: they wait as long as the other side asks for.',
+    'Check host and port, and that the service is up. Retries on the node help with short outages.',
+  RateLimited: 'Run it less often, or add retries to the node: they wait as long as the service asks for.',
   UpstreamError:
-    'Try again later, or look into the log of the other side. Retries on the node help if it passes.',
-  Refused: 'Read what the other side says above and correct the fields of the node.',
-  InvalidAnswer:
-    'Check that the address is the right one: something answers there that is not what the node talks to.',
+    'Try again later, or check the log of the service. Retries on the node help with temporary errors.',
+  Refused: 'Correct the fields of the node according to the message above.',
+  InvalidAnswer: 'Check the address: the response is not what the node expects from this service.',
   Timeout:
-    'Give the node a longer timeout, or less to do. Retries on the node help if it is slow only at times.',
-  OutputTooLarge: 'Let the node produce less: fewer rows, a smaller file, fewer tokens.',
+    'Give the node a longer timeout or less work. Retries on the node help if the service is slow at times.',
+  OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   EffectUnknown:
-    'Look at the other side (such as the mailbox) whether it happened. If it did not, run again; a rerun does all of it once more.',
+    'Check at the service, for example in the mailbox, whether the effect happened. If it did not, retry; a retry repeats all steps.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',
   Replaced:
-    'To execute this event anyway, run it again. To keep runs from being replaced, set concurrency.policy to Queue.',
-  Cancelled: 'Run it again if it shall be done after all. What nodes did before is not undone.',
+    'Retry to execute this event anyway. To keep runs from being replaced, set concurrency.policy to Queue.',
+  Cancelled: 'Retry to run it after all. Effects that already happened are not undone.',
   Poison:
-    'Look at the log of the runner and its memory limit: the run uses more than a runner has. Then run again.',
-  DataLost: 'Create a run with the input given anew: a test run, or the event sent again.',
-  RevisionMissing: 'Run again with today’s workflow: the old revision is not kept any more.',
-  RevisionNotActivated: 'Run again with today’s workflow, or execute that revision in a test run.',
-  NodeMissing: 'Choose a node that the workflow has, and run as far as that.',
-  RunMissing: 'The run that was to be repeated is not kept any more. Start a new one.',
-  WorkflowMissing: 'Look whether the workflow was deleted or renamed. Create it, then run again.',
+    'Check the log and the memory limit of the runner: the run may need more memory than a runner has. Then retry.',
+  DataLost: 'Start a new run with the input: start a test run, or send the event again.',
+  RevisionMissing: 'Retry with the current revision: the old one no longer exists.',
+  RevisionNotActivated: 'Retry with the current revision, or run the other revision as a test run.',
+  NodeMissing: 'Choose an existing node to stop at.',
+  RunMissing: 'The original run no longer exists. Start a new run.',
+  WorkflowMissing: 'The workflow was deleted or renamed. Create it, then retry.',
   WorkflowInactive: 'Activate the workflow, or start a test run.',
-  Suspended: 'Resume the workflow (spec.suspend: false), then run again.',
-  WorkflowInvalid: 'Open the workflow: what is wrong with it is shown at its nodes.',
+  Suspended: 'Resume the workflow (spec.suspend: false), then retry.',
+  WorkflowInvalid: 'Open the workflow: its nodes show the problems.',
   ConcurrencyLimit:
-    'Wait until others have ended, raise the limit of the workflow, or let runs queue (concurrency.policy: Queue).',
-  NameTaken: 'Create the run under another name, or press Run again once more.',
-  NodeFailed: 'Look at the node that failed: what happened and what to do is said there.',
-  Internal: 'This is a defect of Windlass. Look into the log of the runner, and report it.',
+    'Wait until other runs end, raise the limit of the workflow, or let runs queue (concurrency.policy: Queue).',
+  NameTaken: 'Retry again, or create the run under another name.',
+  NodeFailed: 'Open the failed node: it shows the error and what to do.',
+  Internal: 'This is a bug in Windlass. Check the log of the runner and report it.',
 };
 
 export type Advice = { meaning: string; todo: string };
 
-/** What a reason means, and what to do; undefined for one that this console does not know. */
+/** The meaning and advice of a reason; undefined for unknown reasons. */
 export function adviceOn(reason: string | undefined): Advice | undefined {
   if (reason === undefined || !Object.hasOwn(ADVICE, reason)) return undefined;
   const known = reason as FailureReason;

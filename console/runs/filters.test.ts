@@ -32,11 +32,11 @@ test.each<[RunFilters, string[]]>([
   [{ within: 'week' }, ['d', 'a', 'b', 'c']],
   [{ text: ' NO ANSWER ' }, ['b']],
   [{ text: 'letters', phase: 'Failed' }, []],
-])('with %j these runs are shown, newest first: %j', (filters, names) => {
+])('with %j the runs are, newest first: %j', (filters, names) => {
   expect(filtered(RUNS, filters, NOW).map((one) => one.run)).toEqual(names);
 });
 
-test('an address names filters, and what makes no sense is left out', () => {
+test('filters are read from the URL, and invalid values are dropped', () => {
   expect(runFilters({ phase: 'Failed', workflow: 'orders', within: 'day', test: 'only' })).toEqual({
     phase: 'Failed',
     workflow: 'orders',
@@ -46,7 +46,7 @@ test('an address names filters, and what makes no sense is left out', () => {
   expect(runFilters({ phase: 'Flying', workflow: 3, text: '', within: 'year', test: 'true' })).toEqual({});
 });
 
-test('a row of the table is a run; one that the operator has not seen is pending', () => {
+test('a row is a run; without a status it is pending', () => {
   const metadata = { name: 'orders-1', creationTimestamp: '2026-01-01T00:00:00Z' };
   expect(runOfRow({ metadata, cells: { Workflow: 'orders' } })).toMatchObject({
     run: 'orders-1',

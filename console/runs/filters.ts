@@ -1,7 +1,6 @@
-/** Which runs of a list are shown, and in which order. The address keeps it, so that it can be sent to somebody. */
+/** Filters and order of a list of runs. The URL contains them, so that they can be shared. */
 import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
-import { perRow } from '../kube/perRow.ts';
-import { textCell, type Row } from '../kube/table.ts';
+import { perRow, textCell, type Row } from '../kube/table.ts';
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 type Span = keyof typeof SPANS;
@@ -10,20 +9,20 @@ export type RunFilters = {
   phase?: RunPhase;
   workflow?: string;
   trigger?: string;
-  /** Only those of the last hour, day or week. */
+  /** Only runs of the last hour, day or week. */
   within?: Span;
   text?: string;
   test?: 'only' | 'none';
 };
 
-/** A run, as the list shows it. */
+/** A run in a list. */
 export type ListedRun = {
   run: string;
   workflow: string;
   phase: RunPhase;
   trigger: string;
   test: boolean;
-  /** When its event was accepted, in milliseconds. */
+  /** When the event was accepted, in milliseconds. */
   at: number;
   startTime?: string | undefined;
   completionTime?: string | undefined;
@@ -32,11 +31,11 @@ export type ListedRun = {
   until?: string | undefined;
   retryOf?: string | undefined;
   requestedBy?: string | undefined;
-  /** Only this is left of it: it has no record. */
+  /** The run has no record. */
   isSummary: boolean;
 };
 
-/** The filters that an address names. What makes no sense is left out. */
+/** Reads the filters from the URL. Invalid values are dropped. */
 export function runFilters(search: Record<string, unknown>): RunFilters {
   const { workflow, trigger, text, test, within } = search;
   const phase = RUN_PHASES.find((one) => one === search['phase']);
@@ -54,7 +53,6 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** The run of a row of the API server's table. */
 export const runOfRow = perRow(readRun);
 
 function readRun(row: Row): ListedRun {
@@ -80,7 +78,7 @@ function readRun(row: Row): ListedRun {
   };
 }
 
-/** The runs that pass, newest first. */
+/** The matching runs, newest first. */
 export function filtered(runs: readonly ListedRun[], filters: RunFilters, now: number): ListedRun[] {
   return runs.filter((run) => passes(run, filters, now)).toSorted(byNewest);
 }
@@ -105,7 +103,6 @@ function hasText(
   return [run, workflow, reason, message, requestedBy].some((part) => part.toLowerCase().includes(text));
 }
 
-/** Whether anything is filtered at all. */
 export function isFiltered(filters: RunFilters): boolean {
   return Object.keys(filters).length > 0;
 }

@@ -1,4 +1,4 @@
-/** How phases of runs and nodes look: a word, an icon and a colour each, never the colour alone. */
+/** Phases of runs and nodes as a word, an icon and a color, so that color is never the only difference. */
 import { Loader, Text, Tooltip } from '@mantine/core';
 import {
   IconBan,
@@ -12,46 +12,45 @@ import {
 import type { ReactNode } from 'react';
 import type { NodePhase } from '../../api/phase.ts';
 
-type Look = { color: string; meaning: string; icon: (size: number) => ReactNode };
+type PhaseStyle = { color: string; meaning: string; icon: (size: number) => ReactNode };
 
-const LOOKS: Record<NodePhase, Look> = {
+const PHASE_STYLES: Record<NodePhase, PhaseStyle> = {
   Pending: {
     color: 'gray',
-    meaning: 'Waits for its turn.',
+    meaning: 'Waiting to start.',
     icon: (size) => <IconCircleDashed size={size} />,
   },
   Running: {
     color: 'blue',
-    meaning: 'Is being executed.',
+    meaning: 'Running.',
     icon: (size) => <Loader size={size - 2} color="blue" />,
   },
   Waiting: {
     color: 'yellow',
-    meaning: 'Waits to be tried again.',
+    meaning: 'Waiting to continue or to retry.',
     icon: (size) => <IconClockPause size={size} />,
   },
   Succeeded: {
     color: 'green',
-    meaning: 'Has succeeded.',
+    meaning: 'Succeeded.',
     icon: (size) => <IconCircleCheckFilled size={size} />,
   },
-  Failed: { color: 'red', meaning: 'Has failed.', icon: (size) => <IconCircleXFilled size={size} /> },
-  Cancelled: { color: 'gray', meaning: 'Was cancelled.', icon: (size) => <IconBan size={size} /> },
+  Failed: { color: 'red', meaning: 'Failed.', icon: (size) => <IconCircleXFilled size={size} /> },
+  Cancelled: { color: 'gray', meaning: 'Cancelled.', icon: (size) => <IconBan size={size} /> },
   Skipped: {
     color: 'gray',
-    meaning: 'No edge led to it this time.',
+    meaning: 'Skipped: no connection to it was taken.',
     icon: (size) => <IconPlayerSkipForward size={size} />,
   },
   Unknown: {
     color: 'orange',
-    meaning: 'Its effect may have happened, and nobody can know.',
+    meaning: 'Outcome unknown: its effect may have happened.',
     icon: (size) => <IconHelpCircleFilled size={size} />,
   },
 };
 
-/** The icon of a phase, in its colour. */
 export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
-  const { color, icon } = LOOKS[phase];
+  const { color, icon } = PHASE_STYLES[phase];
   return (
     <span style={{ display: 'inline-flex', color: `var(--mantine-color-${color}-filled)` }} aria-hidden>
       {icon(size)}
@@ -59,10 +58,9 @@ export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: numbe
   );
 }
 
-/** Icon and word. */
 export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
   return (
-    <Tooltip label={LOOKS[phase].meaning}>
+    <Tooltip label={PHASE_STYLES[phase].meaning}>
       <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6, whiteSpace: 'nowrap' }}>
         <PhaseIcon phase={phase} size={size} />
         <Text span size="sm">
@@ -73,7 +71,7 @@ export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: numb
   );
 }
 
-/** The colour of a phase, as the name that Mantine gives it. */
+/** The color name of a phase in Mantine. */
 export function phaseColor(phase: NodePhase): string {
-  return LOOKS[phase].color;
+  return PHASE_STYLES[phase].color;
 }

@@ -1,4 +1,4 @@
-/** As much of a revision as the console reads: the order of its nodes, and which come before which. */
+/** The part of a revision that the console reads: nodes in order, and their predecessors. */
 import { queryOptions } from '@tanstack/react-query';
 import { ApiFailure } from '../http/failure.ts';
 import { getObject } from '../kube/objects.ts';
@@ -6,7 +6,7 @@ import { REVISIONS } from '../kube/resources.ts';
 
 export type RevisionShape = { ids: string[]; before: (id: string) => string[] };
 
-/** The content of the revision; null where it is not kept any more, or may not be read. */
+/** The content of the revision; null if it no longer exists or may not be read. */
 export function revisionQuery(namespace: string, name: string | undefined) {
   return queryOptions({
     queryKey: ['revision', namespace, name],
@@ -23,7 +23,7 @@ export function revisionQuery(namespace: string, name: string | undefined) {
   });
 }
 
-/** Reads the shape out of a revision; without one, nothing is known of the graph. */
+/** Parses the shape of a revision. Without one the graph is unknown. */
 export function shapeOf(data: unknown): RevisionShape {
   const { trigger, steps, edges } = record(data);
   const ids = [trigger, ...list(steps)].map((node) => record(node)['id']).filter(isText);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NodeView, RunHead } from '../editor/run/runState.ts';
+import type { NodeView, RunHead } from './live/runState.ts';
 import { shapeOf } from './revision.ts';
 import { barsOf } from './waterfall.ts';
 
@@ -14,7 +14,7 @@ const RUN: RunHead = {
 };
 const nodes = (...list: NodeView[]) => new Map(list.map((node) => [node.id, node]));
 
-test('bars stand where their time is, in the order of the revision, and grow until now', () => {
+test('bars are placed by time, in the order of the revision, and grow until now', () => {
   const bars = barsOf(
     RUN,
     nodes(
@@ -31,7 +31,7 @@ test('bars stand where their time is, in the order of the revision, and grow unt
   ]);
 });
 
-test('a run of no time at all, and nodes that no revision names, have their place', () => {
+test('a run without duration and nodes that no revision names have bars', () => {
   const run = { ...RUN, phase: 'Succeeded', startTime: at(0), completionTime: at(0) } as const;
   const bars = barsOf(
     run,
@@ -42,7 +42,7 @@ test('a run of no time at all, and nodes that no revision names, have their plac
   expect(bars).toMatchObject([{ node: { id: 'x' }, left: 0, width: 0, ms: 0 }]);
 });
 
-test('a revision says which nodes come before which, and anything else says nothing', () => {
+test('a revision has the predecessors of nodes, and anything else has none', () => {
   const data = { trigger: { id: 't' }, steps: [{ id: 'a' }, { id: 'b' }], edges: [{ from: 't', to: 'b' }] };
   expect(shapeOf(data).ids).toEqual(['t', 'a', 'b']);
   expect(shapeOf(data).before('b')).toEqual(['t']);

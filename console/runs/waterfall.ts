@@ -1,15 +1,15 @@
-/** A run's nodes on a time line: in which order they are listed, and where their bars begin and end. */
-import type { NodeView, RunHead } from '../editor/run/runState.ts';
+/** The bars of a run's timeline: their order, start and end. */
+import type { NodeView, RunHead } from './live/runState.ts';
 
 export type Bar = {
   node: NodeView;
-  /** In percent of the run; undefined: it has not begun. */
+  /** In percent of the run; undefined: not started. */
   left: number | undefined;
   width: number;
   ms: number | undefined;
 };
 
-/** The bars, in the order of the revision; what that does not name comes last, by its time. */
+/** The bars in the order of the revision. Other nodes follow by time. */
 export function barsOf(
   run: RunHead,
   nodes: ReadonlyMap<string, NodeView>,
@@ -28,7 +28,7 @@ export function barsOf(
   });
 }
 
-/** From the event to the end, or until now. */
+/** From the event to the end, or to now. */
 export function spanOf(
   { acceptedTime, startTime, completionTime }: RunHead,
   nodes: readonly NodeView[],

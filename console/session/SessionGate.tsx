@@ -1,16 +1,16 @@
 /**
- * Shows the console to whoever is signed in. A session that ends meanwhile is asked for again in a dialog over the page, so that nothing
- * that was typed is lost, and the calls that were refused are made again.
+ * Shows the console to signed-in users. When a session expires, a dialog over the page asks for a new
+ * sign-in, so that no input is lost; refused calls are then repeated.
  */
-import { Center, Loader, Modal, Text } from '@mantine/core';
+import { Center, Group, Loader, Modal, Paper, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { onSessionEnded } from '../http/call.ts';
 import { reconnect } from '../kube/live.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
 import { SESSION_KEY, sessionQuery, type Session } from './session.ts';
 import { SignInForm } from './SignInForm.tsx';
-import { SignInPage } from './SignInPage.tsx';
+import { Logo } from '../ui/Logo.tsx';
 
 export function SessionGate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
@@ -46,10 +46,10 @@ export function SessionGate({ children }: { children: ReactNode }) {
         withCloseButton={false}
         closeOnEscape={false}
         closeOnClickOutside={false}
-        title="Your session has ended"
+        title="Session expired"
       >
         <Text size="sm" mb="md">
-          Sign in again to go on. What you have typed is still here.
+          Sign in again to continue. Your input is kept.
         </Text>
         <SignInForm session={session} back={location.pathname + location.search} onSignedIn={take} />
       </Modal>
@@ -61,7 +61,7 @@ function nameOf(session: Session | undefined): string | undefined {
   return session?.signedIn === true ? session.user.name : undefined;
 }
 
-/** One question, however many calls were refused. */
+/** One dialog for any number of refused calls. */
 function useRenewal() {
   const [isAsking, setAsking] = useState(false);
   const waiting = useRef<PromiseWithResolvers<void>>(undefined);
@@ -78,4 +78,23 @@ function useRenewal() {
     setAsking(false);
   };
   return { isAsking, done };
+}
+
+function SignInPage({ session, onSignedIn }: { session: Session; onSignedIn: (session: Session) => void }) {
+  return (
+    <Center component="main" mih="100%" p="md">
+      <Paper withBorder p="xl" w="100%" maw={440}>
+        <Group gap="sm" mb="xs">
+          <Logo size={28} />
+          <Title order={1} size="h3">
+            Windlass
+          </Title>
+        </Group>
+        <Text c="dimmed" size="sm" mb="lg">
+          Build, run and watch workflows on this cluster.
+        </Text>
+        <SignInForm session={session} back={location.pathname + location.search} onSignedIn={onSignedIn} />
+      </Paper>
+    </Center>
+  );
 }

@@ -1,4 +1,4 @@
-/** Asks for a token, or leads to the cluster's issuer. */
+/** Signs in with a token or through OpenID Connect. */
 import { Alert, Anchor, Button, Code, Divider, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { failureFrom, type ApiFailure } from '../http/failure.ts';
@@ -36,14 +36,14 @@ export function SignInForm({ session, back, onSignedIn }: Props) {
           <Button component="a" href={oidcStart(back)} size="sm" fullWidth>
             Sign in with {session.oidc.label}
           </Button>
-          <Divider label="or with a token" />
+          <Divider label="or use a token" />
         </>
       )}
       <form onSubmit={onSubmit}>
         <Stack gap="sm">
           <PasswordInput
             label="Token"
-            description="A bearer token of the cluster. It stays in a sealed cookie of this browser."
+            description="A bearer token for the cluster. It is stored encrypted in a cookie of this browser."
             size="sm"
             value={token}
             onChange={(event) => setToken(event.currentTarget.value)}
@@ -58,15 +58,15 @@ export function SignInForm({ session, back, onSignedIn }: Props) {
           </Button>
         </Stack>
       </form>
-      <Alert variant="light" color="gray" title="Where do I get a token?">
+      <Alert variant="light" color="gray" title="How do I get a token?">
         <Text size="sm" mb={6}>
-          A token of a service account that may edit workflows in your project:
+          Create a token of a service account that may edit workflows in your project:
         </Text>
         <Code block style={{ whiteSpace: 'pre-wrap' }}>
           {TOKEN_COMMAND}
         </Code>
         <Text size="sm" mt={6}>
-          You see and do what{' '}
+          The{' '}
           <Anchor
             href="https://kubernetes.io/docs/reference/access-authn-authz/rbac/"
             target="_blank"
@@ -75,7 +75,7 @@ export function SignInForm({ session, back, onSignedIn }: Props) {
           >
             RBAC
           </Anchor>{' '}
-          lets that account see and do.
+          permissions of that account apply.
         </Text>
       </Alert>
     </Stack>

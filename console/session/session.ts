@@ -1,9 +1,9 @@
-/** Who is signed in, and how one signs in and out. */
+/** The signed-in user, sign-in and sign-out. */
 import { queryOptions } from '@tanstack/react-query';
 import { call, callJson } from '../http/call.ts';
 
 export type Session = {
-  /** How one may sign in beside a token; null: not at all. */
+  /** The sign-in beside tokens; null: none. */
   oidc: { label: string } | null;
 } & (
   | { signedIn: false }
@@ -11,7 +11,7 @@ export type Session = {
       signedIn: true;
       user: { name: string; groups?: string[] };
       expires: string | null;
-      /** Where the world reaches webhooks and sign-ins of credentials; null: the gateway was not told. */
+      /** The public URL of webhooks and OAuth callbacks; null: not configured. */
       publicURL: string | null;
     }
 );
@@ -24,22 +24,22 @@ export const sessionQuery = queryOptions({
   queryFn: ({ signal }) => callJson<Session>('/console/session', { signal, signsIn: false }),
 });
 
-/** Signs in with a token of the cluster. Throws an ApiFailure with status 401 where it is refused. */
+/** Signs in with a cluster token. Throws an ApiFailure with status 401 if it is refused. */
 export function signIn(token: string): Promise<Session> {
   return callJson<Session>('/console/session', { method: 'POST', body: { token }, signsIn: false });
 }
 
-/** Ends the session, here and on every other page of this browser. */
+/** Ends the session on all pages of this browser. */
 export async function signOut(): Promise<void> {
   await call('/console/session', { method: 'DELETE', signsIn: false });
 }
 
-/** Where one signs in at the cluster's issuer, and comes back to this page from. */
+/** The URL that starts the OpenID Connect sign-in and returns to this page. */
 export function oidcStart(back: string): string {
   return `/console/oidc/start?to=${encodeURIComponent(back)}`;
 }
 
-/** A token as people paste it: without white space, and without the word Bearer. */
+/** A pasted token without white space and the word "Bearer". */
 export function tokenText(pasted: string): string {
   return pasted.replace(/^\s*bearer\s+/i, '').replace(/\s+/g, '');
 }

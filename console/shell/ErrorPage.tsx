@@ -1,15 +1,15 @@
-/** What stands where a page broke, or where no page is. */
+/** The pages for errors and unknown URLs. */
 import { Container } from '@mantine/core';
 import { IconMapOff } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
-import { EmptyState } from './EmptyState.tsx';
-import { FailureNote } from './FailureNote.tsx';
-import { ButtonLink } from './links.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { ButtonLink } from '../ui/links.tsx';
 
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   return (
     <Container size="sm" py="xl">
-      <FailureNote title="This page cannot be shown" error={error} onRetry={reset} />
+      <FailureNote title="Something went wrong" error={error} onRetry={reset} />
     </Container>
   );
 }
@@ -18,10 +18,10 @@ export function NotFoundPage() {
   return (
     <EmptyState
       icon={IconMapOff}
-      title="There is no such page"
-      actions={<ButtonLink to="/">To the projects</ButtonLink>}
+      title="Page not found"
+      actions={<ButtonLink to="/">Go to projects</ButtonLink>}
     >
-      The address is mistyped, or leads to what has another name now.
+      Check the address: it is mistyped, or the object was renamed or deleted.
     </EmptyState>
   );
 }

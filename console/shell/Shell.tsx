@@ -1,7 +1,8 @@
-/** The frame of every page of a project: where one is, where one can go, who one is. */
+/** The frame of every page: header, navigation and account menu. */
 import {
   ActionIcon,
   AppShell,
+  Badge,
   Burger,
   Group,
   Menu,
@@ -24,15 +25,15 @@ import {
 } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router';
-import { useEffect, type ComponentType } from 'react';
+import { useEffect, useState, type ComponentType } from 'react';
 import { personName } from '../../api/person.ts';
 import { ProjectChoice } from '../projects/ProjectChoice.tsx';
 import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
-import { LivenessBadge } from './Liveness.tsx';
-import { Logo } from './Logo.tsx';
-import { tellFailure } from './tell.ts';
+import { Logo } from '../ui/Logo.tsx';
+import { notifyFailure } from '../ui/notify.tsx';
 import classes from './Shell.module.css';
+import { useLiveness } from '../kube/hooks.ts';
 
 const PAGES = [
   { to: '/p/$project/workflows', label: 'Workflows', icon: IconBinaryTree2 },
@@ -41,7 +42,7 @@ const PAGES = [
   { to: '/p/$project/overview', label: 'Overview', icon: IconChartBar },
 ] as const;
 
-/** For the menus that open in the header. Mantine gives the navigation the z-index 101, and dialogs 200. */
+/** For menus in the header. Mantine's navigation has the z-index 101, dialogs have 200. */
 const ABOVE_NAVIGATION = 102;
 
 export function Shell() {
@@ -60,7 +61,7 @@ export function Shell() {
       })}
     >
       <a href="#main" className={classes['skip'] ?? ''}>
-        To the content
+        Skip to content
       </a>
       <AppShell.Header px="sm" zIndex={ABOVE_NAVIGATION}>
         <Group h="100%" justify="space-between" wrap="nowrap">
@@ -154,7 +155,7 @@ function AccountMenu() {
       client.clear();
       location.assign('/console/');
     } catch (error) {
-      tellFailure('You are still signed in', error);
+      notifyFailure('You are still signed in', error);
     }
   };
   return (
@@ -175,5 +176,30 @@ function AccountMenu() {
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** Short interruptions are not reported. */
+const GRACE_MS = 1_500;
+
+function LivenessBadge() {
+  const liveness = useLiveness();
+  const isLive = liveness === 'live' || liveness === 'paused';
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    if (isLive) return setShown(false);
+    const timer = setTimeout(() => setShown(true), GRACE_MS);
+    return () => clearTimeout(timer);
+  }, [isLive]);
+  return (
+    <span role="status" style={{ flex: 'none' }}>
+      {isShown && (
+        <Tooltip label="The connection to the gateway is interrupted. The page may be out of date. The console reconnects automatically.">
+          <Badge color="orange" variant="light" tt="none" radius="sm" fw={500} style={{ flex: 'none' }}>
+            Not live
+          </Badge>
+        </Tooltip>
+      )}
+    </span>
   );
 }

@@ -1,14 +1,13 @@
-/** A new workflow: what it is called, and what starts it. Everything else is done in the editor. */
+/** Creates a workflow from a name and a trigger. */
 import '@mantine/core/styles/RadioCard.css';
 import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
-import { NameFields, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { kindsOfCredentials, TRIGGERS } from './triggers.ts';
-import { useCreate } from './useCreate.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
@@ -31,15 +30,15 @@ export function CreateByName({ project, taken, credentials }: Props) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <NameFields names={names} placeholder="Such as: Order confirmation" showsProblem={isTried} />
+        <NameFields names={names} placeholder="For example: Order confirmation" showsProblem={isTried} />
         <TriggerCards trigger={trigger} onTrigger={setTrigger} />
         {trigger === 'spreadsheet' && (
           <TextInput
-            label="Address of the spreadsheet"
-            description="As the browser shows it."
+            label="Spreadsheet URL"
+            description="The URL in the address bar of your browser."
             value={spreadsheetId}
             onChange={(event) => setSpreadsheetId(event.currentTarget.value)}
-            error={isTried && lacksSheet ? 'Paste the address of the spreadsheet.' : undefined}
+            error={isTried && lacksSheet ? 'Paste the URL of the spreadsheet.' : undefined}
           />
         )}
         <AccountHint trigger={trigger} credentials={credentials} />
@@ -58,7 +57,7 @@ type CardsProps = { trigger: TriggerKind; onTrigger: (trigger: TriggerKind) => v
 
 function TriggerCards({ trigger, onTrigger }: CardsProps) {
   return (
-    <Radio.Group label="What starts it?" value={trigger} onChange={onTrigger} size="xs">
+    <Radio.Group label="Trigger" value={trigger} onChange={onTrigger} size="xs">
       <SimpleGrid cols={{ base: 1, xs: 2, sm: 3 }} spacing="xs" mt={6}>
         {TRIGGERS.map(({ kind, label, starts, icon: Icon }) => (
           <Radio.Card
@@ -92,8 +91,8 @@ function AccountHint({ trigger, credentials }: { trigger: TriggerKind; credentia
   return (
     <Text size="xs" c="dimmed" role="status">
       {found === undefined
-        ? 'The project has no account for it yet. You make one in the editor, at the first node.'
-        : `It begins with the credential ${found}. You can choose another in the editor.`}
+        ? 'The project has no credential for it yet. Create one in the editor, at the trigger.'
+        : `Uses the credential ${found}. You can choose another one in the editor.`}
     </Text>
   );
 }

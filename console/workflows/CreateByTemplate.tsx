@@ -1,15 +1,14 @@
-/** A workflow from a template, with the project's own credentials where it has those that the template needs. */
+/** Creates a workflow from a template, with fitting credentials of the project. */
 import '@mantine/core/styles/RadioCard.css';
 import { Button, Group, List, Radio, ScrollArea, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { FailureNote } from '../shell/FailureNote.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
 import { filledNeeds, withCredentials, type FilledNeed, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
-import { NameFields, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { TEMPLATES } from './templates/list.ts';
 import type { Template } from './templates/template.ts';
-import { triggerWords } from './triggers.ts';
-import { useCreate } from './useCreate.ts';
+import { triggerInfo } from './triggers.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
@@ -33,7 +32,7 @@ export function CreateByTemplate(props: Props) {
 }
 
 function TemplateCard({ template: { id, trigger, spec, text } }: { template: Template }) {
-  const Icon = triggerWords(trigger)?.icon;
+  const Icon = triggerInfo(trigger)?.icon;
   return (
     <Radio.Card value={id} className={classes['card'] ?? ''} aria-label={`${spec.displayName}: ${text}`}>
       <Group gap="sm" wrap="nowrap" align="flex-start">
@@ -89,15 +88,13 @@ function Needs({ needs }: { needs: FilledNeed[] }) {
   return (
     <div>
       <Text size="sm" fw={500}>
-        It needs
+        Required credentials
       </Text>
       <List size="sm">
         {needs.map(({ name, what, found }) => (
           <List.Item key={name}>
             {what}:{' '}
-            {found === undefined
-              ? 'none in this project yet, you make one in the editor'
-              : `your credential ${found}`}
+            {found === undefined ? 'none in this project yet. Create one in the editor.' : `uses ${found}`}
           </List.Item>
         ))}
       </List>

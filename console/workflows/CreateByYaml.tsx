@@ -1,15 +1,14 @@
-/** A workflow from text: what is wrong with it is said with its line, both by the parser and by the API server. */
+/** Creates a workflow from YAML or JSON. Problems of the parser and of the API server show their line. */
 import { Alert, Anchor, Button, Checkbox, Group, List, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { failureFrom } from '../http/failure.ts';
-import { TextLink } from '../shell/links.tsx';
+import { TextLink } from '../ui/links.tsx';
 import type { Reading, ReadWorkflow } from './documents.ts';
 import classes from './CreateDialog.module.css';
-import { NameFields, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { problemsOf, type TextProblem } from './problems.ts';
-import { useCreate } from './useCreate.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; text: string; onText: (text: string) => void };
 
@@ -33,7 +32,7 @@ export function CreateByYaml({ project, taken, text, onText }: Props) {
       <Textarea
         ref={area}
         label="YAML or JSON"
-        description="An object of kind Workflow, or its spec. What an API server wrote into it is left out."
+        description="An object of kind Workflow, or its spec. Fields that the API server sets are ignored."
         placeholder={
           'kind: Workflow\nmetadata:\n  name: orders\nspec:\n  nodes:\n    - id: trigger\n      webhook: { path: orders }'
         }
@@ -53,7 +52,7 @@ export function CreateByYaml({ project, taken, text, onText }: Props) {
   );
 }
 
-/** What is typed about a workflow is kept while its text is mended, as long as it is the same workflow. */
+/** The entered name is kept while the text is edited, as long as it is the same workflow. */
 function keyOf(reading: Reading): string {
   return reading.ok
     ? reading.workflows.map(({ name, spec }) => `${name} ${spec.displayName}`).join()
@@ -72,7 +71,7 @@ function Read({ reading, project, taken, onLine }: ReadProps) {
       {others.length > 0 && <Others others={others} project={project} />}
       {workflows.length > 1 && (
         <Select
-          label={`There are ${workflows.length} workflows in it. Which one?`}
+          label={`Choose one of ${workflows.length} workflows`}
           data={workflows.map(({ name }, at) => ({ value: String(at), label: name || `Workflow ${at + 1}` }))}
           value={String(chosen)}
           allowDeselect={false}
@@ -89,14 +88,14 @@ function Others({ others, project }: { others: string[]; project: string }) {
     <Alert
       color="yellow"
       variant="light"
-      title="Only the workflow is created"
+      title="Only the workflow will be created"
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
-      The text also has {others.join(', ')}. Make credentials on the page{' '}
+      The YAML also contains {others.join(', ')}. Create credentials on the page{' '}
       <TextLink to="/p/$project/credentials" params={{ project }} size="sm">
         Credentials
       </TextLink>
-      , or apply the whole text with kubectl.
+      , or apply the YAML with kubectl.
     </Alert>
   );
 }
@@ -128,8 +127,8 @@ function YamlForm({ workflow: { name, spec, marks, lineOf }, project, taken, onL
       {spec.active && (
         <Checkbox
           size="xs"
-          label="Leave it switched off"
-          description="In the text it is active: without this its trigger starts runs at once."
+          label="Create as inactive"
+          description="The YAML sets active: true. Without this option the trigger starts runs immediately."
           checked={staysOff}
           onChange={(event) => setStaysOff(event.currentTarget.checked)}
         />
@@ -147,7 +146,7 @@ type ProblemsProps = { problems: TextProblem[]; onLine: (line: number) => void }
 
 function Problems({ problems, onLine }: ProblemsProps) {
   return (
-    <Alert color="red" variant="light" title="It cannot be created yet" role="alert">
+    <Alert color="red" variant="light" title="Cannot create the workflow yet" role="alert">
       <List size="sm">
         {problems.map(({ line, field, message }) => (
           <List.Item key={`${line} ${field} ${message}`} style={{ overflowWrap: 'anywhere' }}>

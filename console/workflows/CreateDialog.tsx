@@ -1,17 +1,17 @@
-/** Creates a workflow: by name and trigger, from a template, from YAML that is pasted, or from a file. */
-import { Modal, Tabs } from '@mantine/core';
+/** The dialog for new workflows: by name and trigger, from a template, from YAML, or from a file. */
+import { Button, FileButton, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconFileCode, IconFileImport, IconSchema, IconTemplate } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useState, type DragEvent } from 'react';
 import { useTable } from '../kube/hooks.ts';
 import { CREDENTIALS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
-import { useReturnFocus } from '../shell/useReturnFocus.ts';
+import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import type { KnownCredential } from './create.ts';
 import { CreateByName } from './CreateByName.tsx';
 import { CreateByTemplate } from './CreateByTemplate.tsx';
 import { CreateByYaml } from './CreateByYaml.tsx';
-import { FilePick } from './FilePick.tsx';
+import classes from './CreateDialog.module.css';
 
 export type CreateTab = 'name' | 'template' | 'yaml' | 'file';
 
@@ -40,7 +40,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
       <Tabs value={tab} onChange={(value) => setTab(value as CreateTab)} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.map(({ value, label, icon: Icon }) => (
-            // Without icons all of them fit on one line of a narrow screen.
+            // Without icons the tabs fit on one line of a narrow screen.
             <Tabs.Tab
               key={value}
               value={value}
@@ -69,5 +69,52 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
         </Tabs.Panel>
       </Tabs>
     </Modal>
+  );
+}
+
+/** The limit of the API server for objects, more than any workflow needs. */
+const MAX_BYTES = 1_500_000;
+
+/** Takes a file by selection or drop and returns its text. */
+function FilePick({ onText }: { onText: (text: string) => void }) {
+  const [problem, setProblem] = useState<string>();
+  const [isOver, setOver] = useState(false);
+  const take = async (file: File | null | undefined): Promise<void> => {
+    if (!file) return;
+    if (file.size > MAX_BYTES) return setProblem(`${file.name} is too large for a workflow.`);
+    onText(await file.text());
+  };
+  const drop = (event: DragEvent): void => {
+    event.preventDefault();
+    setOver(false);
+    void take(event.dataTransfer.files[0]);
+  };
+  return (
+    <div
+      className={classes['drop'] ?? ''}
+      {...(isOver && { 'data-over': true })}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <Stack align="center" gap="sm">
+        <Text size="sm">Drop a YAML or JSON file here.</Text>
+        <FileButton onChange={(file) => void take(file)} accept=".yaml,.yml,.json,application/json,text/yaml">
+          {(props) => (
+            <Button variant="default" {...props}>
+              Choose a file
+            </Button>
+          )}
+        </FileButton>
+        {problem !== undefined && (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            {problem}
+          </Text>
+        )}
+      </Stack>
+    </div>
   );
 }

@@ -1,7 +1,10 @@
-/** What a workflow is called: the name that people see, and the object's, which follows it until somebody writes another. */
+/** The display name and ID of a new workflow. The ID follows the name until the user edits it. */
 import { Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { freeName, nameFor, nameProblem } from './names.ts';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { createWorkflow, type NewWorkflow } from './create.ts';
 
 export type Names = {
   displayName: string;
@@ -38,8 +41,8 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
         onChange={(event) => setDisplayName(event.currentTarget.value)}
       />
       <TextInput
-        label="Name of the object"
-        description="Small letters, digits and hyphens. It is part of URLs and cannot be changed later."
+        label="ID"
+        description="Lowercase letters, digits and hyphens. It is part of URLs and cannot be changed later."
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         error={problem !== undefined && (showsProblem || name !== '') ? problem : undefined}
@@ -49,4 +52,13 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
       />
     </Stack>
   );
+}
+
+export function useCreate(project: string) {
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: (workflow: NewWorkflow) => createWorkflow(project, workflow),
+    onSuccess: ({ metadata }) =>
+      navigate({ to: '/p/$project/workflows/$workflow', params: { project, workflow: metadata.name } }),
+  });
 }

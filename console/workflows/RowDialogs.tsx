@@ -1,18 +1,16 @@
-/** The dialogs of a workflow in the list: duplicate, rename, delete. */
+/** The dialogs and actions of a workflow in the list: duplicate, rename, delete, export. */
 import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { deleteObject, getObject, patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { tellDone } from '../shell/tell.ts';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 import { consequencesOf, type RecordedRuns } from './consequences.ts';
-import { exportYaml } from './export.ts';
-import { copiedSpec, keptMarks } from './manifest.ts';
+import { copiedSpec, keptMarks, manifestOf } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
-import { NameFields, useNames } from './NameFields.tsx';
-import type { WorkflowItem } from './rows.ts';
-import { useCreate } from './useCreate.ts';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
+import type { WorkflowItem } from './items.ts';
 
 type Props = { item: WorkflowItem; project: string; onClose: () => void };
 
@@ -30,12 +28,12 @@ export function DuplicateDialog({ item, project, taken, onClose }: Props & { tak
   const error = read.error ?? create.error;
   return (
     <Modal opened onClose={onClose} title={`Duplicate ${item.title}`}>
-      {/* What fails is shown below, as the error of the mutation. */}
+      {/* The dialog shows the error of the mutation. */}
       <form onSubmit={(event) => void submit(event).catch(() => undefined)} noValidate>
         <Stack>
           <NameFields names={names} showsProblem />
           <Text size="xs" c="dimmed">
-            The copy is switched off and has no runs.
+            The copy is inactive and has no runs.
           </Text>
           {error !== null && <FailureNote error={error} />}
           <Buttons onClose={onClose}>
@@ -60,7 +58,7 @@ export function RenameDialog({ item, project, onClose }: Props) {
         { spec: { displayName: title.trim() === '' ? null : title.trim() } },
       ),
     onSuccess: () => {
-      tellDone('Renamed');
+      notifySuccess('Renamed');
       onClose();
     },
   });
@@ -74,7 +72,7 @@ export function RenameDialog({ item, project, onClose }: Props) {
         <Stack>
           <TextInput
             label="Name"
-            description={`What people see. The object stays ${item.name}, and so do its URLs.`}
+            description={`The display name. The ID ${item.name} and its URLs do not change.`}
             data-autofocus
             maxLength={256}
             value={title}
@@ -82,8 +80,8 @@ export function RenameDialog({ item, project, onClose }: Props) {
           />
           {owner !== undefined && (
             <Alert color="yellow" variant="light">
-              {managerText(owner)} sets the name and will put it back. Change it where {owner.tool} takes it
-              from.
+              {managerText(owner)} manages the name and will revert it. Change it in the source of{' '}
+              {owner.tool}.
             </Alert>
           )}
           {rename.error !== null && <FailureNote error={rename.error} />}
@@ -102,7 +100,7 @@ export function DeleteDialog({ item, project, recorded, onClose }: Props & { rec
   const remove = useMutation({
     mutationFn: () => deleteObject(WORKFLOWS, project, item.name),
     onSuccess: () => {
-      tellDone(`${item.title} is deleted`);
+      notifySuccess(`${item.title} deleted`);
       onClose();
     },
   });
@@ -114,7 +112,7 @@ export function DeleteDialog({ item, project, recorded, onClose }: Props & { rec
             <List.Item key={sentence}>{sentence}</List.Item>
           ))}
         </List>
-        <Text size="sm">This cannot be undone. An export keeps the workflow, but not its runs.</Text>
+        <Text size="sm">This cannot be undone. An export contains the workflow, but not its runs.</Text>
         {remove.error !== null && <FailureNote error={remove.error} />}
         <Group justify="space-between">
           <Button variant="subtle" onClick={() => exportYaml(project, item.name)}>
@@ -140,4 +138,22 @@ function Buttons({ onClose, children }: { onClose: () => void; children: ReactNo
       {children}
     </Group>
   );
+}
+
+/** Reports failures to the user. */
+export function exportYaml(namespace: string, name: string): void {
+  download(namespace, name).catch((error: unknown) => notifyFailure('Could not export', error));
+}
+
+async function download(namespace: string, name: string): Promise<void> {
+  const [{ manifestText }, workflow] = await Promise.all([
+    import('./documents.ts'),
+    getObject(WORKFLOWS, namespace, name),
+  ]);
+  const file = new Blob([manifestText(manifestOf(workflow))], { type: 'application/yaml' });
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = `${name}.yaml`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -1,4 +1,4 @@
-/** What can be done with a workflow in the list: only what the person may do. */
+/** The menu of a workflow in the list, with the actions that the user may take. */
 import { ActionIcon, Menu } from '@mantine/core';
 import {
   IconCopy,
@@ -10,10 +10,11 @@ import {
   IconSchema,
   IconTrash,
 } from '@tabler/icons-react';
-import { useState, type ComponentProps } from 'react';
-import { MenuLink } from '../shell/links.tsx';
-import type { Rights } from './rights.ts';
-import type { WorkflowItem } from './rows.ts';
+import { useMemo, useState, type ComponentProps } from 'react';
+import { MenuLink } from '../ui/links.tsx';
+import type { WorkflowItem } from './items.ts';
+import { useMay } from '../kube/access.ts';
+import { WORKFLOWS } from '../kube/resources.ts';
 
 export type RowAction = 'duplicate' | 'rename' | 'suspend' | 'resume' | 'export' | 'delete';
 
@@ -26,7 +27,7 @@ type Props = {
 
 export function RowMenu(props: Props) {
   const { title } = props.item;
-  // Menus are costly: a long list has them only where one was opened.
+  // Menus are slow to render: only opened ones are mounted.
   const [isUsed, setUsed] = useState(false);
   if (isUsed) return <OpenedMenu {...props} />;
   return <MenuButton title={title} aria-haspopup="menu" onClick={() => setUsed(true)} />;
@@ -92,4 +93,14 @@ function OpenedMenu({ item, project, rights, onAction }: Props) {
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** The user's rights on the workflows of the project. */
+export type Rights = { mayCreate: boolean; mayChange: boolean; mayDelete: boolean };
+
+export function useRights(namespace: string): Rights {
+  const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  const mayChange = useMay({ verb: 'patch', resource: WORKFLOWS, namespace });
+  const mayDelete = useMay({ verb: 'delete', resource: WORKFLOWS, namespace });
+  return useMemo(() => ({ mayCreate, mayChange, mayDelete }), [mayCreate, mayChange, mayDelete]);
 }

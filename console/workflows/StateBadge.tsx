@@ -1,4 +1,4 @@
-/** How a workflow is: a picture and a word, and the operator's sentence where there is more to say. */
+/** The state of a workflow: icon, word, and the operator's message. */
 import { Badge, Tooltip } from '@mantine/core';
 import {
   IconAlertTriangle,
@@ -9,9 +9,12 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { StateKind, WorkflowState } from './rows.ts';
+import type { StateKind, WorkflowState } from './items.ts';
 
-const LOOKS: Record<StateKind, { color: string; icon: ComponentType<{ size?: number; color?: string }> }> = {
+const PHASE_STYLES: Record<
+  StateKind,
+  { color: string; icon: ComponentType<{ size?: number; color?: string }> }
+> = {
   ready: { color: 'green', icon: IconCircleCheck },
   inactive: { color: 'gray', icon: IconCircleDashed },
   suspended: { color: 'orange', icon: IconPlayerPause },
@@ -21,7 +24,7 @@ const LOOKS: Record<StateKind, { color: string; icon: ComponentType<{ size?: num
 };
 
 export function StateBadge({ state: { kind, label, message } }: { state: WorkflowState }) {
-  const { color, icon: Icon } = LOOKS[kind];
+  const { color, icon: Icon } = PHASE_STYLES[kind];
   const badge = (
     <Badge
       variant="light"

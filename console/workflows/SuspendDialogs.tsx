@@ -1,14 +1,15 @@
-/** Asks before a workflow is suspended, and before it is resumed, and says what comes of it. */
+/** Dialogs that confirm suspending and resuming, with the consequences. */
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { WorkflowObject } from '../kube/resources.ts';
+import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 import { resumptionOf, suspensionOf } from './consequences.ts';
 import { managerText, ownerOfField } from './manager.ts';
-import type { WorkflowItem } from './rows.ts';
-import { setSuspended } from './suspend.ts';
+import type { WorkflowItem } from './items.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
+import { patchObject } from '../kube/objects.ts';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 
-/** The workflow, as far as the dialogs tell of it. */
+/** The fields of a workflow that the dialogs use. */
 export type Suspendable = Pick<
   WorkflowItem,
   'name' | 'title' | 'metadata' | 'trigger' | 'active' | 'running' | 'waiting'
@@ -18,7 +19,7 @@ type Props = {
   item: Suspendable;
   project: string;
   onClose: () => void;
-  /** Takes the workflow as it is stored. */
+  /** Called with the stored workflow. */
   onStored?: (stored: WorkflowObject) => void;
 };
 
@@ -29,7 +30,7 @@ export function SuspendDialog(props: Props) {
     <Modal opened onClose={onClose} title={`Suspend ${item.title}?`}>
       <Stack>
         <Sentences list={suspensionOf(item)} />
-        <Text size="sm">You can resume it at any time. Active stays as it is.</Text>
+        <Text size="sm">You can resume it at any time. Active does not change.</Text>
         <Owner item={item} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
@@ -94,7 +95,27 @@ function Owner({ item: { metadata } }: { item: Suspendable }) {
   if (owner === undefined) return null;
   return (
     <Alert color="yellow" variant="light">
-      {managerText(owner)} sets this and will put it back. Change it where {owner.tool} takes it from.
+      {managerText(owner)} manages this and will revert it. Change it in the source of {owner.tool}.
     </Alert>
   );
+}
+
+type Target = { namespace: string; name: string; title: string };
+
+/**
+ * Sets `spec.suspend`. Returns the stored workflow; undefined after a failure, which is reported to the user.
+ */
+export async function setSuspended(
+  { namespace, name, title }: Target,
+  suspend: boolean,
+): Promise<WorkflowObject | undefined> {
+  try {
+    const spec = { suspend: suspend ? true : null };
+    const stored = await patchObject(WORKFLOWS, { namespace, name }, { spec });
+    notifySuccess(`${title} ${suspend ? 'suspended' : 'resumed'}`);
+    return stored;
+  } catch (error) {
+    notifyFailure(`Could not ${suspend ? 'suspend' : 'resume'} ${title}`, error);
+    return undefined;
+  }
 }

@@ -1,8 +1,8 @@
-/** Search and filters above the list of workflows. */
+/** Search and filters of the workflow list. */
 import { Group, Kbd, Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import type { RefObject } from 'react';
-import type { Filter, StateKind, WorkflowItem } from './rows.ts';
+import type { Filter, StateKind, WorkflowItem } from './items.ts';
 import { TRIGGERS } from './triggers.ts';
 
 type Props = {
@@ -13,7 +13,7 @@ type Props = {
 };
 
 const STATES: { value: StateKind | 'all'; label: string }[] = [
-  { value: 'all', label: 'Any state' },
+  { value: 'all', label: 'Any status' },
   { value: 'ready', label: 'Ready' },
   { value: 'attention', label: 'Needs attention' },
   { value: 'waiting', label: 'Not ready yet' },
@@ -22,9 +22,9 @@ const STATES: { value: StateKind | 'all'; label: string }[] = [
 ];
 
 const ACTIVE: { value: Filter['active']; label: string }[] = [
-  { value: 'all', label: 'On and off' },
-  { value: 'on', label: 'Switched on' },
-  { value: 'off', label: 'Switched off' },
+  { value: 'all', label: 'Active and inactive' },
+  { value: 'on', label: 'Active only' },
+  { value: 'off', label: 'Inactive only' },
 ];
 
 export function Toolbar({ items, filter, onFilter, search }: Props) {
@@ -45,7 +45,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         w={{ base: '100%', xs: 240 }}
       />
       <Select
-        aria-label="State"
+        aria-label="Status"
         data={STATES}
         value={filter.state}
         allowDeselect={false}

@@ -1,15 +1,21 @@
-/** How many runs a suspension holds back and, on request, which: each can be opened, and all of them cancelled. */
+/**
+ * The runs that a suspension holds: their number and, on request, a list with links and a button to cancel
+ * them.
+ */
 import { Alert, Button, Group, List, ScrollArea, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { RUNS } from '../kube/resources.ts';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { TextLink } from '../shell/links.tsx';
-import { tellDone, tellFailure } from '../shell/tell.ts';
-import { count, waitingText } from '../words.ts';
-import { Ago } from './Ago.tsx';
-import { cancelRuns, waitingQuery } from './waiting.ts';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
+import { count, waitingText } from '../ui/format.ts';
+import { Ago } from '../ui/Ago.tsx';
+import { workflowId } from '../../api/group.ts';
+import type { RunItem, RunPage } from '../../api/runView.ts';
+import { call, callJson } from '../http/call.ts';
+import { ApiFailure } from '../http/failure.ts';
 
 type Props = {
   namespace: string;
@@ -55,7 +61,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
   return (
     <>
       <ScrollArea.Autosize mah={180}>
-        <List size="sm" aria-label="Runs that wait" style={{ overflowWrap: 'anywhere' }}>
+        <List size="sm" aria-label="Waiting runs" style={{ overflowWrap: 'anywhere' }}>
           {items.slice(0, SHOWN).map(({ run, acceptedTime }) => (
             <List.Item key={run}>
               <TextLink to="/p/$project/runs/$run" params={{ project: namespace, run }} search={{ workflow }}>
@@ -63,7 +69,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
               </TextLink>{' '}
               {acceptedTime !== undefined && (
                 <Text span size="xs" c="dimmed">
-                  accepted <Ago time={acceptedTime} />
+                  received <Ago time={acceptedTime} />
                 </Text>
               )}
             </List.Item>
@@ -72,7 +78,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
       </ScrollArea.Autosize>
       {(items.length > SHOWN || !isAll) && (
         <Text size="xs" c="dimmed">
-          There are more than are listed here.
+          Not all waiting runs are listed.
         </Text>
       )}
       {mayCancel && <CancelAll {...{ namespace, workflow }} runs={items} onCancelled={onCancelled} />}
@@ -82,7 +88,7 @@ function Listed({ namespace, workflow, runs: { items, isAll }, onCancelled }: Li
 
 type CancelProps = Omit<Props, 'waiting'> & { runs: { run: string }[]; onCancelled: () => Promise<unknown> };
 
-/** Asks before it cancels. */
+/** Asks for confirmation. */
 function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
   const [isAsking, setAsking] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -94,9 +100,9 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
         { namespace, workflow },
         runs.map(({ run }) => run),
       );
-      tellDone(`${what} ${runs.length === 1 ? 'is' : 'are'} cancelled`);
+      notifySuccess(`${what} cancelled`);
     } catch (error) {
-      tellFailure('Not all runs were cancelled', error);
+      notifyFailure('Could not cancel all runs', error);
     }
     await onCancelled();
     setBusy(false);
@@ -113,7 +119,7 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
   return (
     <Alert color="red" variant="light" title={`Cancel ${what}?`}>
       <Text size="sm" mb="xs">
-        What is cancelled does not start when the workflow is resumed. This cannot be undone.
+        Cancelled runs do not start when you resume the workflow. This cannot be undone.
       </Text>
       <Group gap="xs">
         <Button size="xs" color="red.9" loading={isBusy} onClick={() => void cancel()}>
@@ -125,4 +131,68 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
       </Group>
     </Alert>
   );
+}
+
+const PAGE = 500;
+/** The page limit per phase. Pages may have few runs, because the gateway scans a limited number per page. */
+const MAX_PAGES = 6;
+const RETRY_MS = 10_000;
+
+type WaitingList = { items: RunItem[]; isAll: boolean };
+
+type At = { namespace: string; workflow: string };
+
+/** The waiting runs, newest first, from the run store. */
+function waitingQuery(at: At) {
+  return queryOptions({
+    queryKey: ['waiting-runs', at.namespace, at.workflow],
+    refetchInterval: RETRY_MS,
+    queryFn: async ({ signal }): Promise<WaitingList> => {
+      // Sequential: a run that becomes due moves from the second phase to the first.
+      const waiting = await listPhase(at, 'Waiting', signal);
+      const pending = await listPhase(at, 'Pending', signal);
+      const byName = new Map([...pending.items, ...waiting.items].map((item) => [item.run, item]));
+      return { items: [...byName.values()], isAll: waiting.isAll && pending.isAll };
+    },
+  });
+}
+
+async function listPhase(at: At, phase: 'Pending' | 'Waiting', signal: AbortSignal): Promise<WaitingList> {
+  const items: RunItem[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const from = token === undefined ? '' : `&continue=${encodeURIComponent(token)}`;
+    const path = `${runsPath(at)}?limit=${PAGE}&phase=${phase}${from}`;
+    const read = await callJson<RunPage>(path, { signal });
+    items.push(...read.items);
+    token = read.continue;
+    if (token === undefined) return { items, isAll: true };
+  }
+  return { items, isAll: false };
+}
+
+function runsPath({ namespace, workflow }: At): string {
+  return `/workflows/${encodeURIComponent(workflowId(namespace, workflow))}/runs`;
+}
+
+/** Cancels the runs at the rate that the gateway allows. Ended runs are ignored. */
+async function cancelRuns(at: At, runs: readonly string[]): Promise<void> {
+  for (const run of runs) await cancelWithPatience(`${runsPath(at)}/${encodeURIComponent(run)}`);
+}
+
+const ATTEMPTS = 10;
+const PAUSE_MS = 1_000;
+
+async function cancelWithPatience(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await call(path, { method: 'DELETE' });
+      return;
+    } catch (error) {
+      const status = error instanceof ApiFailure ? error.status : 0;
+      if (status === 404 || status === 409) return;
+      if (status !== 429 || attempt === ATTEMPTS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
 }

@@ -1,34 +1,32 @@
-/** The workflows as a table: sortable, reachable by keys, and only the rows in sight drawn where there are many. */
+/** The workflow table: sortable, with keyboard navigation, virtual if it is long. */
 import { Box, Group, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconGitBranch } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
-import { TextLink } from '../shell/links.tsx';
-import { count } from '../words.ts';
-import { ActiveSwitch } from './ActiveSwitch.tsx';
-import { Ago } from './Ago.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { count } from '../ui/format.ts';
+import { ActiveSwitch, RunBars } from './RowCells.tsx';
+import { Ago } from '../ui/Ago.tsx';
 import { managerText } from './manager.ts';
 import type { RunBar } from './recent.ts';
-import { RowMenu, type RowAction } from './RowMenu.tsx';
-import { RunBars } from './RunBars.tsx';
-import { rateText, successRate, type Sort, type SortKey, type WorkflowItem } from './rows.ts';
+import { RowMenu, type Rights, type RowAction } from './RowMenu.tsx';
+import { rateText, successRate, type Sort, type SortKey, type WorkflowItem } from './items.ts';
 import { StateBadge } from './StateBadge.tsx';
-import { triggerWords } from './triggers.ts';
-import type { Rights } from './rights.ts';
+import { triggerInfo } from './triggers.ts';
 import classes from './WorkflowTable.module.css';
 
 type Props = {
   items: WorkflowItem[];
   project: string;
   rights: Rights;
-  /** Left out where runs may not be listed. */
+  /** Undefined if the user may not list runs. */
   recent?: Map<string, RunBar[]>;
   sort: Sort;
   onSort: (key: SortKey) => void;
   onAction: (action: RowAction, item: WorkflowItem) => void;
 };
 
-/** Below this all rows are drawn, so that the browser can search them. */
+/** Below this number all rows are rendered, so that the browser can search them. */
 const VIRTUAL_FROM = 100;
 const ROW_HEIGHT = 49;
 const NO_RUNS: RunBar[] = [];
@@ -82,7 +80,7 @@ export function WorkflowTable({ items, project, rights, recent, sort, onSort, on
 
 type HeadProps = Pick<Props, 'sort' | 'onSort'> & { hasBars: boolean };
 
-/** Not drawn anew with each step of scrolling. */
+/** Not redrawn on scroll. */
 const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
   const head = (key: SortKey, label: string) => (
     <SortButton
@@ -98,7 +96,7 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
       <Table.Tr>
         <Table.Th aria-sort={order('title')}>{head('title', 'Name')}</Table.Th>
         <Table.Th w={190} aria-sort={order('state')} visibleFrom="xs">
-          {head('state', 'State')}
+          {head('state', 'Status')}
         </Table.Th>
         <Table.Th w={130} aria-sort={order('trigger')} visibleFrom="md">
           {head('trigger', 'Trigger')}
@@ -107,7 +105,7 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
           {head('lastRun', 'Last run')}
         </Table.Th>
         <Table.Th w={100} aria-sort={order('rate')} visibleFrom="md">
-          {head('rate', 'Success')}
+          {head('rate', 'Success rate')}
         </Table.Th>
         {hasBars && (
           <Table.Th w={164} visibleFrom="lg">
@@ -149,7 +147,7 @@ type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
   bars?: RunBar[];
 };
 
-/** While one scrolls, rows that are there already are not drawn anew. */
+/** Visible rows are not redrawn on scroll. */
 const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
   const { item, position, project, rights, bars, onAction } = props;
   return (
@@ -226,7 +224,7 @@ function NameCell({
 }
 
 function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): ReactNode {
-  const words = trigger && triggerWords(trigger);
+  const words = trigger && triggerInfo(trigger);
   if (words === undefined) return <Text size="sm">{trigger ?? ''}</Text>;
   const { icon: Icon, label } = words;
   return (
@@ -236,7 +234,7 @@ function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): R
       </Box>
       <Text size="sm">{label}</Text>
       {isPublic && (
-        <Text size="xs" c="dimmed" title="Anybody who knows the URL can start runs.">
+        <Text size="xs" c="dimmed" title="Anyone who knows the URL can start runs.">
           Public
         </Text>
       )}
@@ -258,7 +256,7 @@ function RateCell({ item }: { item: WorkflowItem }) {
   );
 }
 
-/** Up and down go from name to name. */
+/** Arrow keys move from name to name. */
 function moveByArrows(event: KeyboardEvent<HTMLTableElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const links = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row-link]')];

@@ -1,24 +1,21 @@
-/** The workflows of a project, live: how they are, what starts them, how their runs went; and the ways to make another. */
-import { Box, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+/** The workflows of a project, live, with search, filters, actions and creation. */
+import { Box, Button, Code, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconPlus, IconSearchOff } from '@tabler/icons-react';
+import { IconBinaryTree2, IconFileCode, IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
-import { EmptyState } from '../shell/EmptyState.tsx';
-import { FailureNote } from '../shell/FailureNote.tsx';
-import { count } from '../words.ts';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { count } from '../ui/format.ts';
 import type { RecordedRuns } from './consequences.ts';
 import type { CreateTab } from './CreateDialog.tsx';
-import { exportYaml } from './export.ts';
-import { NoWorkflows } from './NoWorkflows.tsx';
+import { DeleteDialog, DuplicateDialog, exportYaml, RenameDialog } from './RowDialogs.tsx';
 import { countedSoFar, recentRuns } from './recent.ts';
-import { useRights } from './rights.ts';
-import { DeleteDialog, DuplicateDialog, RenameDialog } from './RowDialogs.tsx';
-import type { RowAction } from './RowMenu.tsx';
-import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './rows.ts';
+import { useRights, type RowAction } from './RowMenu.tsx';
+import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './items.ts';
 import { Toolbar } from './Toolbar.tsx';
 import { WorkflowTable } from './WorkflowTable.tsx';
 
@@ -26,7 +23,7 @@ const CreateDialog = lazy(async () => ({ default: (await import('./CreateDialog.
 const SuspendDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).SuspendDialog }));
 const ResumeDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).ResumeDialog }));
 
-/** Runs are read up to this many pages of 500 rows: the bars are worth that much and no more. */
+/** The page limit of runs to read for the bars. */
 const RUN_PAGES = 4;
 
 type Dialog = Exclude<RowAction, 'export'>;
@@ -34,7 +31,7 @@ type Shown = { what: 'create'; tab: CreateTab } | { what: Dialog; item: Workflow
 
 export function WorkflowsPage() {
   const { project } = useParams({ from: '/p/$project/workflows' });
-  // Another project is another page: nothing of what was typed is kept.
+  // A new component for each project, so that no input carries over.
   return <ProjectWorkflows key={project} project={project} />;
 }
 
@@ -43,7 +40,7 @@ function ProjectWorkflows({ project }: { project: string }) {
   const runs = useTable(RUNS, project, { maxPages: RUN_PAGES });
   const rights = useRights(project);
   const [shown, setShown] = useState<Shown>();
-  // Drawn bit by bit, so that what one types meanwhile is not held up.
+  // Deferred, so that rendering does not block typing.
   const data = useDeferredValue(workflows.data);
   const recorded = useDeferredValue(runs.data);
   const items = useMemo(() => (data?.rows ?? []).map(itemOf), [data?.rows]);
@@ -69,7 +66,7 @@ function ProjectWorkflows({ project }: { project: string }) {
           {items.length > 0 && (
             <Text size="sm" c="dimmed" role="status" visibleFrom="xs">
               {count(items.length, 'workflow')}
-              {data?.more === true && ' and more, which are not shown'}
+              {data?.more === true && ', more are not shown'}
             </Text>
           )}
         </Group>
@@ -134,7 +131,7 @@ function recordedOf({ rows, more }: LiveTable, workflow: string): RecordedRuns {
 function Missing({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
   if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
   return (
-    <Stack gap="xs" role="group" aria-busy aria-label="The workflows are being loaded">
+    <Stack gap="xs" role="group" aria-busy aria-label="Loading workflows">
       {[0, 1, 2, 3, 4].map((row) => (
         <Skeleton key={row} h={40} />
       ))}
@@ -163,7 +160,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   const counted = useMemo(() => (recent ? countedSoFar(items, recent) : items), [items, recent]);
   const asked = useDeferredValue(filter);
   const list = useMemo(() => sorted(filtered(counted, asked), sort), [counted, asked, sort]);
-  // What one wants to see first of times and rates is the newest and the lowest.
+  // Times and rates are first sorted newest and lowest first.
   const sortBy = (key: SortKey) =>
     setSort((before) => ({ key, descending: before.key === key ? !before.descending : key === 'lastRun' }));
   return (
@@ -172,14 +169,14 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
       {list.length === 0 ? (
         <EmptyState
           icon={IconSearchOff}
-          title="No workflow fits"
+          title="No workflows match"
           actions={
             <Button variant="default" onClick={() => setFilter(NO_FILTER)}>
-              Show all
+              Clear filters
             </Button>
           }
         >
-          None of the {count(items.length, 'workflow')} has what you search and filter for.
+          None of the {count(items.length, 'workflow')} matches the search and filters.
         </EmptyState>
       ) : (
         <WorkflowTable
@@ -200,5 +197,46 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
         </Box>
       )}
     </>
+  );
+}
+
+type Props = { project: string; mayCreate: boolean; onCreate: (tab: CreateTab) => void };
+
+/** Shown in a project without workflows. */
+function NoWorkflows({ project, mayCreate, onCreate }: Props) {
+  if (!mayCreate)
+    return (
+      <EmptyState icon={IconBinaryTree2} title="No workflows yet">
+        You are not allowed to create workflows in this project. Ask an administrator to bind the ClusterRole
+        windlass-edit to you in the namespace {project}.
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      icon={IconBinaryTree2}
+      title="Create your first workflow"
+      actions={
+        <Group justify="center" gap="xs" mt="xs">
+          <Button leftSection={<IconPlus size={16} />} onClick={() => onCreate('name')}>
+            New workflow
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconTemplate size={16} />}
+            onClick={() => onCreate('template')}
+          >
+            From a template
+          </Button>
+          <Button variant="default" leftSection={<IconFileCode size={16} />} onClick={() => onCreate('yaml')}>
+            Paste YAML
+          </Button>
+        </Group>
+      }
+    >
+      A workflow starts with a trigger, for example a webhook, a schedule or a mail, and continues with steps:
+      call a model, send a mail, call an API. The template Hello needs no credentials and runs immediately.
+      Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
+      <Code>kubectl apply -n {project}</Code>.
+    </EmptyState>
   );
 }

@@ -11,7 +11,7 @@ const credentials: KnownCredential[] = [
 const beginning = { name: 'orders', displayName: 'Orders', timeZone: 'Europe/Berlin', credentials };
 
 test.each(TRIGGER_KINDS.map((kind) => [kind] as const))(
-  'what begins with %s is accepted as it is',
+  'a new workflow with a %s trigger is accepted by the API',
   (trigger) => {
     for (const known of [credentials, []]) {
       const spec = startingSpec({ ...beginning, credentials: known, trigger, spreadsheetId: 'x' });
@@ -28,7 +28,7 @@ test.each([
   ['spreadsheet', { spreadsheet: { credential: 'google', spreadsheetId: 'x' } }],
   ['fileStorage', { fileStorage: { credential: 'google' } }],
   ['bot', { bot: { credential: 'choose-an-account' } }],
-] as const)('%s begins with what the name and the credentials of the project say', (trigger, fields) => {
+] as const)('%s starts with the name and the credentials of the project', (trigger, fields) => {
   const { nodes } = startingSpec({ ...beginning, trigger, spreadsheetId: 'x' });
   expect(nodes).toEqual([{ id: 'trigger', ...fields }]);
 });
@@ -38,14 +38,14 @@ const needs = [
   { name: 'mail', kinds: ['smtp'], what: 'mail' },
 ];
 
-test('what a template needs is found by kind, and by the same name before any other', () => {
+test('credentials of a template are found by name first, then by kind', () => {
   const both = [...credentials, { name: 'gpt-mini', kind: 'openai' }];
   expect(filledNeeds(needs, credentials).map(({ found }) => found)).toEqual(['gpt', undefined]);
   expect(filledNeeds(needs, both)[0]?.found).toBe('gpt-mini');
   expect(filledNeeds(needs, [{ name: 'mail', kind: 'http' }])[1]).not.toHaveProperty('found');
 });
 
-test('what was found takes the place in the nodes; what was not keeps its name', () => {
+test('found credentials are inserted, and missing ones keep their name', () => {
   const agent = { credential: 'gpt-mini', model: 'm', prompt: 'p' };
   const skill = { name: 'send_email', credential: 'mail' };
   const spec = {

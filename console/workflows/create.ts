@@ -1,11 +1,12 @@
-/** Makes workflows: what a new one begins with for each trigger, and how a template fits the project that it comes into. */
+/** Creates workflows: the initial spec for each trigger, and templates adapted to the project. */
 import type { TriggerKind } from '../../api/trigger.ts';
 import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { createObject } from '../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+import type { Need } from './templates/template.ts';
 
-/** A credential of the project, as far as choosing one goes. */
+/** A credential of the project. */
 export type KnownCredential = { name: string; kind: string };
 
 export type NewWorkflow = {
@@ -14,7 +15,7 @@ export type NewWorkflow = {
   marks?: Pick<ObjectMeta, 'labels' | 'annotations'>;
 };
 
-/** Creates it. Throws an ApiFailure: AlreadyExists where the name is taken, Invalid with a cause for each wrong field. */
+/** Throws an ApiFailure: AlreadyExists if the name is taken, Invalid with a cause per wrong field. */
 export function createWorkflow(
   namespace: string,
   { name, spec, marks }: NewWorkflow,
@@ -27,13 +28,13 @@ export type Beginning = {
   displayName: string;
   trigger: TriggerKind;
   credentials: KnownCredential[];
-  /** Of a schedule: the IANA time zone of its times. */
+  /** The IANA time zone of a schedule. */
   timeZone: string;
-  /** Of a spreadsheet: its address or id. */
+  /** The URL or ID of a spreadsheet. */
   spreadsheetId?: string;
 };
 
-/** A workflow that has its trigger and nothing else yet, switched off. */
+/** An inactive workflow that only has its trigger. */
 export function startingSpec({ displayName, ...beginning }: Beginning): WorkflowSpec {
   return {
     ...(displayName !== '' && { displayName }),
@@ -68,18 +69,15 @@ function triggerOf({
   }
 }
 
-/** The first credential of a kind that fits, those of earlier kinds before. */
+/** The first fitting credential; earlier kinds are preferred. */
 export function credentialFor(kinds: readonly string[], credentials: KnownCredential[]): string | undefined {
   const fitting = kinds.flatMap((kind) => credentials.filter((known) => known.kind === kind));
   return fitting[0]?.name;
 }
 
-/** A credential that a template names, and which kinds may stand in for it. */
-export type Need = { name: string; kinds: string[]; what: string };
-
 export type FilledNeed = Need & { found?: string };
 
-/** What the template needs, and what of it the project has: by the template's own name, or by kind. */
+/** The credentials of a template and their replacements in the project: the same name, or a fitting kind. */
 export function filledNeeds(needs: Need[], credentials: KnownCredential[]): FilledNeed[] {
   return needs.map((need) => {
     const same = credentials.find(({ name, kind }) => name === need.name && need.kinds.includes(kind));
@@ -88,7 +86,7 @@ export function filledNeeds(needs: Need[], credentials: KnownCredential[]): Fill
   });
 }
 
-/** The template's spec with the project's credentials in the places of its own. */
+/** The template's spec with the project's credentials. */
 export function withCredentials(spec: WorkflowSpec, needs: FilledNeed[]): WorkflowSpec {
   const names = new Map(needs.flatMap(({ name, found }) => (found === undefined ? [] : [[name, found]])));
   const nodes = spec.nodes.map((node) =>

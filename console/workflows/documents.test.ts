@@ -26,18 +26,18 @@ function onlyOne(text: string) {
   return { ...reading.workflows[0], others: reading.others };
 }
 
-test('of a workflow its name, its marks and its spec are read, and nothing of what a server wrote', () => {
+test('name, labels and spec of a workflow are read, but no fields of the server', () => {
   const { name, marks, spec } = onlyOne(workflow);
   expect({ name, marks }).toEqual({ name: 'orders', marks: { labels: { team: 'a' } } });
   expect(spec.nodes.map(({ id }) => id)).toEqual(['trigger', 'reply']);
 });
 
-test('a spec alone and JSON are read, too', () => {
+test('a bare spec and JSON are read', () => {
   expect(onlyOne('nodes:\n  - id: trigger\n    manual: {}').spec.nodes).toHaveLength(1);
   expect(onlyOne('{"kind": "Workflow", "metadata": {"name": "a"}, "spec": {"nodes": []}}').name).toBe('a');
 });
 
-test('of several objects the workflows are read, and the others are named', () => {
+test('workflows are read from several objects, and the others are listed', () => {
   const others =
     'kind: Secret\nmetadata: { name: accounts }\n---\nkind: Credential\nmetadata: { name: model }\n';
   expect(onlyOne(`${others}---\n${workflow}`).others).toEqual(['Secret accounts', 'Credential model']);
@@ -55,7 +55,7 @@ test.each([
   expect(onlyOne(workflow).lineOf(field)).toBe(line);
 });
 
-test('in a text with several objects lines count from its beginning, and in a bare spec without "spec"', () => {
+test('lines count from the start of the text, also in a bare spec', () => {
   expect(onlyOne(`kind: Secret\n---\n${workflow}`).lineOf('spec.nodes[0].id')).toBe(13);
   expect(onlyOne('\nnodes:\n  - id: trigger').lineOf('spec.nodes[0].id')).toBe(3);
 });
@@ -63,18 +63,18 @@ test('in a text with several objects lines count from its beginning, and in a ba
 test.each([
   ['a: [1', 1, /./],
   ['a: 1\nb:\n\t- c', 3, /[Tt]ab/],
-  ['', undefined, /no workflow in it/],
-  ['just text', undefined, /no workflow in it/],
-  ['kind: Secret', undefined, /no workflow in it/],
+  ['', undefined, /No workflow found/],
+  ['just text', undefined, /No workflow found/],
+  ['kind: Secret', undefined, /No workflow found/],
   ['kind: Workflow\nspec: []', undefined, /no spec/],
   ['{"nodes": [], "connections": {}}', undefined, /n8n/],
-])('of the text %j it is said in line %s what is wrong', (text, line, message) => {
+])('the mistake in %j is reported in line %s', (text, line, message) => {
   const reading = readDocuments(text);
   expect(reading).toMatchObject({ ok: false, message: expect.stringMatching(message) });
   expect(reading.ok ? undefined : reading.line).toBe(line);
 });
 
-test('a text that would unfold without end is not unfolded', () => {
+test('recursive aliases are not expanded', () => {
   const bomb = [
     'a: &a [x]',
     ...'bcdefghij'.split('').map((key, at) => {
@@ -85,7 +85,7 @@ test('a text that would unfold without end is not unfolded', () => {
   expect(readDocuments(bomb).ok).toBe(false);
 });
 
-test('a manifest as text is read as the same workflow', () => {
+test('an exported manifest reads back as the same workflow', () => {
   const { name, spec } = onlyOne(workflow);
   const again = onlyOne(manifestText(manifestOf({ metadata: { name }, spec })));
   expect(again).toMatchObject({ name, spec });

@@ -1,19 +1,20 @@
 /**
- * Reads the workflows out of YAML or JSON that somebody pasted, and says where in the text a field is. Loaded when it is needed, since
- * the parser is large.
+ * Reads workflows from pasted YAML or JSON with the lines of their fields. Import it lazily: the parser is
+ * large.
  */
+import { isRecord } from '../kube/patch.ts';
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
-import { yamlText } from '../yamlText.ts';
+import { yamlText } from '../ui/yamlText.ts';
 import { keptMarks, type Manifest } from './manifest.ts';
 
 export type ReadWorkflow = {
-  /** The object's name; empty where the text has none. */
+  /** Empty if the text has no name. */
   name: string;
   marks: Pick<ObjectMeta, 'labels' | 'annotations'>;
   spec: WorkflowSpec;
-  /** The line, from 1, of a field such as `spec.nodes[1].webhook`, or of the nearest one around it. */
+  /** The line, from 1, of a field such as `spec.nodes[1].webhook`, or of its nearest parent. */
   lineOf: (field: string) => number | undefined;
 };
 
@@ -40,14 +41,14 @@ export function readDocuments(text: string): Reading {
   return { ok: true, workflows, others: read.flatMap((one) => (one.what === 'other' ? [one.name] : [])) };
 }
 
-/** A workflow as the text that people keep in Git. */
+/** A manifest as YAML. */
 export function manifestText(manifest: Manifest): string {
   return yamlText(manifest);
 }
 
 const nothing: Reading = {
   ok: false,
-  message: 'There is no workflow in it. Paste an object of kind Workflow, or its spec with "nodes".',
+  message: 'No workflow found. Paste an object of kind Workflow, or its spec with "nodes".',
 };
 
 type Read =
@@ -60,9 +61,7 @@ function readDocument(document: Document.Parsed, lines: LineCounter): Read {
   const value = valueOf(document);
   if (!isRecord(value)) return { what: 'empty' };
   if (isRecord(value['connections']))
-    return refused(
-      'This is a workflow of n8n. Its nodes are others than those here, so it cannot be imported.',
-    );
+    return refused('This is an n8n workflow. Windlass has different nodes and cannot import it.');
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const isBare = value['kind'] === undefined && Array.isArray(value['nodes']);
@@ -87,7 +86,7 @@ function readDocument(document: Document.Parsed, lines: LineCounter): Read {
   };
 }
 
-/** A text with aliases of aliases would fill the memory: the parser throws, and it is said as an error. */
+/** Nested aliases could exhaust the memory: the parser throws, which is reported as an error. */
 function valueOf(document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -124,8 +123,4 @@ function textsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

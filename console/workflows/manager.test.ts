@@ -18,7 +18,7 @@ test.each([
   expect(manager && managerText(manager)).toBe(text);
 });
 
-test('an object without such marks is managed by people', () => {
+test('an object without such labels is not managed', () => {
   expect(managerOf(label('app.kubernetes.io/managed-by', 'ada'))).toBeUndefined();
 });
 
@@ -46,7 +46,7 @@ test.each([
   expect(ownerOfField(meta({ labels: flux, ...parts }), ['spec', 'active']) !== undefined).toBe(isTheirs);
 });
 
-test('a tool that sends the whole object owns what its manifest says, not the defaults', () => {
+test('a tool that sends the whole object owns the fields of its manifest, not the defaults', () => {
   const managedFields = [{ manager: 'argocd-controller', fieldsV1: active }];
   const applied = (spec: object) =>
     meta({
@@ -61,7 +61,7 @@ test('a tool that sends the whole object owns what its manifest says, not the de
   });
 });
 
-test('of an object that people manage no field is owned', () => {
+test('no field of an unmanaged object is owned', () => {
   const managedFields = [{ manager: 'helm', fieldsV1: active }];
   expect(ownerOfField(meta({ managedFields }), ['spec', 'active'])).toBeUndefined();
 });

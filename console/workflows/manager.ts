@@ -1,16 +1,16 @@
 /**
- * Who manages an object: Argo CD, Flux or Helm, told by the marks that they leave; and whether a field is theirs. What they do not
- * manage can be changed here and stays; what they do manage they would change back.
+ * The tool that manages an object (Argo CD, Flux or Helm), by its labels and annotations, and the fields that
+ * it would revert.
  */
 import type { ManagedField, ObjectMeta } from '../kube/resources.ts';
 
 export type Manager = {
   tool: 'Argo CD' | 'Flux' | 'Helm';
-  /** The application, Kustomization or release, where the marks name it. */
+  /** The application, Kustomization or release, if known. */
   source?: string;
 };
 
-/** Who manages the object; undefined: people do. */
+/** Undefined: no tool manages the object. */
 export function managerOf({ labels = {}, annotations = {} }: ObjectMeta): Manager | undefined {
   const argo =
     annotations['argocd.argoproj.io/tracking-id']?.split(':')[0] ?? labels['argocd.argoproj.io/instance'];
@@ -23,7 +23,7 @@ export function managerOf({ labels = {}, annotations = {} }: ObjectMeta): Manage
   return undefined;
 }
 
-/** The manager in words: "Argo CD (shop)". */
+/** "Argo CD (shop)". */
 export function managerText({ tool, source }: Manager): string {
   return source === undefined ? tool : `${tool} (${source})`;
 }
@@ -35,12 +35,15 @@ function withSource(tool: Manager['tool'], source: string): Manager {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const TOOLS = /^(argocd|kustomize-controller|helm-controller|helm$|flux)/i;
 
-/** Who manages the field at the path, such as ['spec', 'active']; undefined: it may be changed here and stays so. */
+/**
+ * The tool that manages the field at the path, such as ['spec', 'active']; undefined: changes here persist.
+ */
 export function ownerOfField(metadata: ObjectMeta, path: string[]): Manager | undefined {
   const manager = managerOf(metadata);
   if (manager === undefined) return undefined;
   const applied = metadata.annotations?.[LAST_APPLIED];
-  // Where the whole object is sent, its defaults count as set by the sender: what was really written is kept here.
+  // A client that sends the whole object owns its defaults too; the last-applied annotation has what was
+  // written.
   const isTheirs =
     applied === undefined
       ? (metadata.managedFields ?? []).some((entry) => isOwner(entry, path))

@@ -4,7 +4,7 @@ import { copiedSpec, manifestOf } from './manifest.ts';
 
 const spec: WorkflowObject['spec'] = { active: true, nodes: [{ id: 'trigger', manual: {} }] };
 
-test('a manifest has what people wrote, and nothing that the API server or a tool put there', () => {
+test('a manifest has only what people wrote', () => {
   const metadata = {
     name: 'orders',
     namespace: 'shop',
@@ -29,11 +29,11 @@ test('a manifest has what people wrote, and nothing that the API server or a too
   });
 });
 
-test('labels and annotations of which nothing is left are left out', () => {
+test('empty labels and annotations are left out', () => {
   const metadata = { name: 'orders', labels: { 'helm.sh/chart': 'x' }, annotations: {} };
   expect(manifestOf({ metadata, spec }).metadata).toEqual({ name: 'orders' });
 });
 
-test('a copy is switched off and named as asked', () => {
+test('a copy is inactive and has the given name', () => {
   expect(copiedSpec(spec, 'Orders (copy)')).toEqual({ ...spec, displayName: 'Orders (copy)', active: false });
 });

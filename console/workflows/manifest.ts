@@ -1,8 +1,8 @@
-/** Workflows as manifests and copies: what the API server and tools have put onto an object does not belong to either. */
+/** Manifests and copies of workflows, without fields that the API server and tools added. */
 import { apiVersionOf, WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 
-/** What a person wrote of a workflow, without a namespace, so that it can be applied to any. */
+/** A workflow as a person wrote it, without a namespace. */
 export type Manifest = {
   apiVersion: string;
   kind: string;
@@ -10,7 +10,7 @@ export type Manifest = {
   spec: WorkflowSpec;
 };
 
-/** With these marks a tool would take a copy for its own, and change or delete it. */
+/** Labels and annotations by which a tool would adopt a copy and change or delete it. */
 const TOOL_MARKS =
   /^(kubectl\.kubernetes\.io\/|argocd\.argoproj\.io\/|([a-z-]+\.)?toolkit\.fluxcd\.io\/|meta\.helm\.sh\/|helm\.sh\/|app\.kubernetes\.io\/managed-by$)/;
 
@@ -23,7 +23,7 @@ export function manifestOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' |
   };
 }
 
-/** Labels and annotations that people have set. */
+/** The labels and annotations that people set. */
 export function keptMarks({ labels, annotations }: Pick<ObjectMeta, 'labels' | 'annotations'>) {
   const kept = { labels: withoutTools(labels), annotations: withoutTools(annotations) };
   return {
@@ -36,7 +36,7 @@ function withoutTools(marks: Record<string, string> = {}): Record<string, string
   return Object.fromEntries(Object.entries(marks).filter(([name]) => !TOOL_MARKS.test(name)));
 }
 
-/** The spec of a copy. It is switched off: two workflows that do the same should be somebody's decision. */
+/** The spec of a copy. It is inactive, so that two workflows do not do the same unintentionally. */
 export function copiedSpec(
   { suspend: _ofTheOriginal, ...spec }: WorkflowSpec,
   displayName: string,

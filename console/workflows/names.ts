@@ -1,8 +1,8 @@
-/** Names of objects made from what people write: labels of DNS (RFC 1123) of at most 63 characters, as workflows need them. */
+/** Object names from display names: DNS labels (RFC 1123) of at most 63 characters. */
 
 const LIMIT = 63;
 
-/** The object's name for a display name: "Größe & Preis" becomes "grosse-preis"; empty where nothing usable is in it. */
+/** The object name for a display name: "grosse-preis" of "Größe & Preis"; empty if nothing is usable. */
 export function nameFor(displayName: string): string {
   return displayName
     .replaceAll('ß', 'ss')
@@ -14,7 +14,7 @@ export function nameFor(displayName: string): string {
     .replaceAll(/^-+|-+$/g, '');
 }
 
-/** The name itself where it is free, otherwise with the lowest number that makes it so. */
+/** The name itself, or with the lowest free number. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   for (let number = 2; ; number += 1) {
@@ -24,12 +24,13 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** What is wrong with an object's name, and what to do; undefined: nothing. */
+/** The problem with a name and how to fix it; undefined: none. */
 export function nameProblem(name: string, taken: ReadonlySet<string>): string | undefined {
-  if (name === '') return 'Give it a name.';
-  if (name.length > LIMIT) return `Use at most ${LIMIT} characters. These are ${name.length}.`;
-  if (!/^[a-z0-9-]*$/.test(name)) return 'Use only small letters, digits and hyphens.';
-  if (name.startsWith('-') || name.endsWith('-')) return 'Begin and end with a letter or a digit.';
-  if (taken.has(name)) return `There is a workflow of this name already. ${freeName(name, taken)} is free.`;
+  if (name === '') return 'Enter a name.';
+  if (name.length > LIMIT) return `Use at most ${LIMIT} characters. This name has ${name.length}.`;
+  if (!/^[a-z0-9-]*$/.test(name)) return 'Use only lowercase letters, digits and hyphens.';
+  if (name.startsWith('-') || name.endsWith('-')) return 'Start and end with a letter or digit.';
+  if (taken.has(name))
+    return `A workflow with this name already exists. ${freeName(name, taken)} is available.`;
   return undefined;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { problemsOf } from './problems.ts';
 
 const failure = (detail: string, causes: { field: string; message: string }[] = []) => ({
-  title: 'The API server does not accept it',
+  title: 'Invalid',
   detail,
   causes,
 });
@@ -22,12 +22,12 @@ test.each([
   [
     failure('strict decoding error: unknown field "spec.nodes[0].x", unknown field "spec.y"'),
     [
-      { line: 7, field: 'spec.nodes[0].x', message: 'There is no such field.' },
-      { field: 'spec.y', message: 'There is no such field.' },
+      { line: 7, field: 'spec.nodes[0].x', message: 'Unknown field.' },
+      { field: 'spec.y', message: 'Unknown field.' },
     ],
   ],
-  [failure('No.'), [{ message: 'The API server does not accept it. No.' }]],
-  [failure(''), [{ message: 'The API server does not accept it' }]],
+  [failure('No.'), [{ message: 'Invalid. No.' }]],
+  [failure(''), [{ message: 'Invalid' }]],
 ])('%j becomes %j', (said, problems) => {
   expect(problemsOf(said, lineOf)).toEqual(problems);
 });

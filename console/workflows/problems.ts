@@ -1,9 +1,9 @@
-/** What the API server has against a workflow, with the line of the text that it comes from. */
+/** Problems that the API server reported for a workflow, with their lines in the text. */
 import type { ApiFailure } from '../http/failure.ts';
 
 export type TextProblem = { line?: number; field?: string; message: string };
 
-/** One problem for each cause; where none is named, what the server said, with the field that its words hold. */
+/** One problem per cause. Without causes, the message of the server with the field that it contains. */
 export function problemsOf(
   { causes, title, detail }: Pick<ApiFailure, 'causes' | 'title' | 'detail'>,
   lineOf: (field: string) => number | undefined,
@@ -14,6 +14,6 @@ export function problemsOf(
   };
   if (causes.length > 0) return causes.map(({ field, message }) => at(field, message));
   const unknown = [...detail.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => field);
-  if (unknown.length > 0) return unknown.map((field) => at(field, 'There is no such field.'));
+  if (unknown.length > 0) return unknown.map((field) => at(field, 'Unknown field.'));
   return [{ message: detail === '' ? title : `${title}. ${detail}` }];
 }

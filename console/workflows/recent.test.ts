@@ -8,7 +8,7 @@ const row = (name: string, second: number, cells: Record<string, unknown> = {}):
   cells: { Workflow: 'orders', Phase: 'Succeeded', Accepted: at(second), ...cells },
 });
 
-test('each workflow has its newest 20 runs, the oldest of them first', () => {
+test('each workflow has its newest 20 runs, oldest first', () => {
   const rows = Array.from({ length: 25 }, (_, at) => row(`r${at}`, at)).toReversed();
   const runs = recentRuns([...rows, row('other', 3, { Workflow: 'mail' })]);
   expect(runs.get('orders')?.map(({ run }) => run)).toEqual(
@@ -17,7 +17,7 @@ test('each workflow has its newest 20 runs, the oldest of them first', () => {
   expect(runs.get('mail')?.map(({ run }) => run)).toEqual(['other']);
 });
 
-test('a bar has the phase, the duration once it is known, and whether it is a test', () => {
+test('a bar has the phase, the duration and whether it is a test run', () => {
   const rows = [
     row('a', 1, { Started: at(1), Completed: at(3), Test: true }),
     row('b', 2, { Phase: 'Running', Started: at(2) }),
@@ -30,7 +30,7 @@ test('a bar has the phase, the duration once it is known, and whether it is a te
   ]);
 });
 
-test('a run without a time of acceptance counts from when its object was made', () => {
+test('a run without an acceptance time counts from its creation', () => {
   const later = { metadata: { name: 'b', creationTimestamp: at(9) }, cells: { Workflow: 'orders' } };
   expect(
     recentRuns([later, row('a', 1)])
@@ -52,22 +52,22 @@ test.each([
   [[bar('Succeeded'), bar('Failed'), bar('Cancelled')], '1 of 3 succeeded, 1 failed, 1 cancelled'],
   [[bar('Running'), bar('Pending')], '1 pending, 1 running'],
   [[bar('Succeeded', 1, true), bar('Succeeded', 1, true)], '2 of 2 succeeded, 2 test runs'],
-])('bars %j are said as "%s"', (bars, text) => {
+])('bars %j are described as "%s"', (bars, text) => {
   expect(barsText(bars)).toBe(text);
 });
 
-test('the longest run is the highest bar, and one without a duration the lowest', () => {
+test('the longest run has the highest bar, and one without a duration the lowest', () => {
   const [long = 0, short = 0, none] = heights([bar('Succeeded', 60_000), bar('Failed', 100), bar('Running')]);
   expect(long).toBe(1);
   expect(short).toBeGreaterThan(0.3);
   expect(none).toBe(0);
 });
 
-test('where no duration is known all bars are equally high', () => {
+test('without durations all bars have the same height', () => {
   expect(heights([bar('Running'), bar('Pending')])).toEqual([1, 1]);
 });
 
-test('what has not been counted yet is counted by its recorded runs, without tests', () => {
+test('runs that are not counted yet are counted by records, without test runs', () => {
   const runs = recentRuns([
     row('a', 1),
     row('b', 2, { Phase: 'Failed' }),

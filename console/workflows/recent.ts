@@ -1,24 +1,23 @@
-/** The newest runs of each workflow, as small bars: made of one Table of the project's runs. */
+/** The recent runs of each workflow as bars, from one Table of the project's runs. */
 import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
-import { perRow } from '../kube/perRow.ts';
-import { textCell, type Row } from '../kube/table.ts';
+import { perRow, textCell, type Row } from '../kube/table.ts';
 
 export type RunBar = {
   run: string;
   phase: RunPhase;
-  /** Left out while nothing can be said of it. */
+  /** Undefined while unknown. */
   durationMs?: number;
   test: boolean;
 };
 
 const SHOWN = 20;
 
-/** How many are shown, in words. */
+/** The number of bars per workflow. */
 export const RECENT_RUNS = SHOWN;
 
 type Run = RunBar & { workflow: string; at: string };
 
-/** By workflow: its newest runs, at most 20, the oldest first. Of a workflow whose runs are as before it is the same list. */
+/** At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. */
 export function recentRuns(rows: Row[], before?: ReadonlyMap<string, RunBar[]>): Map<string, RunBar[]> {
   const byWorkflow = new Map<string, Run[]>();
   for (const run of rows.map(runOf)) {
@@ -60,7 +59,7 @@ function readRun(row: Row): Run {
   };
 }
 
-/** The status counts once a minute at most: what has no count yet is counted by its recorded runs. Tests do not count. */
+/** The status counts at most once a minute: until then recorded runs are counted. Test runs do not count. */
 export function countedSoFar<T extends { name: string; succeeded: number; failed: number }>(
   items: T[],
   recent: ReadonlyMap<string, RunBar[]>,
@@ -74,7 +73,10 @@ export function countedSoFar<T extends { name: string; succeeded: number; failed
   });
 }
 
-/** The bars' heights, 0 to 1: by duration, as its logarithm, since runs take from milliseconds to hours. */
+/**
+ * The heights of the bars, 0 to 1: the logarithm of the duration, because runs take from milliseconds to
+ * hours.
+ */
 export function heights(bars: RunBar[]): number[] {
   const logs = bars.map(({ durationMs }) =>
     durationMs === undefined ? 0 : Math.log1p(Math.max(0, durationMs)),
@@ -83,7 +85,7 @@ export function heights(bars: RunBar[]): number[] {
   return logs.map((log) => (most === 0 ? 1 : log / most));
 }
 
-/** What the bars show, for those who do not see them: "9 of 10 succeeded, 1 failed, 2 test runs". */
+/** The bars as text for screen readers: "9 of 10 succeeded, 1 failed, 2 test runs". */
 export function barsText(bars: RunBar[]): string {
   if (bars.length === 0) return 'No recorded runs';
   const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase).length;

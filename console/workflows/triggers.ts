@@ -1,4 +1,4 @@
-/** The triggers in words and pictures, and which credentials they take. */
+/** Triggers with their labels, icons and credentials. */
 import {
   IconCalendarTime,
   IconFolder,
@@ -10,33 +10,32 @@ import {
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
-import { reasonWords } from './rows.ts';
+import { reasonLabel } from './items.ts';
 
 type Words = {
   kind: TriggerKind;
   label: string;
-  /** What starts a run. */
   starts: string;
   icon: ComponentType<{ size?: number | string }>;
-  /** Kinds of credentials that it takes; empty: it needs none. */
+  /** The accepted kinds of credentials; empty: none. */
   credentials: readonly string[];
 };
 
-/** In the order in which they are offered. */
+/** In the order of the picker. */
 export const TRIGGERS: readonly Words[] = [
   {
     kind: 'webhook',
     label: 'Webhook',
-    starts: 'Another program calls a URL',
+    starts: 'A program calls a URL',
     icon: IconWebhook,
     credentials: [],
   },
-  { kind: 'schedule', label: 'Schedule', starts: 'A time comes', icon: IconCalendarTime, credentials: [] },
+  { kind: 'schedule', label: 'Schedule', starts: 'On a schedule', icon: IconCalendarTime, credentials: [] },
   { kind: 'mail', label: 'Mail', starts: 'A mail arrives', icon: IconMail, credentials: ['imap', 'oauth2'] },
   {
     kind: 'bot',
     label: 'Bot',
-    starts: 'Somebody writes to a bot',
+    starts: 'Someone messages a bot',
     icon: IconMessageCircle,
     credentials: ['bot'],
   },
@@ -54,21 +53,21 @@ export const TRIGGERS: readonly Words[] = [
     icon: IconFolder,
     credentials: ['s3', 'oauth2'],
   },
-  { kind: 'manual', label: 'By hand', starts: 'Somebody starts it', icon: IconHandClick, credentials: [] },
+  { kind: 'manual', label: 'Manual', starts: 'Someone starts it', icon: IconHandClick, credentials: [] },
 ];
 
-/** What a new workflow names where the project has no fitting credential yet; the editor asks for one. */
+/** The credential of a new workflow if the project has no fitting one; the editor asks for it. */
 export const PLACEHOLDER = 'choose-an-account';
 
-export function triggerWords(kind: TriggerKind): Words | undefined {
+export function triggerInfo(kind: TriggerKind): Words | undefined {
   return TRIGGERS.find((trigger) => trigger.kind === kind);
 }
 
-/** What started a run, in words: a kind of trigger, or what is no trigger, such as a call. */
+/** The label of what started a run: a trigger, or anything else, such as an API call. */
 export function triggerLabel(kind: string): string {
-  return TRIGGERS.find((trigger) => trigger.kind === kind)?.label ?? reasonWords(kind);
+  return TRIGGERS.find((trigger) => trigger.kind === kind)?.label ?? reasonLabel(kind);
 }
 
 export function kindsOfCredentials(kind: TriggerKind): readonly string[] {
-  return triggerWords(kind)?.credentials ?? [];
+  return triggerInfo(kind)?.credentials ?? [];
 }

@@ -138,7 +138,7 @@ test.each([
     "{{ $('trigger').data_content.number }}",
     /^values: line 1, column 1: \{\{ \}\} and \$\('…'\) have no meaning in CEL/,
   ],
-  ['a bare word', { currency: 'EUR' }, /^values\.currency: .*there is no 'EUR' here/],
+  ['a bare word', { currency: 'EUR' }, /^values\.currency: .*unknown name 'EUR'/],
   ['too many expressions', many(101, '1'), /at most 100 expressions/],
   ['values that are nested too deep', JSON.parse(`${'['.repeat(20)}"1"${']'.repeat(20)}`), /16 deep/],
 ])('%s is found when the workflow is checked', (_what, values, message) => {

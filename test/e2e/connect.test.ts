@@ -108,7 +108,7 @@ test('whoever may edit connects an account in the browser; steps then have its a
   expect(JSON.stringify([credential, status, page.text])).not.toContain(token);
 });
 
-test('in the console an account is connected in a window of its own, and later another one in its place', async () => {
+test('the console connects an account in a window, and later replaces it', async () => {
   const { page, context } = await signedIn(await member(project, 'conny', 'edit'), project, 'credentials');
   await page.getByRole('button', { name: 'Open other' }).click();
   await connectAs(page, 'Connect', 'bea');

@@ -1,7 +1,7 @@
 /** The canvas: what is drawn there, by the pointer and by the keys, is what the cluster gets; and what others delete is not lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { drawLine, insertBetween, lineOf, linesOn, panelFocused, tabTo } from '../support/canvasSteps.ts';
-import { addBehind, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
+import { drawEdge, insertBetween, edgeOf, edgesOn, panelFocused, tabTo } from '../support/canvasSteps.ts';
+import { addAfter, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
 import { member, signedIn } from './console.ts';
 import { apply, createProject, kube, removeProject, workflowObject, workflowOf } from './environment.ts';
 
@@ -18,7 +18,7 @@ afterAll(() => removeProject(project));
 
 const set = (id: string, n: string) => ({ id, skill: { name: 'set', parameters: { values: { n } } } });
 
-test('nodes are copied, removed, brought back, inserted, joined and tidied up, and saved as they are drawn', async () => {
+test('nodes are copied, removed, restored, inserted, connected, tidied up and saved', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, set('one', '1'), set('two', 'nodes.one.data_content.n + 1')];
   await apply(project, workflowOf('drawn', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/drawn');
@@ -29,19 +29,19 @@ test('nodes are copied, removed, brought back, inserted, joined and tidied up, a
   for (const id of ['one', 'two']) await nodeOf(page, id).click({ modifiers: ['Shift'] });
   await page.keyboard.press('Control+c');
   await page.keyboard.press('Control+v');
-  await expect.poll(() => linesOn(page)).toEqual(withCopies);
+  await expect.poll(() => edgesOn(page)).toEqual(withCopies);
   await page.keyboard.press('Delete');
-  await expect.poll(() => linesOn(page)).toEqual(chain);
+  await expect.poll(() => edgesOn(page)).toEqual(chain);
   await page.keyboard.press('Control+z');
-  await expect.poll(() => linesOn(page)).toEqual(withCopies);
+  await expect.poll(() => edgesOn(page)).toEqual(withCopies);
   await page.keyboard.press('Control+Shift+z');
-  await expect.poll(() => linesOn(page)).toEqual(chain);
+  await expect.poll(() => edgesOn(page)).toEqual(chain);
   await page.keyboard.press('Control+z');
   await insertBetween(page, 'one', 'two', 'Set');
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await page.keyboard.press('Shift+T');
-  await drawLine(page, 'trigger', 'one_2');
-  await lineOf(page, 'trigger', 'one_2').waitFor();
+  await drawEdge(page, 'trigger', 'one_2');
+  await edgeOf(page, 'trigger', 'one_2').waitFor();
   await page.keyboard.press('Shift+T');
   await save(page);
 
@@ -67,7 +67,7 @@ test('nodes are copied, removed, brought back, inserted, joined and tidied up, a
   expect(Object.keys(positions).toSorted()).toEqual(['one', 'one_2', 'set', 'trigger', 'two', 'two_2']);
 });
 
-test('with the keys alone a node is added, configured, joined, saved, opened again and removed', async () => {
+test('a node is added, configured, connected, saved, reopened and removed with the keyboard only', async () => {
   const nodes = [{ id: 'trigger', manual: { testData: { name: 'Ada' } } }, set('one', '1')];
   await apply(project, workflowOf('typed', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/typed');
@@ -91,11 +91,11 @@ test('with the keys alone a node is added, configured, joined, saved, opened aga
   await tabTo(page, panelOf(page).getByRole('tab', { name: 'Parameters' }));
   await keyboard.press('End');
   await keyboard.press('Enter');
-  await tabTo(page, panelOf(page).getByRole('combobox', { name: 'Join to…' }));
+  await tabTo(page, panelOf(page).getByRole('combobox', { name: 'Connect to…' }));
   await keyboard.press('ArrowDown');
   await page.getByRole('option', { name: 'one', exact: true }).waitFor();
   await keyboard.press('Enter');
-  await lineOf(page, 'http_request', 'one').waitFor();
+  await edgeOf(page, 'http_request', 'one').waitFor();
   await keyboard.press('Control+s');
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
   const { spec } = await workflowObject(project, 'typed');
@@ -117,13 +117,13 @@ test('with the keys alone a node is added, configured, joined, saved, opened aga
   expect((await workflowObject(project, 'typed')).spec['nodes']).toHaveLength(2);
 });
 
-test('a workflow that somebody deletes stays in the editor, and is created again with what was changed', async () => {
+test('a deleted workflow stays in the editor and can be recreated with the changes', async () => {
   await apply(project, workflowOf('lost', [{ id: 'trigger', manual: {} }, set('one', '1')]));
   const { page } = await signedIn(token, project, 'workflows/lost');
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await kube(['delete', 'workflow', 'lost', '-n', project]);
-  await page.getByRole('alert').filter({ hasText: 'Somebody has deleted this workflow' }).waitFor();
-  await page.getByRole('button', { name: 'Create it again, switched off' }).click();
+  await page.getByRole('alert').filter({ hasText: 'This workflow was deleted' }).waitFor();
+  await page.getByRole('button', { name: 'Recreate as inactive' }).click();
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
   const { spec } = await workflowObject(project, 'lost');
   expect(spec).toMatchObject({ active: false, nodes: [{ id: 'trigger' }, { id: 'one' }, { id: 'reply' }] });

@@ -1,7 +1,7 @@
 /** The editor: what cannot be drawn, when a schedule starts runs, and how a test run is ended. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  addBehind,
+  addAfter,
   createWorkflow,
   nodeOf,
   openNode,
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-test('a line that the API would refuse cannot be drawn', async () => {
+test('a connection that the API would refuse cannot be drawn', async () => {
   const nodes = [
     { id: 'trigger', manual: {} },
     { id: 'one', skill: { name: 'set', parameters: { values: { n: '1' } } } },
@@ -39,7 +39,7 @@ test('a line that the API would refuse cannot be drawn', async () => {
   expect(await page.getByRole('button', { name: 'Saved', exact: true }).count()).toBe(1);
 });
 
-test('a schedule is said in words with its next times, before and after it is switched on', async () => {
+test('a schedule is described with its next times, before and after activation', async () => {
   const { page } = await signedIn(token, project);
   await createWorkflow(page, 'Every morning', /^Schedule/);
   const panel = await openNode(page, 'trigger');
@@ -47,14 +47,14 @@ test('a schedule is said in words with its next times, before and after it is sw
   await panel.getByText(/06:30/).first().waitFor();
   await panel.getByText(/Monday through Friday/).waitFor();
   expect(await panel.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5);
-  await addBehind(page, 'trigger', 'Set');
+  await addAfter(page, 'trigger', 'Set');
   await save(page);
   await page.getByRole('switch', { name: 'Active' }).click();
-  await page.getByText('It starts runs next at').waitFor();
+  await page.getByText('Next runs').waitFor();
   expect(await page.getByRole('list', { name: 'Next times' }).last().getByRole('listitem').count()).toBe(5);
 });
 
-test('a run that takes long is cancelled from the canvas', async () => {
+test('a long run is cancelled from the canvas', async () => {
   const nodes = [
     { id: 'trigger', manual: { testData: {} } },
     { id: 'write', agent: { credential: 'model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' } },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pollUntil } from '../support/poll.ts';
 import {
-  addBehind,
+  addAfter,
   chooseCredential,
   createCredential,
   createWorkflow,
@@ -34,13 +34,13 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-test('a workflow is built, tried, switched on and watched, in the browser alone', async () => {
+test('a workflow is built, tested, activated and watched in the browser', async () => {
   const { page, complaints } = await signedIn(token, project, 'credentials');
   await createCredential(page, 'Language model', 'model', {
     'Base URL': 'http://model.windlass-demo.svc:8080/v1',
     'API key': 'demo-key',
   });
-  await createCredential(page, 'Sending mail', 'mail', {
+  await createCredential(page, 'Send mail', 'mail', {
     Host: 'mail.windlass-demo.svc',
     Port: '2525',
     TLS: 'None',
@@ -50,13 +50,13 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
   });
 
   await createWorkflow(page, 'Order confirmation', /^Webhook/);
-  await addBehind(page, 'trigger', 'Agent');
+  await addAfter(page, 'trigger', 'Agent');
   await chooseCredential(page, 'model');
   await panelOf(page)
     .getByLabel(/^Model/)
     .fill('demo-slow');
   await writeExpression(page, 'Prompt', "Confirm this order to Ada: {{ $('trigger').data_content }}");
-  await addBehind(page, 'agent_1', 'Send email');
+  await addAfter(page, 'agent_1', 'Send email');
   await chooseCredential(page, 'mail');
   await writeExpression(page, 'To', "{{ $('trigger').data_content.customer.email }}");
   await writeExpression(page, 'Subject', "Order {{ $('trigger').data_content.number }}");
@@ -93,7 +93,7 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
 
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Waiting for a request').waitFor();
-  await page.getByRole('button', { name: 'Copy the URL' }).click();
+  await page.getByRole('button', { name: 'Copy URL' }).click();
   const url = await copied(page);
   const ordered = `ordered-${project}@example.com`;
   const answer = await send('POST', url, order('T-2', ordered));
@@ -121,18 +121,18 @@ test('a workflow is built, tried, switched on and watched, in the browser alone'
   await nodeOf(page, 'trigger').waitFor({ state: 'detached' });
 });
 
-test('a webhook that answers its caller needs a name, two choices and a switch; the command on the page calls it', async () => {
+test('a webhook with a response needs a name, two choices and a toggle; the example command calls it', async () => {
   const { page } = await signedIn(token, project);
   await createWorkflow(page, 'Echo', /^Webhook/);
-  await page.getByText('The + behind the trigger adds what happens next.').waitFor();
-  await addBehind(page, 'trigger', 'Response');
+  await page.getByText('Click + to add the next step').waitFor();
+  await addAfter(page, 'trigger', 'Response');
   await testRun(page, { data_content: { name: 'Ada' } });
   expect(await runEnded(page)).toMatch(/^Succeeded/);
 
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Waiting for a request').waitFor();
-  await page.getByRole('button', { name: 'Copy the command' }).click();
+  await page.getByRole('button', { name: 'Copy command' }).click();
   const command = await copied(page);
   expect(await runCommand('sh', ['-c', `${command} --silent --show-error --fail`])).toBe('{"name":"Ada"}');
-  await page.getByText('A request has come').waitFor();
+  await page.getByText('Request received').waitFor();
 });

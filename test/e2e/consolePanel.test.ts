@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-test('the YAML and the forms are one; what the API refuses stands at its node, what cannot be read is kept', async () => {
+test('YAML and forms stay equal; API errors appear at their node, and invalid YAML is kept', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('text', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/text');
@@ -49,12 +49,12 @@ test('the YAML and the forms are one; what the API refuses stands at its node, w
 
   await view(page, 'YAML');
   await writeYaml(page, 'spec: [');
-  await page.getByText('This text cannot be read').waitFor();
+  await page.getByText('This YAML is invalid').waitFor();
   await view(page, 'Canvas');
-  await page.getByRole('button', { name: 'To the YAML' }).click();
+  await page.getByRole('button', { name: 'Go to YAML' }).click();
   expect(await yamlOn(page)).toBe('spec: [');
   await view(page, 'Canvas');
-  await page.getByRole('button', { name: 'Drop that text' }).click();
+  await page.getByRole('button', { name: 'Discard the YAML changes' }).click();
 
   await openNode(page, 'ask');
   await panelOf(page).getByRole('tab', { name: 'Parameters' }).click();
@@ -71,7 +71,7 @@ test('the YAML and the forms are one; what the API refuses stands at its node, w
   ]);
 });
 
-test('expressions are completed with what nodes produced, show their value, and take what is dragged into them', async () => {
+test('expressions are completed with outputs, previewed, and accept dropped values', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('hello', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/hello');
@@ -96,9 +96,9 @@ test('expressions are completed with what nodes produced, show their value, and 
   await writeExpression(page, 'URL', '');
   await dragInto(page, 'greeting', 'URL');
   await expect.poll(() => codeField(page, 'URL').textContent()).toBe(GREETING);
-  await panel.getByRole('tab', { name: 'Lines' }).click();
+  await panel.getByRole('tab', { name: 'Connections' }).click();
   await panel.getByRole('button', { name: /^greet/ }).click();
-  const line = page.getByRole('complementary', { name: 'Line' });
+  const line = page.getByRole('complementary', { name: 'Connection' });
   await line.locator('[contenteditable="true"][aria-label="Only if"]').click();
   await page.keyboard.type('nodes.greet.data_content.gre');
   await page.getByRole('option', { name: 'greeting' }).click();

@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([removeProject(project), removeProject(other)]));
 
-test('a token leads in, to the projects that its holder may read and to no other; signing out ends it', async () => {
+test('a token signs in to the readable projects only; signing out ends the session', async () => {
   const { page } = await visitor();
   await signInAt(page, consoleURL, editor);
   await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
@@ -71,7 +71,7 @@ test('a token leads in, to the projects that its holder may read and to no other
   await page.getByLabel('Token', { exact: true }).waitFor();
 });
 
-test('a link signs in once, with a press of its button', async () => {
+test('a link signs in once, after a click', async () => {
   const made = await fetch(`${gateway.internalURL}/console/links`, {
     method: 'POST',
     headers: { authorization: `Bearer ${editor}` },
@@ -91,15 +91,15 @@ test('a link signs in once, with a press of its button', async () => {
   expect(await late.getByRole('navigation').count()).toBe(0);
 });
 
-test('a session that ends is asked for again over the page, and what was typed is still there', async () => {
+test('an expired session is renewed over the page, and input is kept', async () => {
   const { page, context } = await signedIn(editor, project, 'workflows/count');
   await openNode(page, 'set');
-  const name = page.getByLabel('Name of the workflow');
+  const name = page.getByLabel('Workflow name');
   await name.fill('Typed before the session ended');
   await name.press('Enter');
   await context.clearCookies();
   await page.keyboard.press('ControlOrMeta+s');
-  const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+  const dialog = page.getByRole('dialog', { name: 'Session expired' });
   await dialog.getByLabel('Token', { exact: true }).fill(await tokenOf(project, 'edith'));
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
@@ -124,23 +124,23 @@ const READER_SEES: Record<string, (string | RegExp)[]> = {
     /^trigger/,
     /^set/,
     'Copy',
-    'Copy the value of data_content',
+    'Copy value of data_content',
     'Copy data_content as expression',
-    'Copy the value of n',
+    'Copy value of n',
     'Copy n as expression',
     'Copy',
-    'Copy the value of text_content',
+    'Copy value of text_content',
     'Copy text_content as expression',
-    'Copy the value of data_content',
+    'Copy value of data_content',
     'Copy data_content as expression',
-    'Copy the value of two',
+    'Copy value of two',
     'Copy two as expression',
   ],
   credentials: ['Open lost', /^lost/],
   overview: ['Runs per hour as a table', 'Durations as a table', 'Model tokens as a table'],
 };
 
-test('a reader finds on each page the buttons that lead on, and none that fails', async () => {
+test('a reader finds the links on each page and no button that fails', async () => {
   const { page } = await signedIn(reader, project);
   const refused: string[] = [];
   page.on('response', (response) => {

@@ -65,7 +65,7 @@ const ended = (workflow: string, phase: string, number: number) =>
     { timeoutMs: 90_000 },
   );
 
-test('the list is live, and there workflows are switched, duplicated, renamed, deleted and created', async () => {
+test('workflows are activated, duplicated, renamed, deleted and created in the live list', async () => {
   const { page } = await signedIn(edith, project);
   const row = (name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
@@ -114,7 +114,7 @@ test('the list is live, and there workflows are switched, duplicated, renamed, d
   expect((await workflowObject(project, 'pasted')).spec['nodes']).toEqual([{ id: 'trigger', manual: {} }]);
 });
 
-test('credentials show how they are and what uses them, and are tested at a press', async () => {
+test('credentials show their state and usage, and are tested on request', async () => {
   const { page } = await signedIn(edith, project, 'credentials');
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
   await row('lost')
@@ -132,13 +132,13 @@ test('credentials show how they are and what uses them, and are tested at a pres
 const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<string, string>][] = [
   ['Language model', 'a-model', 'openai', { 'API key': 'secret-1' }],
   [
-    'Sending mail',
+    'Send mail',
     'a-smtp',
     'smtp',
     { Host: 'mail.example', Username: 'ada', Password: 'secret-2', From: 'a@b.example' },
   ],
   [
-    'Reading mail',
+    'Read mail',
     'a-mailbox',
     'imap',
     { Host: 'mail.example', Username: 'ada', Password: 'secret-3', TLS: 'None' },
@@ -149,7 +149,7 @@ const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<stri
     'HTTP API',
     'an-api',
     'http',
-    { 'Page to check with': 'https://api.example/me', Username: 'ada', Password: 'secret-6' },
+    { 'Test URL': 'https://api.example/me', Username: 'ada', Password: 'secret-6' },
   ],
   ['Telegram bot', 'a-telegram', 'bot', { Token: '1:secret-7' }],
   ['Slack bot', 'a-slack', 'bot', { Token: 'xoxb-secret-8', 'Signing secret': 'secret-8' }],
@@ -177,7 +177,7 @@ const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<stri
   ],
 ];
 
-test('a credential of each kind is made in its form, and what is secret is in a Secret alone', async () => {
+test('credentials of every kind are created, and secret values are only in Secrets', async () => {
   const { page } = await signedIn(edith, project, 'credentials');
   for (const [choice, name, , fields] of ACCOUNTS) {
     await createCredential(page, choice, name, fields);
@@ -199,12 +199,12 @@ test('a credential of each kind is made in its form, and what is secret is in a 
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await page
     .getByRole('dialog')
-    .getByText(/It is not shown/)
+    .getByText(/The value is not shown/)
     .waitFor();
   expect(await page.content()).not.toMatch(/secret-\d/);
 });
 
-test('what Argo CD manages opens read-only, as YAML to copy and with a copy of one’s own', async () => {
+test('a workflow of Argo CD is read-only and can be copied as YAML or duplicated', async () => {
   const managed = workflowOf('from-git', [{ id: 'trigger', manual: {} }, counts], { active: false });
   const labels = { 'app.kubernetes.io/instance': 'shop' };
   const annotations = { 'argocd.argoproj.io/tracking-id': `shop:windlass.dev/Workflow:${project}/from-git` };
@@ -212,45 +212,45 @@ test('what Argo CD manages opens read-only, as YAML to copy and with a copy of o
   const { page } = await signedIn(edith, project, 'workflows/from-git');
   await page.getByText(/Argo CD.*manages this workflow/).waitFor();
   expect(await page.getByRole('button', { name: /^(Save|Saved)$/ }).count()).toBe(0);
-  expect(await page.getByRole('button', { name: /^Add a node behind/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Add a node after/ }).count()).toBe(0);
   await page.getByRole('button', { name: 'Copy as YAML' }).click();
   expect(await copied(page)).toContain('name: from-git');
   await page.getByRole('button', { name: 'Try changes' }).click();
-  await page.getByLabel('Name of the workflow').fill('Tried');
-  await page.getByLabel('Name of the workflow').press('Enter');
+  await page.getByLabel('Workflow name').fill('Tried');
+  await page.getByLabel('Workflow name').press('Enter');
   await page.getByRole('button', { name: 'Copy as patch' }).click();
   expect(parse(await copied(page))).toMatchObject({
     metadata: { name: 'from-git' },
     spec: { displayName: 'Tried' },
   });
-  await page.getByRole('button', { name: 'Drop the changes' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
   await page.getByRole('button', { name: 'Edit a copy' }).click();
-  await page.getByRole('button', { name: 'Create the copy' }).click();
+  await page.getByRole('button', { name: 'Create copy' }).click();
   await page.waitForURL(/workflows\/from-git-copy/);
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
 });
 
-test('a field that comes from a manifest says who applied it', async () => {
+test('a field from a manifest shows who applied it', async () => {
   const input = {
     input: stringify(workflowOf('owned', [{ id: 'trigger', manual: {} }], { displayName: 'Ours' })),
   };
   await kube(['apply', '--server-side', '--field-manager=release-bot', '-n', project, '-f', '-'], input);
   const { page } = await signedIn(edith, project, 'workflows/owned');
   await nodeOf(page, 'trigger').waitFor();
-  await page.getByLabel('Name of the workflow').fill('Mine');
-  await page.getByLabel('Name of the workflow').press('Enter');
+  await page.getByLabel('Workflow name').fill('Mine');
+  await page.getByLabel('Workflow name').press('Enter');
   const banner = page.getByText(/spec\.displayName comes from a manifest that release-bot applied/);
   await banner.waitFor();
   expect(await banner.count()).toBe(1);
 });
 
-test('two people see each other’s saves, and a conflict is shown and overwrites nothing', async () => {
+test('two people see the saves of each other, and a conflict overwrites nothing', async () => {
   const [{ page: one }, { page: other }] = await Promise.all([
     signedIn(edith, project, 'workflows/shared'),
     signedIn(emil, project, 'workflows/shared'),
   ]);
   await nodeOf(other, 'count').waitFor();
-  const nameOf = (page: typeof one) => page.getByLabel('Name of the workflow');
+  const nameOf = (page: typeof one) => page.getByLabel('Workflow name');
   await nameOf(one).fill('Seen by both');
   await nameOf(one).press('Enter');
   await save(one);
@@ -271,24 +271,24 @@ test('two people see each other’s saves, and a conflict is shown and overwrite
   const dialog = one.getByRole('dialog');
   await dialog.getByText('Theirs').last().waitFor();
   await dialog.getByText('Mine').first().waitFor();
-  await dialog.getByText('Before both changes').click();
+  await dialog.getByText('Common base').click();
   await dialog.getByText('Seen by both').first().waitFor();
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Theirs');
-  await dialog.getByRole('button', { name: 'Go on with the version on the right' }).click();
+  await dialog.getByRole('button', { name: 'Continue with the version on the right' }).click();
   await save(one);
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Mine');
 });
 
-test('the overview counts what ran and what failed, and names credentials that need care', async () => {
+test('the overview counts runs and failures, and lists credentials that need attention', async () => {
   await postWebhook(project, 'count', 'in', { n: 1 });
   await postWebhook(project, 'fail', 'in', { n: 2 });
   await Promise.all([ended('count', 'Succeeded', 1), ended('fail', 'Failed', 1)]);
   const { page } = await signedIn(edith, project, 'overview');
   const part = (name: string | RegExp) => page.getByRole('region', { name });
-  const care = part('Credentials that need care').getByRole('link', { name: 'lost' });
+  const care = part('Credentials that need attention').getByRole('link', { name: 'lost' });
   await care.waitFor();
   await part(/^Runs per/)
-    .getByText('2 runs: 1 succeeded, 1 failed, 0 cancelled, 0 under way.')
+    .getByText('2 runs: 1 succeeded, 1 failed, 0 cancelled, 0 running.')
     .first()
     .waitFor();
   const failures = part('Failures')
@@ -304,7 +304,7 @@ test('the overview counts what ran and what failed, and names credentials that n
   await page.getByRole('button', { name: 'Close lost' }).waitFor();
 });
 
-test('the list is searched and filtered; what a file holds is created, and deleting says what goes with it', async () => {
+test('the list is searched and filtered, a file is imported, and deletion lists its consequences', async () => {
   const { page } = await signedIn(edith, project);
   const links = page.getByRole('row').getByRole('link');
   const shown = (...names: string[]) =>
@@ -316,7 +316,7 @@ test('the list is searched and filtered; what a file holds is created, and delet
   await page.getByRole('searchbox', { name: 'Search workflows' }).fill('fai');
   await shown('fail');
   await page.getByRole('searchbox', { name: 'Search workflows' }).fill('nobody has this');
-  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('combobox', { name: 'Trigger' }).click();
   await page.getByRole('option', { name: 'Webhook' }).click();
   await shown('count', 'fail');
@@ -328,7 +328,7 @@ test('the list is searched and filtered; what a file holds is created, and delet
   await page
     .locator('input[type="file"]')
     .setInputFiles({ name: 'from-file.yaml', mimeType: 'text/yaml', buffer });
-  await page.getByRole('checkbox', { name: 'Leave it switched off' }).waitFor();
+  await page.getByRole('checkbox', { name: 'Create as inactive' }).waitFor();
   await page.getByRole('button', { name: 'Create and open' }).click();
   await nodeOf(page, 'count').waitFor();
   expect((await workflowObject(project, 'from-file')).spec['active']).toBe(false);
@@ -337,8 +337,8 @@ test('the list is searched and filtered; what a file holds is created, and delet
   await page.getByRole('button', { name: 'Actions for fail' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const deleting = page.getByRole('dialog');
-  await deleting.getByText(/^Its webhook stops answering: http/).waitFor();
-  await deleting.getByText(/recorded run.* deleted with it, with all outputs/).waitFor();
+  await deleting.getByText(/^Its webhook stops working: http/).waitFor();
+  await deleting.getByText(/recorded run.* deleted with all outputs/).waitFor();
   await deleting.getByRole('button', { name: 'Cancel' }).click();
   expect((await workflowObject(project, 'fail')).spec['active']).toBe(true);
 });

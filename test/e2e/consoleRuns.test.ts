@@ -104,13 +104,13 @@ async function choose(page: Page, filter: string, value: string): Promise<void> 
   await page.getByRole('option', { name: value, exact: true }).click();
 }
 
-test('the list shows runs as they come, and those alone that fit phase, trigger, text and time', async () => {
+test('the list shows runs live, filtered by status, trigger, text and time', async () => {
   const { page } = await signedIn(token, project, 'runs');
   const counted = await started('count');
   const failed = await started('fail');
   await page.getByRole('row', { name: `Succeeded ${counted}` }).waitFor();
   await page.getByRole('row', { name: `Failed ${failed}` }).waitFor();
-  await choose(page, 'Any phase', 'Failed');
+  await choose(page, 'Any status', 'Failed');
   await linkOf(page, counted).waitFor({ state: 'detached' });
   expect(await linkOf(page, failed).count()).toBe(1);
   await choose(page, 'Any trigger', 'Webhook');
@@ -118,45 +118,45 @@ test('the list shows runs as they come, and those alone that fit phase, trigger,
   await page.waitForURL(/text=nobody/);
   expect(await linkOf(page, failed).count()).toBe(1);
   await page.getByLabel('Search runs').fill('somebody.invalid');
-  await page.getByText('No run fits the filters').waitFor();
-  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByText('No runs match the filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await linkOf(page, counted).waitFor();
   await page.clock.setFixedTime(Date.now() + 2 * HOUR_MS);
   await choose(page, 'Any time', 'Last hour');
-  await page.getByText('No run fits the filters').waitFor();
+  await page.getByText('No runs match the filters').waitFor();
   await choose(page, 'Any time', 'Last day');
   await linkOf(page, counted).waitFor();
 });
 
-test('a failed run says why and what to do, is compared with today’s workflow, and is run again', async () => {
+test('a failed run shows its cause and advice, is compared with the current revision, and is retried', async () => {
   const failed = await started('fail', { n: 7 });
   await runInPhase(project, failed, 'Failed');
   await apply(project, workflowOf('fail', [trigger, sum('40 + 2')]));
   await waitForReady(cluster, 'fail', project);
   const { page } = await signedIn(token, project, `runs/${failed}`);
-  await page.getByText('The node failed').waitFor();
+  await page.getByText('Failed', { exact: true }).first().waitFor();
   await page.getByText(/^Unreachable: .*Check host and port/).waitFor();
   await part(page, 'Input: output of trigger').getByText('7', { exact: true }).waitFor();
-  const nodes = page.getByRole('list', { name: 'Nodes of the run, with their times' });
+  const nodes = page.getByRole('list', { name: 'Nodes of the run with their durations' });
   expect(await nodes.getByRole('button').count()).toBe(2);
-  await page.getByRole('button', { name: 'Compare with today' }).click();
+  await page.getByRole('button', { name: 'Compare with current' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('The revision that ran').getByText('nobody.invalid').waitFor();
-  await dialog.getByLabel('The revision of today').getByText('40 + 2').waitFor();
+  await dialog.getByLabel('This run').getByText('nobody.invalid').waitFor();
+  await dialog.getByLabel('Current revision').getByText('40 + 2').waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Run again' }).click();
-  await page.getByRole('menuitem', { name: 'Today’s workflow' }).click();
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('menuitem', { name: 'Current revision' }).click();
   await linkOf(page, failed).waitFor();
   await page.getByRole('status').filter({ hasText: 'Succeeded' }).waitFor();
   await nodes.getByRole('button', { name: /^count/ }).click();
   await part(page, 'Output').getByText('42').first().waitFor();
 });
 
-test('a run is looked at on the canvas, node by node', async () => {
+test('a run opens in the editor, node by node', async () => {
   const run = await started('count', { n: 4 });
   await runInPhase(project, run, 'Succeeded');
   const { page } = await signedIn(token, project, `runs/${run}`);
-  await page.getByRole('link', { name: 'Open on the canvas' }).click();
+  await page.getByRole('link', { name: 'Open in editor' }).click();
   await nodeOf(page, 'count').waitFor();
   await openNode(page, 'count');
   await openOutput(page);
@@ -166,7 +166,7 @@ test('a run is looked at on the canvas, node by node', async () => {
   expect(new URL(page.url()).searchParams.get('run')).toBe(run);
 });
 
-test('a run that takes long is cancelled from its page', async () => {
+test('a long run is cancelled from its page', async () => {
   const run = await started('slow');
   const { page } = await signedIn(token, project, `runs/${run}`);
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
@@ -175,7 +175,7 @@ test('a run that takes long is cancelled from its page', async () => {
   expect(status?.nodes?.find(({ id }) => id === 'write')?.phase).toBe('Cancelled');
 });
 
-test('runs whose record is pruned are still listed with their workflow, as summaries', async () => {
+test('pruned runs are listed with their workflow as summaries', async () => {
   const first = await started('brief');
   await runInPhase(project, first, 'Succeeded');
   await runInPhase(project, await started('brief'), 'Succeeded');
@@ -187,13 +187,13 @@ test('runs whose record is pruned are still listed with their workflow, as summa
   expect(await rows.getByText('Succeeded').count()).toBe(1);
 });
 
-test('a mailbox that is watched says when it was looked at, up to where, and when that is next', async () => {
+test('a mail trigger shows its last poll, next poll and cursor', async () => {
   await condition(project, 'workflows.windlass.dev/mails', 'TriggerHealthy', { status: 'True' });
   const { page } = await signedIn(token, project, 'workflows/mails');
   await page.getByRole('button', { name: 'New mail: Active' }).click();
   const panel = page.getByRole('dialog');
-  await panel.getByText(/^Looksevery 10 s$/).waitFor();
-  await panel.getByText(/^Next look(in |any moment)/).waitFor();
-  await panel.getByText(/^Read up to.*\d/).waitFor();
+  await panel.getByText(/^Pollsevery 10 s$/).waitFor();
+  await panel.getByText(/^Next poll(in |now)/).waitFor();
+  await panel.getByText(/^Cursor.*\d/).waitFor();
   expect(await panel.getByText(/^Last poll.*\(/).count()).toBe(1);
 });

@@ -21,7 +21,7 @@ import {
   workflowOf,
 } from './environment.ts';
 
-const WARNING = 'The effects of a test run are real';
+const WARNING = 'Test runs have real effects';
 
 let project: string;
 let token: string;
@@ -32,18 +32,18 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-test('a test run goes as far as a node, with data that are kept, and its output is there in all shapes', async () => {
+test('a test run stops at a node, its data is saved, and its output is shown in all formats', async () => {
   const nodes = [{ id: 'trigger', manual: {} }, greet, http('ask', 'https://example.com/')];
   await apply(project, workflowOf('greeting', nodes, { active: false }));
   const { page } = await signedIn(token, project, 'workflows/greeting');
   await canvasOpened(page, 'greet');
   await askToRunTo(page, 'greet');
-  const dialog = page.getByRole('dialog', { name: 'Test run as far as greet' });
+  const dialog = page.getByRole('dialog', { name: 'Test run up to greet' });
   await dialog.getByText(WARNING).waitFor();
   await writeTestData(page, event('Ada'));
   await dialog.getByRole('checkbox', { name: 'Save as test data of the workflow' }).check();
   await dialog.getByRole('button', { name: 'Run to here' }).click();
-  expect(await runEnded(page)).toMatch(/^Succeeded as far as greet/);
+  expect(await runEnded(page)).toMatch(/^Succeeded up to greet/);
   await nodeOf(page, 'greet')
     .getByText(/\d m?s/)
     .waitFor();
@@ -53,10 +53,7 @@ test('a test run goes as far as a node, with data that are kept, and its output 
 
   const panel = panelOf(page);
   const shape = (name: string) =>
-    panel
-      .getByRole('radiogroup', { name: 'How the output is shown' })
-      .getByText(name, { exact: true })
-      .click();
+    panel.getByRole('radiogroup', { name: 'Output format' }).getByText(name, { exact: true }).click();
   await shape('Text');
   await panel.getByRole('region', { name: 'Text of greet' }).getByText('Set greeting, lamps.').waitFor();
   await shape('JSON');
@@ -73,7 +70,7 @@ test('a test run goes as far as a node, with data that are kept, and its output 
   expect(await page.getByRole('dialog').getByText(WARNING).count()).toBe(0);
 });
 
-test('the last real event can be tried again; the node that fails says why, and what it leaves out is shown as skipped', async () => {
+test('the last real event is used in a test run; the failed node shows its error, and later nodes are skipped', async () => {
   const nodes = [
     { id: 'trigger', webhook: { path: 'in' } },
     {

@@ -22,7 +22,7 @@ const creating = (tab: string, text: string | RegExp) => async (page: Page) => {
 
 const yaml = async (page: Page): Promise<void> => {
   await page.getByText('YAML', { exact: true }).click();
-  await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+  await page.getByRole('textbox', { name: 'Workflow YAML' }).waitFor();
 };
 
 const openedCredential = (name: string) => async (page: Page) => {
@@ -34,7 +34,7 @@ const openedCredential = (name: string) => async (page: Page) => {
 const added = async (page: Page): Promise<void> => {
   await canvasOpened(page, 'reply');
   await page.getByRole('button', { name: /^Fit the workflow/ }).click();
-  await page.getByRole('button', { name: /^Add a node behind (reply|Response)/ }).click();
+  await page.getByRole('button', { name: /^Add a node after (reply|Response)/ }).click();
   await choose(page, 'Set');
 };
 
@@ -50,7 +50,7 @@ const sessionEnded = async (page: Page): Promise<void> => {
   await page.context().clearCookies();
   await page.getByRole('button', { name: 'Actions for Order confirmation' }).click();
   await page.getByRole('menuitem', { name: 'Open' }).click();
-  await page.getByRole('dialog').getByText('Your session has ended').waitFor();
+  await page.getByRole('dialog').getByText('Session expired').waitFor();
 };
 
 export const DIALOGS: readonly Shot[] = [
@@ -131,8 +131,8 @@ export const DIALOGS: readonly Shot[] = [
     who: 'editor',
     looks: BOTH,
     ready: async (page) => {
-      await page.getByRole('button', { name: 'Keys (?)' }).click();
-      await shows('Go from node to node, along the lines')(page);
+      await page.getByRole('button', { name: 'Keyboard shortcuts (?)' }).click();
+      await shows('Move from node to node along the connections')(page);
     },
   },
   {

@@ -14,7 +14,7 @@ const runOf =
     await page.locator(`a[href*="/runs/${workflow}"]`).first().click();
     await page.getByRole('list', { name: /^Nodes of the run/ }).waitFor();
     await page.getByRole('region', { name: 'Output', exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Run again' }).waitFor();
+    await page.getByRole('button', { name: 'Retry' }).waitFor();
   };
 
 /** A run on the canvas, with what the node of that id came to. */
@@ -22,7 +22,7 @@ const onCanvas =
   (workflow: 'stock-check' | 'order-confirmation', node: string, text: RegExp) =>
   async (page: Page): Promise<void> => {
     await runOf(workflow)(page);
-    await page.getByRole('link', { name: 'Open on the canvas' }).click();
+    await page.getByRole('link', { name: 'Open in editor' }).click();
     await page.locator(`[data-card="${node}"][data-phase]`).click();
     await page.getByRole('tab', { name: 'Output' }).click();
     await page.getByRole('complementary').getByText(text).first().waitFor();
@@ -56,7 +56,7 @@ const notLive = async (page: Page): Promise<void> => {
 };
 
 export const SHOTS: readonly Shot[] = [
-  { name: 'sign-in', path: '/console/', who: 'nobody', looks: ALL, ready: shows('Where do I get a token?') },
+  { name: 'sign-in', path: '/console/', who: 'nobody', looks: ALL, ready: shows('How do I get a token?') },
   {
     name: 'projects',
     path: '/console/',
@@ -104,7 +104,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${EMPTY}/workflows`,
     who: 'newcomer',
     looks: ALL,
-    ready: shows('Create the first workflow'),
+    ready: shows('Create your first workflow'),
   },
   {
     name: 'workflows-cut-off',
@@ -159,7 +159,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${SHOP}/workflows/draft`,
     who: 'editor',
     looks: BOTH,
-    ready: clicked(/^Add a node behind/, 'Search nodes'),
+    ready: clicked(/^Add a node after/, 'Search nodes'),
   },
   { name: 'editor-100-nodes', path: `${SHOP}/workflows/large`, who: 'editor', looks: BOTH, ready: canvas },
   {
@@ -168,7 +168,7 @@ export const SHOTS: readonly Shot[] = [
     who: 'reader',
     looks: BOTH,
     fails: /404 \(Not Found\) at \S+\/workflows\/not-there$/,
-    ready: shows(/There is no workflow/),
+    ready: shows(/^Workflow .* not found/),
   },
   { name: 'runs', path: `${SHOP}/runs`, who: 'editor', looks: ALL, ready: shows(/Failed/) },
   {
@@ -176,14 +176,14 @@ export const SHOTS: readonly Shot[] = [
     path: `${SHOP}/runs?phase=Waiting`,
     who: 'editor',
     looks: BOTH,
-    ready: shows('No run fits the filters'),
+    ready: shows('No runs match the filters'),
   },
   {
     name: 'runs-empty',
     path: `${EMPTY}/runs`,
     who: 'newcomer',
     looks: BOTH,
-    ready: shows('Nothing has run yet'),
+    ready: shows('No runs yet'),
   },
   { name: 'run', path: `${SHOP}/runs`, who: 'editor', looks: ALL, ready: runOf('order-confirmation') },
   { name: 'run-failed', path: `${SHOP}/runs`, who: 'editor', looks: ALL, ready: runOf('stock-check') },
@@ -193,7 +193,7 @@ export const SHOTS: readonly Shot[] = [
     who: 'reader',
     looks: BOTH,
     fails: /404 \(Not Found\) at \S+\/(workflowruns|runs)\/order-confirmation-0a{14}$/,
-    ready: shows(/There is no run/),
+    ready: shows(/^Run .* not found/),
   },
   { name: 'credentials', path: `${SHOP}/credentials`, who: 'editor', looks: ALL, ready: shows('lost') },
   {
@@ -209,7 +209,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${EMPTY}/overview`,
     who: 'newcomer',
     looks: BOTH,
-    ready: shows('Nothing to show yet'),
+    ready: shows('No data yet'),
   },
   {
     name: 'forbidden',
@@ -224,7 +224,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${SHOP}/nowhere`,
     who: 'reader',
     looks: BOTH,
-    ready: shows('There is no such page'),
+    ready: shows('Page not found'),
   },
   ...DIALOGS,
 ];

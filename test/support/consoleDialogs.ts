@@ -1,11 +1,11 @@
-/** What opens over the pages of the console's stocked project, each by the steps of a person, and changes that come from elsewhere. */
+/** The menus and dialogs of the console, opened by the steps of a user, and changes by other clients. */
 import type { Page } from 'playwright-core';
 import { canvasOpened, choose } from './consoleSteps.ts';
 
-/** A page, and what a person does there until it shows what is meant. */
+/** A page and the steps that open a view. */
 export type View = { what: string; path: string; open: (page: Page) => Promise<unknown> };
 
-/** Changes an object of the project as the same person from elsewhere, under this name; gives the status of the answer. */
+/** Changes an object of the project with another field manager; returns the status of the response. */
 async function changeElsewhere(
   page: Page,
   at: { project: string; resource: 'workflows' | 'credentials'; name: string; manager?: string },
@@ -26,13 +26,13 @@ async function changeElsewhere(
   return answer.status();
 }
 
-/** Changes what the workflow is called, here and elsewhere, and opens what tells the versions apart. */
+/** Renames the workflow here and elsewhere, and opens the conflict dialog. */
 export async function openConflict(
   page: Page,
   { project, name, manager }: { project: string; name: string; manager?: string },
 ): Promise<void> {
   await canvasOpened(page, 'trigger');
-  const field = page.getByLabel('Name of the workflow');
+  const field = page.getByLabel('Workflow name');
   const before = await field.inputValue();
   await field.fill(`${before} here`.slice(-200));
   await field.press('Enter');
@@ -46,15 +46,15 @@ export async function openConflict(
   await page.getByRole('textbox', { name: 'The other version' }).waitFor();
 }
 
-/** Gives the workflow other nodes than those that ran, and opens what tells its revisions apart. */
+/** Changes the nodes of the workflow after a run, and opens the comparison of revisions. */
 export async function openComparison(
   page: Page,
   { project, name, nodes }: { project: string; name: string; nodes: object[] },
 ): Promise<void> {
   await changeElsewhere(page, { project, resource: 'workflows', name }, { spec: { nodes } });
   await page.locator(`a[href*="/runs/${name}-"]`).last().click();
-  await page.getByRole('button', { name: 'Compare with today' }).click();
-  await page.getByRole('textbox', { name: 'The revision of today' }).waitFor();
+  await page.getByRole('button', { name: 'Compare with current' }).click();
+  await page.getByRole('textbox', { name: 'Current revision' }).waitFor();
 }
 
 const clicked = (page: Page, name: string | RegExp): Promise<void> =>
@@ -64,31 +64,31 @@ const clicked = (page: Page, name: string | RegExp): Promise<void> =>
 async function addSet(page: Page): Promise<void> {
   await canvasOpened(page, 'reply');
   await clicked(page, /^Fit the workflow/);
-  await page.getByRole('button', { name: /^Add a node behind (reply|Response)/ }).click();
+  await page.getByRole('button', { name: /^Add a node after (reply|Response)/ }).click();
   await choose(page, 'Set');
 }
 
-/** Opens what a choice of the menu of a workflow in the list leads to. */
+/** Opens a dialog from the menu of a workflow in the list. */
 export async function openRowDialog(page: Page, workflow: string, choice: string): Promise<void> {
   await clicked(page, `Actions for ${workflow}`);
   await page.getByRole('menuitem', { name: choice }).click();
   await page.getByRole('dialog').waitFor();
 }
 
-/** Opens the dialog for a new workflow at one of its tabs. */
+/** Opens a tab of the dialog for new workflows. */
 async function openCreation(page: Page, tab: string): Promise<void> {
   await clicked(page, 'New workflow');
   await page.getByRole('dialog').getByRole('tab', { name: tab }).click();
   await page.getByRole('tabpanel', { name: tab }).waitFor();
 }
 
-/** Opens a dialog of the credential whose row is open. */
+/** Opens a dialog of the expanded credential. */
 async function openCredentialDialog(page: Page, choice: 'Edit' | 'Delete'): Promise<void> {
   await page.getByRole('button', { name: choice, exact: true }).click();
   await page.getByRole('dialog').waitFor();
 }
 
-/** The menus, dialogs and comparisons of the stocked project. */
+/** The menus and dialogs of the prepared project. */
 export function dialogsOf(project: string): View[] {
   const base = `/console/p/${project}`;
   const list = `${base}/workflows`;
@@ -148,8 +148,8 @@ export function dialogsOf(project: string): View[] {
       path: `${base}/runs`,
       open: async (page) => {
         await page.locator('a[href*="/runs/order-"]').first().click();
-        await clicked(page, /^Run again/);
-        await page.getByRole('menuitem', { name: 'Today’s workflow' }).waitFor();
+        await clicked(page, /^Retry/);
+        await page.getByRole('menuitem', { name: 'Current revision' }).waitFor();
       },
     },
     {
@@ -203,7 +203,7 @@ export function dialogsOf(project: string): View[] {
       what: 'the keys',
       path: orders,
       open: async (page) => {
-        await clicked(page, 'Keys (?)');
+        await clicked(page, 'Keyboard shortcuts (?)');
         await page.getByRole('dialog').waitFor();
       },
     },
@@ -211,7 +211,7 @@ export function dialogsOf(project: string): View[] {
       what: 'the picker',
       path: orders,
       open: async (page) => {
-        await clicked(page, /^Add a node behind/);
+        await clicked(page, /^Add a node after/);
         await page.getByLabel('Search nodes').waitFor();
       },
     },

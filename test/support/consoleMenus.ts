@@ -1,4 +1,4 @@
-/** The lists, popovers and questions of the console's stocked project beside its menus and dialogs, each by the steps of a person. */
+/** The lists, popovers and confirmations of the console, each opened by the steps of a user. */
 import type { Page } from 'playwright-core';
 import { openRowDialog, type View } from './consoleDialogs.ts';
 import { canvasOpened } from './consoleSteps.ts';
@@ -12,27 +12,27 @@ const listOpened = (field: string | RegExp) => async (page: Page) => {
 /** Changes the name of the workflow without saving it. */
 async function changeName(page: Page): Promise<void> {
   await canvasOpened(page, 'trigger');
-  const field = page.getByLabel('Name of the workflow');
+  const field = page.getByLabel('Workflow name');
   await field.fill('Another name');
   await field.press('Enter');
   await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
 }
 
-/** The lists, popovers and questions. */
+/** The lists, popovers and confirmations. */
 export function menusOf(project: string): View[] {
   const list = `/console/p/${project}/workflows`;
   const mail = `${list}/order-confirmation?node=mail`;
   return [
-    { what: 'the list of states', path: list, open: listOpened('State') },
-    { what: 'the list of phases', path: `/console/p/${project}/runs`, open: listOpened('Any phase') },
+    { what: 'the list of workflow statuses', path: list, open: listOpened('Status') },
+    { what: 'the list of run statuses', path: `/console/p/${project}/runs`, open: listOpened('Any status') },
     { what: 'the list of skills', path: mail, open: listOpened(/^Skill/) },
     { what: 'the list of credentials', path: mail, open: listOpened(/^Credential/) },
     {
       what: 'the id of a node',
       path: mail,
       open: async (page) => {
-        await page.getByRole('button', { name: 'Change the id' }).click();
-        await page.getByRole('dialog').getByLabel('Id').waitFor();
+        await page.getByRole('button', { name: 'Change ID' }).click();
+        await page.getByRole('dialog').getByLabel('ID').waitFor();
       },
     },
     {
@@ -56,7 +56,7 @@ export function menusOf(project: string): View[] {
       path: `${list}/from-git`,
       open: async (page) => {
         await page.getByRole('button', { name: 'Edit a copy' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Create the copy' }).waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Create copy' }).waitFor();
       },
     },
     {
@@ -64,7 +64,7 @@ export function menusOf(project: string): View[] {
       path: `${list}/draft`,
       open: async (page) => {
         await changeName(page);
-        await page.getByRole('link', { name: 'To the workflows' }).click();
+        await page.getByRole('link', { name: 'Go to workflows' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Save and leave' }).waitFor();
       },
     },
@@ -74,7 +74,7 @@ export function menusOf(project: string): View[] {
       open: async (page) => {
         await changeName(page);
         await page.getByRole('switch', { name: 'Active' }).click({ force: true });
-        await page.getByRole('dialog').getByRole('button', { name: 'Save and switch on' }).waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Save and activate' }).waitFor();
       },
     },
   ];

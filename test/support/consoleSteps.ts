@@ -1,16 +1,16 @@
-/** What a person does in the console, by the words on the page alone. */
+/** Steps of a user in the console, by the visible texts only. */
 import type { Locator, Page } from 'playwright-core';
 
 /** The pages of a project. */
 export type PageName = 'Workflows' | 'Runs' | 'Credentials' | 'Overview';
 
-/** Goes to a page by the navigation. */
+/** Opens a page through the navigation. */
 export async function openPage(page: Page, name: PageName): Promise<void> {
   await page.getByRole('navigation').getByRole('link', { name }).click();
   await page.getByRole('heading', { name, level: 1 }).waitFor();
 }
 
-/** Creates a workflow by its name and what starts it, and waits for its canvas. */
+/** Creates a workflow by name and trigger, and waits for its canvas. */
 export async function createWorkflow(page: Page, name: string, trigger: RegExp): Promise<void> {
   await openPage(page, 'Workflows');
   await page
@@ -24,41 +24,41 @@ export async function createWorkflow(page: Page, name: string, trigger: RegExp):
   await nodeOf(page, 'trigger').waitFor();
 }
 
-/** The card of a node on the canvas. */
+/** The node on the canvas. */
 export function nodeOf(page: Page, id: string): Locator {
   return page.locator(`[data-card="${id}"]`);
 }
 
-/** Waits until the canvas shows the node and may be changed, which the page is told a moment after it shows the workflow. */
+/** Waits until the canvas shows the node and is editable, which follows a moment later. */
 export async function canvasOpened(page: Page, id: string): Promise<void> {
   await nodeOf(page, id).waitFor();
   await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
 }
 
 /** Adds a node with the + button of another one; its panel opens. */
-export async function addBehind(page: Page, label: string, choice: string): Promise<void> {
-  await page.getByRole('button', { name: `Add a node behind ${label}`, exact: true }).click();
+export async function addAfter(page: Page, label: string, choice: string): Promise<void> {
+  await page.getByRole('button', { name: `Add a node after ${label}`, exact: true }).click();
   await choose(page, choice);
 }
 
-/** Takes a node from the list of those that can be added; its panel opens. */
+/** Adds a node from the picker; its panel opens. */
 export async function choose(page: Page, choice: string): Promise<void> {
   await page.getByLabel('Search nodes').fill(choice);
   await page.getByRole('option', { name: choice }).first().click();
   await panelOf(page).waitFor();
 }
 
-/** The panel of the node that is open. */
+/** The open node panel. */
 export function panelOf(page: Page): Locator {
   return page.getByRole('complementary', { name: /^Node / }).first();
 }
 
-/** Turns to the canvas or to the YAML. */
+/** Switches to the canvas or to YAML. */
 export async function view(page: Page, name: 'Canvas' | 'YAML'): Promise<void> {
   await page.getByRole('radiogroup', { name: 'View' }).getByText(name, { exact: true }).click();
 }
 
-/** Opens a node's panel. What stands below another panel or outside of the view is brought to be seen first. */
+/** Opens a node's panel, after making the node visible. */
 export async function openNode(page: Page, id: string): Promise<Locator> {
   await nodeOf(page, id).waitFor();
   const close = page.getByRole('button', { name: 'Close the panel' });
@@ -70,12 +70,12 @@ export async function openNode(page: Page, id: string): Promise<Locator> {
   return panel;
 }
 
-/** A field that takes references, as soon as it completes them. */
+/** A field with completion of references. */
 export function codeField(page: Page, field: string): Locator {
   return panelOf(page).locator(`[contenteditable="true"][aria-label="${field}"]`);
 }
 
-/** Writes into a field that takes references. Brackets and braces that the field closes by itself are typed over. */
+/** Writes into a field with completion. Automatically closed brackets are typed over. */
 export async function writeExpression(page: Page, field: string, text: string): Promise<void> {
   const input = panelOf(page).getByRole('textbox', { name: field, exact: true });
   await input.click();
@@ -83,7 +83,7 @@ export async function writeExpression(page: Page, field: string, text: string): 
   await page.keyboard.insertText(text);
 }
 
-/** Chooses a credential for the node whose panel is open. */
+/** Selects a credential in the open panel. */
 export async function chooseCredential(page: Page, name: string): Promise<void> {
   await panelOf(page)
     .getByRole('combobox', { name: /^Credential/ })
@@ -92,13 +92,13 @@ export async function chooseCredential(page: Page, name: string): Promise<void> 
   await page.getByRole('option', { name }).first().click();
 }
 
-/** Saves, and waits until that is done. */
+/** Saves and waits until it is done. */
 export async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
 }
 
-/** Saves changes of an active workflow: confirms that they go live, and waits until they are saved. */
+/** Saves changes of an active workflow and confirms that they go live. */
 export async function saveLive(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page
@@ -108,21 +108,21 @@ export async function saveLive(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
 }
 
-/** What the YAML tab says. */
+/** The text of the YAML tab. */
 export async function yamlOn(page: Page): Promise<string> {
-  const lines = page.getByRole('textbox', { name: 'The workflow as YAML' }).locator('.cm-line');
+  const lines = page.getByRole('textbox', { name: 'Workflow YAML' }).locator('.cm-line');
   await lines.first().waitFor();
   return (await lines.allTextContents()).join('\n');
 }
 
-/** Writes the YAML anew. */
+/** Replaces the YAML. */
 export async function writeYaml(page: Page, text: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'The workflow as YAML' }).click();
+  await page.getByRole('textbox', { name: 'Workflow YAML' }).click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }
 
-/** Drags a value of the tab Input into a field that takes references, by the tab that the field is in. */
+/** Drags a value of the tab Input into a field of the tab Parameters. */
 export async function dragInto(page: Page, value: string, field: string): Promise<void> {
   const panel = panelOf(page);
   await panel.getByRole('tab', { name: 'Input' }).click();
@@ -136,14 +136,14 @@ export async function dragInto(page: Page, value: string, field: string): Promis
   await page.mouse.up();
 }
 
-/** Writes into the dialog of a test run what starts it. */
+/** Enters the input of a test run into its dialog. */
 export async function writeTestData(page: Page, data: object): Promise<void> {
   await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(JSON.stringify(data));
 }
 
-/** Starts a test run with what the dialog offers, or with this data; as far as a node, if one is given. */
+/** Starts a test run with the given or default data, up to a node if one is given. */
 export async function testRun(page: Page, data?: object, until?: string): Promise<void> {
   if (until === undefined) await page.getByRole('button', { name: 'Test run', exact: true }).click();
   else await askToRunTo(page, until);
@@ -154,26 +154,26 @@ export async function testRun(page: Page, data?: object, until?: string): Promis
   await dialog.waitFor({ state: 'hidden', timeout: 60_000 });
 }
 
-/** Opens the dialog of a test run that ends with this node. */
+/** Opens the dialog of a test run up to this node. */
 export async function askToRunTo(page: Page, id: string): Promise<void> {
   await openNode(page, id);
   await openOutput(page);
   await panelOf(page).getByRole('button', { name: 'Run to here' }).click();
 }
 
-/** Waits until the run on the canvas has ended, and gives what is said of it. */
+/** Waits until the run on the canvas has ended and returns its result. */
 export async function runEnded(page: Page): Promise<string> {
   const said = page.getByRole('status').filter({ hasText: /^(Succeeded|Failed|Cancelled)/ });
   await said.first().waitFor({ timeout: 90_000 });
   return (await said.first().textContent()) ?? '';
 }
 
-/** Turns to what the node gave whose panel is open. */
+/** Opens the tab Output of the open panel. */
 export async function openOutput(page: Page): Promise<void> {
   await panelOf(page).getByRole('tab', { name: 'Output' }).click();
 }
 
-/** Makes a credential on the page of credentials. Fields are named as they are labelled; choices take what they are called. */
+/** Creates a credential. Fields and options are given by their labels. */
 export async function createCredential(
   page: Page,
   kind: string,

@@ -1,5 +1,16 @@
-/** Switches the workflow on and off, and says how far that is; opens to what its trigger does. */
-import { Button, Group, Loader, Popover, ScrollArea, Stack, Switch, Text, Tooltip } from '@mantine/core';
+/** The toggle that activates the workflow, with its progress, and the panel of the trigger. */
+import {
+  Button,
+  Group,
+  Loader,
+  Modal,
+  Popover,
+  ScrollArea,
+  Stack,
+  Switch,
+  Text,
+  Tooltip,
+} from '@mantine/core';
 import {
   IconAlertTriangle,
   IconBolt,
@@ -13,12 +24,11 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { tellFailure } from '../../shell/tell.ts';
+import { notifyFailure } from '../../ui/notify.tsx';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
-import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
-import { useEditorPart, useEditorStore } from '../store.ts';
-import { activationOf, type Activation } from './progress.ts';
-import { SaveFirst } from './SaveFirst.tsx';
+import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
+import { useEditorPart, useEditorStore } from '../store/store.ts';
+import { activationOf, type Activation } from './activation.ts';
 import { suspendable, Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
 
@@ -38,7 +48,7 @@ export function ActivationBar() {
   const kind = triggerKind(workflow.spec.nodes);
   const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
   const isPublic = activation.kind === 'on' && workflow.status?.access === PUBLIC;
-  // The toggle beside it says the rest.
+  // The toggle itself shows the rest.
   const isSettled = activation.kind === 'on' || activation.kind === 'off';
   return (
     <Group gap={6} wrap="nowrap">
@@ -93,7 +103,7 @@ function AskToSuspend({ onClose }: { onClose: () => void }) {
         item={suspendable(workflow)}
         project={namespace}
         onClose={onClose}
-        onStored={(stored) => store.see(stored)}
+        onStored={(stored) => store.update(stored)}
       />
     </Suspense>
   );
@@ -111,7 +121,6 @@ function triggerKind(nodes: readonly WorkflowNode[]) {
   return trigger && nodeKind(trigger);
 }
 
-/** What is awaited, while something is. */
 function Progress({ activation: { kind, word, awaited, message } }: { activation: Activation }) {
   if (kind === 'on' || kind === 'off') return null;
   return (
@@ -140,21 +149,21 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const change = async (next: boolean): Promise<void> => {
     setWanted(next);
     try {
-      store.see(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
+      store.update(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
       if (next) onActivated();
     } catch (error) {
-      tellFailure(`The workflow was not switched ${next ? 'on' : 'off'}`, error);
+      notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);
     } finally {
       setWanted(undefined);
     }
   };
   if (!mayPatch) return null;
-  const isHeld = owner !== undefined;
+  const isManaged = owner !== undefined;
   return (
     <>
       <Tooltip
-        label={owner && `${managerText(owner)} sets this. Change it where ${owner.tool} takes it from.`}
-        disabled={!isHeld}
+        label={owner && `${managerText(owner)} manages this. Change it in the source of ${owner.tool}.`}
+        disabled={!isManaged}
         multiline
         maw={320}
         refProp="rootRef"
@@ -165,9 +174,9 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
           label="Active"
           checked={wanted ?? active}
           aria-busy={wanted !== undefined}
-          {...(isHeld && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
+          {...(isManaged && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
           onChange={({ currentTarget: { checked } }) => {
-            if (isHeld || wanted !== undefined) return;
+            if (isManaged || wanted !== undefined) return;
             if (checked && isDirty && mode === 'edit') setAsking(true);
             else void change(checked);
           }}
@@ -183,5 +192,32 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
         />
       )}
     </>
+  );
+}
+
+type Props = {
+  onClose: () => void;
+  onAnswer: (saves: boolean) => Promise<void>;
+};
+
+/** Asks whether to save changes before a workflow is activated: only saved changes run. */
+function SaveFirst({ onClose, onAnswer }: Props) {
+  return (
+    <Modal opened onClose={onClose} title="Unsaved changes">
+      <Text size="sm" mb="md">
+        Only saved changes run. Save them before you activate the workflow?
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button variant="default" onClick={() => void onAnswer(false)}>
+          Activate without saving
+        </Button>
+        <Button data-autofocus onClick={() => void onAnswer(true)}>
+          Save and activate
+        </Button>
+      </Group>
+    </Modal>
   );
 }

@@ -1,16 +1,16 @@
-/** A trigger that polls an account: when it polled last, what came of it, and how to begin anew. */
+/** The poll state of a trigger: last and next poll, last error, cursor and its reset. */
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { ANNOTATION } from '../../../api/group.ts';
 import { useMay } from '../../kube/access.ts';
 import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { tellDone, tellFailure } from '../../shell/tell.ts';
-import { ago, fullTime, lasting } from '../../words.ts';
-import { useNow } from '../run/useNow.ts';
-import { pollOf, resetNow } from './polled.ts';
+import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
+import { ago, fullTime, formatDuration } from '../../ui/format.ts';
+import { useNow } from '../../ui/useNow.ts';
+import { pollOf, resetNow } from './poll.ts';
 
-/** What is so near is not told in seconds. */
+/** Shorter times are shown as "now". */
 const SOON_MS = 5_000;
 
 type Props = { workflow: WorkflowObject; intervalSeconds: number; isActive: boolean };
@@ -22,40 +22,40 @@ export function PollPanel({ workflow, intervalSeconds, isActive }: Props) {
   const mayReset = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   return (
     <Stack gap={6}>
-      <Fact label="Polled">every {lasting(intervalSeconds * 1_000)}</Fact>
+      <Fact label="Polls">every {formatDuration(intervalSeconds * 1_000)}</Fact>
       <Fact label="Last poll">
-        {lastAt === undefined ? 'none yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
+        {lastAt === undefined ? 'not yet' : `${ago(lastAt, now)} (${fullTime(lastAt)})`}
       </Fact>
       {isActive && nextAt !== undefined && (
-        <Fact label="Next poll">{nextAt - now >= SOON_MS ? ago(nextAt, now) : 'any moment'}</Fact>
+        <Fact label="Next poll">{nextAt - now >= SOON_MS ? ago(nextAt, now) : 'now'}</Fact>
       )}
       {lastError !== undefined && <Fact label="Last error">{lastError}</Fact>}
       {cursor !== undefined && (
-        <Fact label="Read up to">
+        <Fact label="Cursor">
           <Code fz="xs">{cursor}</Code>
         </Fact>
       )}
       <Text size="xs" c="dimmed">
-        The times are written once a minute at most.
+        Poll times are updated at most once a minute.
       </Text>
-      {isActive && mayReset && <BeginAnew workflow={workflow} />}
+      {isActive && mayReset && <ResetCursor workflow={workflow} />}
     </Stack>
   );
 }
 
-function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObject }) {
+function ResetCursor({ workflow: { metadata, status } }: { workflow: WorkflowObject }) {
   const { namespace = '', name, annotations = {} } = metadata;
   const [isBusy, setBusy] = useState(false);
-  const wish = annotations[ANNOTATION.resetCursor];
-  const isWaiting = wish !== undefined && status?.poll?.reset !== wish;
+  const requested = annotations[ANNOTATION.resetCursor];
+  const isWaiting = requested !== undefined && status?.poll?.reset !== requested;
   const reset = async (): Promise<void> => {
     setBusy(true);
     try {
       const patch = { metadata: { annotations: { [ANNOTATION.resetCursor]: resetNow(Date.now()) } } };
       await patchObject(WORKFLOWS, { namespace, name }, patch);
-      tellDone('It begins anew with the next poll.');
+      notifySuccess('The next poll starts from now');
     } catch (error) {
-      tellFailure('It does not begin anew', error);
+      notifyFailure('Could not reset the cursor', error);
     } finally {
       setBusy(false);
     }
@@ -63,12 +63,12 @@ function BeginAnew({ workflow: { metadata, status } }: { workflow: WorkflowObjec
   return (
     <Group gap="xs">
       <Button size="compact-xs" variant="default" loading={isBusy} onClick={() => void reset()}>
-        Begin anew from now
+        Reset cursor
       </Button>
       <Text size="xs" c="dimmed" role="status">
         {isWaiting
-          ? 'Asked for; it is done with the next poll.'
-          : 'Forgets what was read; what is there now counts as known.'}
+          ? 'Requested. The next poll resets the cursor.'
+          : 'Polling starts from now. Existing items start no runs.'}
       </Text>
     </Group>
   );

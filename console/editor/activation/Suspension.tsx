@@ -1,17 +1,16 @@
-/** Suspends the workflow, which refuses every run, and resumes it; says how many runs wait for that. */
+/** Suspends and resumes the workflow, and shows how many runs wait. */
 import { Button, Group, Stack } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { setSuspended } from '../../workflows/suspend.ts';
-import type { Suspendable } from '../../workflows/SuspendDialogs.tsx';
+import { setSuspended, type Suspendable } from '../../workflows/SuspendDialogs.tsx';
 import { WaitingRuns } from '../../workflows/WaitingRuns.tsx';
-import { isTrigger, nodeKind } from '../kinds.ts';
-import { useEditorPart, useEditorStore } from '../store.ts';
-import { isOfTrigger } from './words.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { useEditorPart, useEditorStore } from '../store/store.ts';
+import { isTriggerKind } from './activation.ts';
 
-/** The workflow as the dialogs of the list know it. */
+/** The workflow in the form that the dialogs of the list need. */
 export function suspendable({ metadata, spec, status }: WorkflowObject): Suspendable {
   const trigger = spec.nodes.filter(isTrigger).map(nodeKind)[0];
   const { running = 0, waiting = 0 } = status?.runs ?? {};
@@ -22,11 +21,10 @@ export function suspendable({ metadata, spec, status }: WorkflowObject): Suspend
     active: spec.active,
     running,
     waiting,
-    ...(trigger !== undefined && isOfTrigger(trigger) && { trigger }),
+    ...(trigger !== undefined && isTriggerKind(trigger) && { trigger }),
   };
 }
 
-/** `onSuspend` asks whether to suspend. */
 export function Suspension({ onSuspend }: { onSuspend: () => void }) {
   const { namespace, name, workflow } = useEditorPart((state) => state);
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
@@ -45,7 +43,7 @@ export function Suspension({ onSuspend }: { onSuspend: () => void }) {
         size="xs"
         variant="default"
         leftSection={<IconPlayerPause size={14} />}
-        title="Refuse every run, also test runs, and hold back runs that wait"
+        title="Refuse every run, including test runs, and hold waiting runs"
         onClick={onSuspend}
       >
         Suspend
@@ -62,7 +60,7 @@ function Resume() {
     setBusy(true);
     const title = workflow.spec.displayName ?? name;
     const stored = await setSuspended({ namespace, name, title }, false);
-    if (stored !== undefined) store.see(stored);
+    if (stored !== undefined) store.update(stored);
     setBusy(false);
   };
   return (

@@ -1,20 +1,23 @@
-/** What the trigger of a workflow does, or will do: its URL, its times, its polls of an account. */
-import { Stack, Text } from '@mantine/core';
+/** What the trigger of a workflow does when active: its URL, schedule or polls. */
+import { List, Skeleton, Stack, Text } from '@mantine/core';
 import { isEnabled } from '../../../api/access.ts';
-import type { WorkflowNode } from '../../../api/workflow.ts';
-import { readyOf, type Condition } from '../../credentials/ready.ts';
+import type { WorkflowNode, WorkflowStatus } from '../../../api/workflow.ts';
+import { readyOf, type Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { isTrigger, kindLabel, nodeKind } from '../kinds.ts';
+import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { PollPanel } from './PollPanel.tsx';
-import { DEFAULT_INTERVAL_SECONDS } from './polled.ts';
-import { SchedulePanel } from './SchedulePanel.tsx';
+import { DEFAULT_INTERVAL_SECONDS } from './poll.ts';
 import { WebhookPanel } from './WebhookPanel.tsx';
-import { isOfTrigger, whatItWillDo } from './words.ts';
+import { isTriggerKind, triggerDescription } from './activation.ts';
+import { useEffect, useState } from 'react';
+import type { ScheduleTrigger } from '../../../api/trigger.ts';
+import type { CronDescription } from '../../forms/inputs/cron.ts';
+import { ago, fullTime } from '../../ui/format.ts';
 
 export function TriggerPanel({ workflow }: { workflow: WorkflowObject }) {
   const trigger = workflow.spec.nodes.find(isTrigger);
   const kind = trigger && nodeKind(trigger);
-  if (trigger === undefined || kind === undefined || !isOfTrigger(kind)) return null;
+  if (trigger === undefined || kind === undefined || !isTriggerKind(kind)) return null;
   const isActive = isEnabled(workflow.spec);
   return (
     <Stack gap="xs">
@@ -23,7 +26,7 @@ export function TriggerPanel({ workflow }: { workflow: WorkflowObject }) {
       </Text>
       {!isActive && (
         <Text size="sm" c="dimmed">
-          {whatItWillDo(kind, workflow.spec)}
+          {triggerDescription(kind, workflow.spec)}
         </Text>
       )}
       <OfKind workflow={workflow} trigger={trigger} />
@@ -67,7 +70,7 @@ function OfWebhook({ workflow, trigger }: { workflow: WorkflowObject; trigger: W
   );
 }
 
-/** What the operator says of the clock, or of the account. */
+/** The operator's message about the schedule or the account. */
 function TriggerCondition({ workflow: { status } }: { workflow: WorkflowObject }) {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const condition = conditions.find(({ type }) => type === 'Scheduled' || type === 'TriggerHealthy');
@@ -77,4 +80,58 @@ function TriggerCondition({ workflow: { status } }: { workflow: WorkflowObject }
       {condition.message}
     </Text>
   );
+}
+
+/** So many next times are listed. */
+const COUNT = 5;
+
+type Props = { schedule: ScheduleTrigger; status: WorkflowStatus['schedule']; isActive: boolean };
+
+function SchedulePanel({ schedule: { cron, timeZone = 'UTC' }, status, isActive }: Props) {
+  const [said, setSaid] = useState<CronDescription>();
+  const { last, next } = status ?? {};
+  useEffect(() => {
+    let isHere = true;
+    const read = async (): Promise<void> => {
+      const { describeCron } = await import('../../forms/inputs/cron.ts');
+      if (isHere) setSaid(describeCron(cron, timeZone, Date.now(), COUNT));
+    };
+    void read();
+    return () => {
+      isHere = false;
+    };
+    // After each run the next times change.
+  }, [cron, timeZone, next]);
+  if (said === undefined) return <Skeleton height={80} />;
+  if (!said.ok) return <Text size="sm">{said.message}</Text>;
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={600}>
+        {said.words} ({timeZone})
+      </Text>
+      <Text size="xs" c="dimmed">
+        {isActive ? 'Next runs' : 'Next runs when active'}
+      </Text>
+      <List size="sm" aria-label="Next times">
+        {said.times.map((time) => (
+          <List.Item key={time}>{timeIn(time, timeZone)}</List.Item>
+        ))}
+      </List>
+      <Text size="xs" c="dimmed">
+        {last === undefined ? 'No run started yet.' : `Last: ${ago(last, Date.now())} (${fullTime(last)})`}
+      </Text>
+    </Stack>
+  );
+}
+
+function timeIn(time: number, timeZone: string): string {
+  return new Date(time).toLocaleString('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
 }

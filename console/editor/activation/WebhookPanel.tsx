@@ -1,10 +1,17 @@
-/** A webhook that is active: its URL, a call of it, and the next request as it comes. */
-import { Stack, Text } from '@mantine/core';
+/** An active webhook: its URL, an example call, and the next request as it arrives. */
+import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
-import { useLastOutputs } from '../run/runStore.ts';
-import { CopyLine } from './CopyLine.tsx';
+import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { CopyLine } from '../../ui/copy.tsx';
 import { curlOf } from './curl.ts';
-import { WaitingForRequest } from './WaitingForRequest.tsx';
+import { useState } from 'react';
+import { useObject, useTable, type LiveTable } from '../../kube/hooks.ts';
+import { RUNS } from '../../kube/resources.ts';
+import { OutputView } from '../../runs/output/OutputView.tsx';
+import { PhaseLabel } from '../../runs/phases.tsx';
+import { TextLink } from '../../ui/links.tsx';
+import { LABEL } from '../../../api/group.ts';
+import { textCell, type Row } from '../../kube/table.ts';
 
 type Props = {
   namespace: string;
@@ -20,7 +27,7 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
   if (url === undefined)
     return (
       <Text size="sm" c="dimmed">
-        The URL appears as soon as the workflow is served.
+        The URL appears when the workflow is served.
       </Text>
     );
   const { command, hint } = curlOf(url, webhook, webhook.testData?.data_content ?? last);
@@ -30,13 +37,13 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
         <Text size="xs" fw={600}>
           URL
         </Text>
-        <CopyLine text={url} what="The URL" />
+        <CopyLine text={url} what="URL" />
       </div>
       <div>
         <Text size="xs" fw={600}>
-          Call it from a shell
+          Example with curl
         </Text>
-        <CopyLine text={command} what="The command" />
+        <CopyLine text={command} what="command" />
         {hint !== undefined && (
           <Text size="xs" c="dimmed">
             {hint}
@@ -49,14 +56,97 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
   );
 }
 
-/** Says that anybody may call, and what to do where nobody said that this is on purpose. */
+/** Warns that anyone may call the webhook, and how to confirm that. */
 function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
   if (auth !== undefined && auth.none === undefined) return null;
   return (
     <Text size="xs" c={auth === undefined ? undefined : 'dimmed'} mt={6}>
       {auth === undefined
-        ? 'Public: anybody who knows the URL can start runs. Choose Auth in the parameters of the trigger to verify callers, or to confirm that the webhook is public.'
-        : 'Public on purpose: anybody who knows the URL can start runs.'}
+        ? 'Public: anyone who knows the URL can start runs. Set Auth in the parameters of the trigger to verify callers or to confirm that the webhook is public.'
+        : 'Public by choice: anyone who knows the URL can start runs.'}
     </Text>
   );
+}
+
+type WaitingForRequestProps = { namespace: string; workflow: string; triggerId: string };
+
+/** Waits for the next request to a webhook and shows its content and run. */
+function WaitingForRequest({ namespace, workflow, triggerId }: WaitingForRequestProps) {
+  const { data: table } = useTable(RUNS, namespace, {
+    fieldSelector: `spec.workflow=${workflow}`,
+    maxPages: 1,
+  });
+  if (table === undefined) return <Loader size={14} />;
+  return <Waiting namespace={namespace} workflow={workflow} triggerId={triggerId} table={table} />;
+}
+
+function Waiting({ namespace, workflow, triggerId, table }: WaitingForRequestProps & { table: LiveTable }) {
+  const [known, setKnown] = useState(() => uidsOf(table));
+  const came = firstRunSince(table.rows, known);
+  if (came === undefined)
+    return (
+      <Group gap="xs" role="status">
+        <Loader size={14} type="dots" />
+        <Text size="sm">Waiting for a request…</Text>
+      </Group>
+    );
+  const { name } = came.metadata;
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" role="status">
+          Request received: run{' '}
+          <TextLink
+            to="/p/$project/workflows/$workflow"
+            params={{ project: namespace, workflow }}
+            search={{ run: name }}
+            size="sm"
+          >
+            {name}
+          </TextLink>
+        </Text>
+        <Button size="compact-xs" variant="default" onClick={() => setKnown(uidsOf(table))}>
+          Wait for another
+        </Button>
+      </Group>
+      <Came namespace={namespace} run={name} triggerId={triggerId} />
+    </Stack>
+  );
+}
+
+function Came({ namespace, run, triggerId }: { namespace: string; run: string; triggerId: string }) {
+  const { data: object } = useObject(RUNS, namespace, run);
+  if (!object) return null;
+  const { input, inputTruncated, inputRedacted } = object.spec;
+  return (
+    <Stack gap={4}>
+      {object.status?.phase !== undefined && <PhaseLabel phase={object.status.phase} />}
+      <OutputView
+        output={input}
+        nodeId={triggerId}
+        isTruncated={inputTruncated === true}
+        isRedacted={inputRedacted === true}
+      />
+    </Stack>
+  );
+}
+
+function uidsOf({ rows }: LiveTable): ReadonlySet<string> {
+  return new Set(rows.map(({ metadata }) => metadata.uid ?? ''));
+}
+
+/** The first run that a webhook started and that is not in `known`; undefined: none yet. */
+export function firstRunSince(rows: readonly Row[], known: ReadonlySet<string>): Row | undefined {
+  return rows
+    .filter((row) => !known.has(row.metadata.uid ?? '') && startedBy(row) === 'webhook')
+    .toSorted((a, b) => acceptedAt(a).localeCompare(acceptedAt(b)))[0];
+}
+
+/** The status may follow later than the object. */
+function startedBy(row: Row): string | undefined {
+  return row.metadata.labels?.[LABEL.trigger] ?? textCell(row, 'Trigger');
+}
+
+function acceptedAt(row: Row): string {
+  return textCell(row, 'Accepted') ?? row.metadata.creationTimestamp ?? '';
 }

@@ -3,10 +3,9 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { curlOf } from './curl.ts';
-import { cameSince } from './nextRun.ts';
-import { pollOf } from './polled.ts';
-import { activationOf } from './progress.ts';
-import { whatItWillDo } from './words.ts';
+import { firstRunSince } from './WebhookPanel.tsx';
+import { pollOf } from './poll.ts';
+import { activationOf, triggerDescription } from './activation.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];
 
@@ -51,7 +50,7 @@ test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: s
       ['CredentialsReady', 'False', 'CredentialNotReady'],
     ],
     'stuck',
-    'Needs care',
+    'Needs attention',
     'credentials',
   ],
   [
@@ -70,7 +69,7 @@ test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: s
   expect(activation.awaited ?? '').toContain(awaited);
 });
 
-test('a suspended workflow says so once that is in effect, and until then that it is on its way', () => {
+test('a suspension is shown as pending until it is in effect', () => {
   const switches = { active: true, suspend: true };
   expect(activationOf(workflow(switches, ['Ready', 'True', 'Serving', 1]))).toMatchObject({
     kind: 'settling',
@@ -82,28 +81,30 @@ test('a suspended workflow says so once that is in effect, and until then that i
   });
 });
 
-test('a suspended workflow that is invalid, too, says both', () => {
+test('a suspended workflow that is invalid shows both', () => {
   const said: Said[] = [
     ['Ready', 'False', 'AuthRequired'],
     ['Valid', 'False', 'AuthRequired'],
     ['Stalled', 'True', 'AuthRequired'],
   ];
-  expect(activationOf(workflow({ active: true, suspend: true }, ...said)).word).toBe('Suspended, needs care');
+  expect(activationOf(workflow({ active: true, suspend: true }, ...said)).word).toBe(
+    'Suspended, needs attention',
+  );
 });
 
 test.each([
-  [{ active: false }, 'When it is active: Each POST'],
-  [{ active: true, suspend: true }, 'When it is resumed: Each POST'],
-  [{ active: false, suspend: true }, 'When it is resumed and active: Each POST'],
-])('of a workflow with %j the trigger says what has to happen first', (switches, says) => {
-  expect(whatItWillDo('webhook', switches)).toContain(says);
+  [{ active: false }, 'When active: Each POST'],
+  [{ active: true, suspend: true }, 'After you resume it: Each POST'],
+  [{ active: false, suspend: true }, 'After you resume and activate it: Each POST'],
+])('with %j the description of the trigger says what must happen first', (switches, says) => {
+  expect(triggerDescription('webhook', switches)).toContain(says);
 });
 
 const URL_ = 'https://hooks.example.com/webhook/shop.orders/orders';
 const refs = [{ name: 'hooks', key: 'secret' }];
 const body = { name: "Ada's" };
 
-test('a webhook that verifies nobody is called with its test data alone', () => {
+test('the example call of a webhook without auth has only the test data', () => {
   expect(curlOf(URL_, { path: 'orders' }, body)).toEqual({
     command: `curl -X POST '${URL_}' \\\n  -H 'content-type: application/json' \\\n  -d '{"name":"Ada'\\''s"}'`,
   });
@@ -114,7 +115,7 @@ test.each<[auth: WebhookAuth, part: string]>([
   [{ bearer: { secretRefs: refs } }, 'authorization: Bearer <token>'],
   [{ basic: { username: 'ada', passwordRefs: refs } }, "-u 'ada:<password>'"],
   [{ standardWebhooks: { secretRefs: refs } }, 'webhook-signature: v1,'],
-])('a call of a webhook with %j has what it asks for, and says where the secret is', (auth, part) => {
+])('the example call of a webhook with %j has its headers and says where the secret is', (auth, part) => {
   const { command, hint } = curlOf(URL_, { path: 'orders', auth }, body);
   expect(command).toContain(part);
   expect(hint).toContain('in the Secret hooks, key secret');
@@ -131,7 +132,7 @@ test.each<[auth: WebhookAuth, header: string]>([
     { hmac: { secretRefs: refs, header: 'x-sign', encoding: 'base64', algorithm: 'sha512', prefix: 'v=' } },
     `x-sign: v=${hmac(text, 'base64', 'sha512')}`,
   ],
-])('the shell signs what is sent as %j wants it', (auth, header) => {
+])('the example call signs the body as %j requires', (auth, header) => {
   const { command } = curlOf(URL_, { path: 'orders', auth }, body);
   const printed = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
     encoding: 'utf8',
@@ -140,7 +141,7 @@ test.each<[auth: WebhookAuth, header: string]>([
   expect(printed.split('\n')).toContain(text);
 });
 
-test('a time of signing is sent and signed', () => {
+test('the signature covers the timestamp', () => {
   const auth = { hmac: { secretRefs: refs, header: 'x-sign', timestampHeader: 'x-time' } };
   const { command } = curlOf(URL_, { path: 'orders', auth }, body);
   const printed = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
@@ -155,21 +156,21 @@ const row = (uid: string, trigger: string, accepted: string) => ({
   cells: { Accepted: accepted },
 });
 
-test('of the runs that came since, the first one that a webhook started is shown', () => {
+test('the first new run that a webhook started is shown', () => {
   const rows = [
     row('d', 'webhook', '4'),
     row('c', 'webhook', '3'),
     row('b', 'execute', '2'),
     row('a', 'webhook', '1'),
   ];
-  expect(cameSince(rows, new Set(['a']))?.metadata.uid).toBe('c');
-  expect(cameSince(rows, new Set(['a', 'c', 'd']))).toBeUndefined();
+  expect(firstRunSince(rows, new Set(['a']))?.metadata.uid).toBe('c');
+  expect(firstRunSince(rows, new Set(['a', 'c', 'd']))).toBeUndefined();
   const later = { metadata: { name: 'e', uid: 'e' }, cells: {} };
-  expect(cameSince([later], new Set())).toBeUndefined();
-  expect(cameSince([{ ...later, cells: { Trigger: 'webhook' } }], new Set())).toBeDefined();
+  expect(firstRunSince([later], new Set())).toBeUndefined();
+  expect(firstRunSince([{ ...later, cells: { Trigger: 'webhook' } }], new Set())).toBeDefined();
 });
 
-test('of a look at an account it is told when it was, when the next one is, and where it is', () => {
+test('the poll state has the last poll, the next poll and the cursor', () => {
   const cursor = JSON.stringify({ place: 'p', cursor: { uid: 7 } });
   const lastPollTime = '2026-01-01T00:00:00Z';
   expect(pollOf({ lastPollTime, cursor, lastError: 'Rejected: no' }, 60)).toEqual({

@@ -1,13 +1,12 @@
-/** A call of a webhook that can be pasted into a shell, with what its verification asks for. Pure. */
+/** An example call of a webhook for a shell, with the headers that its auth policy needs. Pure. */
 import type { WebhookAuth, WebhookTrigger } from '../../../api/trigger.ts';
 
 export type Curl = {
   command: string;
-  /** Where the secret is had that must be filled in. */
+  /** Where to find the secret to insert. */
   hint?: string;
 };
 
-/** The call of this URL. `body` is what is sent. */
 export function curlOf(url: string, { auth }: WebhookTrigger, body: unknown): Curl {
   const text = JSON.stringify(body ?? {});
   const { headers = [], before = [], data = quoted(text), hint } = auth ? verified(auth, text) : {};
@@ -47,7 +46,7 @@ function verified({ bearer, basic, github, hmac, standardWebhooks }: WebhookAuth
         `-H 'webhook-timestamp: <seconds>'`,
         `-H 'webhook-signature: v1,<signature>'`,
       ],
-      hint: `A library of standardwebhooks.com signs it. The secret is ${where(standardWebhooks.secretRefs)}.`,
+      hint: `Sign it with a library from standardwebhooks.com. The secret is ${where(standardWebhooks.secretRefs)}.`,
     };
   return {};
 }
@@ -81,7 +80,7 @@ function where(refs: readonly { name: string; key: string }[]): string {
   return refs.map(({ name, key }) => `in the Secret ${name}, key ${key}`).join(', or ');
 }
 
-/** As one word of a shell. */
+/** Quoted as one word of a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

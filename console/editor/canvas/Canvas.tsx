@@ -1,6 +1,8 @@
-/** The canvas: the workflow as cards and lines that can be moved, joined, added and removed, by pointer and by keys. */
+/**
+ * The canvas: nodes and connections that can be moved, connected, added and removed by pointer and keyboard.
+ */
 import '@xyflow/react/dist/base.css';
-import { Button, useComputedColorScheme } from '@mantine/core';
+import { Button, Kbd, Modal, Table, useComputedColorScheme } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import {
   Background,
@@ -12,15 +14,14 @@ import {
   type FinalConnectionState,
 } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { whyNotJoined } from '../graph.ts';
-import { layoutOf } from '../layout.ts';
-import { connect } from '../model.ts';
-import { CARD, type Position } from '../place.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { connectionProblem } from '../model/graph.ts';
+import { layoutOf } from '../model/layout.ts';
+import { connect } from '../model/model.ts';
+import { CARD, type Position } from '../model/place.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { useClipboard } from './clipboard.ts';
 import { FlowEdge, HoveredEdge } from './FlowEdge.tsx';
 import type { CardNode, WorkflowFlowEdge } from './flow.ts';
-import { HelpDialog } from './HelpDialog.tsx';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
 import { Tools } from './Tools.tsx';
@@ -110,7 +111,10 @@ function Flow() {
   );
 }
 
-/** What the pointer does. The same functions for ever: with new ones the flow would draw every node anew at each move of a drag. */
+/**
+ * Handlers of the pointer. They are stable: new functions would make React Flow redraw every node on each
+ * move.
+ */
 function useHandlers(store: EditorStore) {
   const flow = useReactFlow();
   return useMemo(
@@ -129,7 +133,7 @@ function useHandlers(store: EditorStore) {
       onConnectEnd: (event: MouseEvent | TouchEvent, state: FinalConnectionState) =>
         offerNode(store, state, flow.screenToFlowPosition(pointOf(event))),
       isValidConnection: ({ source, target }: { source: string; target: string }) =>
-        whyNotJoined(store.get().draft.spec, { from: source, to: target }) === undefined,
+        connectionProblem(store.get().draft.spec, { from: source, to: target }) === undefined,
     }),
     [store, flow],
   );
@@ -144,7 +148,7 @@ function tidyUp(store: EditorStore): void {
   store.apply((draft) => ({ ...draft, positions: layoutOf(draft.spec) }));
 }
 
-/** A line that was let go over nothing: the node that it leads to can be chosen. */
+/** A connection that was dropped on empty canvas: choose the node to add there. */
 function offerNode(store: EditorStore, state: FinalConnectionState, at: Position): void {
   if (state.isValid === true || state.toNode !== null || state.fromHandle?.type !== 'source') return;
   const position = { x: Math.round(at.x), y: Math.round(at.y - CARD.height / 2) };
@@ -156,10 +160,10 @@ function pointOf(event: MouseEvent | TouchEvent): Position {
   return { x: point?.clientX ?? 0, y: point?.clientY ?? 0 };
 }
 
-/** Long enough to get from the line to its buttons. */
+/** Long enough to move the pointer from the edge to its buttons. */
 const HOVER_MS = 350;
 
-/** The edge under the pointer, and a moment longer. */
+/** The edge under the pointer, for a moment longer than it is there. */
 function useHover() {
   const [edge, setEdge] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -178,8 +182,49 @@ function FirstNode() {
   return (
     <div className={classes['start']}>
       <Button size="md" leftSection={<IconPlus size={18} />} onClick={() => store.pick({ kind: 'trigger' })}>
-        Choose what starts the workflow
+        Choose a trigger
       </Button>
     </div>
+  );
+}
+
+/** The keyboard shortcuts of the editor. */
+const KEYS: [string[], string][] = [
+  [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
+  [['Enter'], 'Open the node'],
+  [['Tab', '+'], 'Add a node after the selected node or on the selected connection'],
+  [['Del', 'Backspace'], 'Remove the selection'],
+  [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
+  [['Ctrl D'], 'Duplicate'],
+  [['Ctrl A'], 'Select all'],
+  [['Shift'], 'Hold to select several by clicking or dragging a frame'],
+  [['Ctrl Z', 'Ctrl Shift Z'], 'Undo, redo'],
+  [['Ctrl S'], 'Save'],
+  [['1'], 'Fit the workflow'],
+  [['Shift T'], 'Tidy up'],
+  [['Esc'], 'Close the panel, then clear the selection, so that Tab leaves the canvas'],
+  [['?'], 'Show keyboard shortcuts'],
+];
+
+function HelpDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="lg">
+      <Table verticalSpacing={6}>
+        <Table.Tbody>
+          {KEYS.map(([keys, what]) => (
+            <Table.Tr key={what}>
+              <Table.Td w={230}>
+                {keys.map((key) => (
+                  <Kbd key={key} mr={6}>
+                    {key}
+                  </Kbd>
+                ))}
+              </Table.Td>
+              <Table.Td>{what}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
   );
 }

@@ -1,15 +1,14 @@
-/** A line between two nodes: when it is taken, and the buttons that insert a node or take it away. */
+/** An edge on the canvas: its condition, and buttons to insert a node or remove the edge. */
 import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import { IconAlertTriangleFilled, IconPlus, IconTrash } from '@tabler/icons-react';
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, type EdgeProps } from '@xyflow/react';
 import { createContext, memo, use } from 'react';
-import { edgeLabel } from '../kinds.ts';
-import { disconnect } from '../model.ts';
-import { useEditorStore } from '../store.ts';
+import { edgeLabel } from '../../workflows/kinds.ts';
+import { disconnect } from '../model/model.ts';
+import { useEditorStore } from '../store/store.ts';
 import type { WorkflowFlowEdge } from './flow.ts';
 import classes from './canvas.module.css';
 
-/** The edge under the pointer. */
 export const HoveredEdge = createContext<string | undefined>(undefined);
 
 export const FlowEdge = memo(function FlowEdge(props: EdgeProps<WorkflowFlowEdge>) {
@@ -71,7 +70,7 @@ function EdgeLabel({ data, x, y, isActive }: LabelProps) {
 function EdgeButtons({ ends }: { ends: { from: string; to: string } }) {
   const store = useEditorStore();
   const { from, to } = ends;
-  // A click on the line opens its panel, and what is drawn over the line is inside of it for events.
+  // A click opens the edge's panel. React passes events of the label to the edge, although it is drawn above.
   return (
     <Group gap={4} wrap="nowrap" onClick={(event) => event.stopPropagation()}>
       <ActionIcon
@@ -85,7 +84,7 @@ function EdgeButtons({ ends }: { ends: { from: string; to: string } }) {
       <ActionIcon
         size={22}
         variant="default"
-        aria-label={`Remove the line from ${from} to ${to}`}
+        aria-label={`Remove the connection from ${from} to ${to}`}
         onClick={() => store.apply((draft) => disconnect(draft, [{ from, to }]))}
       >
         <IconTrash size={14} />

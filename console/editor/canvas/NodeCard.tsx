@@ -1,4 +1,4 @@
-/** A node on the canvas: what it is, how it is doing, what is wrong with it, and the button that adds the next one. */
+/** A node on the canvas: its kind, phase and problems, and the button that adds the next node. */
 import { Text, ThemeIcon, Tooltip, VisuallyHidden } from '@mantine/core';
 import {
   IconAlertTriangleFilled,
@@ -15,11 +15,11 @@ import {
 import { Handle, Position, type NodeProps } from '@xyflow/react';
 import { memo, useEffect, useState, type ComponentType } from 'react';
 import type { NodePhase } from '../../../api/phase.ts';
-import { lasting } from '../../words.ts';
-import { actionLabel, isTrigger, nodeLabel } from '../kinds.ts';
-import { useEditorStore } from '../store.ts';
+import { formatDuration } from '../../ui/format.ts';
+import { actionLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
+import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
-import { nodeColor, nodeIcon } from './look.tsx';
+import { nodeColor, nodeIcon } from './nodeIcons.tsx';
 import classes from './canvas.module.css';
 
 export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps<CardNode>) {
@@ -56,7 +56,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
         </div>
         {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
         {phase !== undefined && <PhaseMark phase={phase} view={view} />}
-        <VisuallyHidden>{spoken(data)}</VisuallyHidden>
+        <VisuallyHidden>{screenReaderText(data)}</VisuallyHidden>
       </div>
       <Handle type="source" position={Position.Right} className={classes['source'] ?? ''}>
         {canGoOn && (
@@ -65,7 +65,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
             tabIndex={-1}
             className={`${classes['add']} nopan`}
             data-more={hasSuccessor || undefined}
-            aria-label={`Add a node behind ${nodeLabel(node)}`}
+            aria-label={`Add a node after ${nodeLabel(node)}`}
             onClick={(event) => {
               event.stopPropagation();
               store.select({ nodes: [id] });
@@ -80,8 +80,8 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
   );
 });
 
-/** What only the colours and marks say otherwise. */
-function spoken({ view, isInRun, problems }: CardNode['data']): string {
+/** The text for screen readers, in place of colors and icons. */
+function screenReaderText({ view, isInRun, problems }: CardNode['data']): string {
   const phase = view?.phase ?? (isInRun ? 'Pending' : undefined);
   const said = phase === undefined ? '' : `, ${PHASES[phase].label}`;
   const wrong =
@@ -112,14 +112,14 @@ function ProblemMark({ messages }: { messages: string[] }) {
 type Phase = { label: string; icon: ComponentType<{ size?: number; className?: string }>; color: string };
 
 const PHASES: Record<NodePhase, Phase> = {
-  Pending: { label: 'waiting for its turn', icon: IconHourglass, color: 'gray' },
+  Pending: { label: 'waiting', icon: IconHourglass, color: 'gray' },
   Running: { label: 'running', icon: IconLoader2, color: 'blue' },
-  Waiting: { label: 'waiting', icon: IconClock, color: 'yellow' },
-  Succeeded: { label: 'done', icon: IconCircleCheckFilled, color: 'green' },
+  Waiting: { label: 'waiting to continue', icon: IconClock, color: 'yellow' },
+  Succeeded: { label: 'succeeded', icon: IconCircleCheckFilled, color: 'green' },
   Failed: { label: 'failed', icon: IconCircleXFilled, color: 'red' },
   Cancelled: { label: 'cancelled', icon: IconBan, color: 'gray' },
   Skipped: { label: 'skipped', icon: IconArrowNarrowRight, color: 'gray' },
-  Unknown: { label: 'unknown whether it happened', icon: IconQuestionMark, color: 'orange' },
+  Unknown: { label: 'outcome unknown', icon: IconQuestionMark, color: 'orange' },
 };
 
 function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['view'] }) {
@@ -136,7 +136,6 @@ function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['
   );
 }
 
-/** How long it took, or takes so far. */
 function useTook(view: CardNode['data']['view']): string | undefined {
   const [now, setNow] = useState(() => Date.now());
   const runs = view?.startTime !== undefined && view.phase === 'Running';
@@ -148,6 +147,6 @@ function useTook(view: CardNode['data']['view']): string | undefined {
   if (view?.startTime === undefined) return undefined;
   const end = view.completionTime === undefined ? now : Date.parse(view.completionTime);
   return runs || view.completionTime !== undefined
-    ? lasting(Math.max(0, end - Date.parse(view.startTime)))
+    ? formatDuration(Math.max(0, end - Date.parse(view.startTime)))
     : undefined;
 }

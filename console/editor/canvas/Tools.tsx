@@ -1,4 +1,4 @@
-/** The buttons on the canvas: how much of it is seen, order, help, and a new node. */
+/** The buttons on the canvas: zoom, tidy up, help, new node. */
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import {
   IconHelp,
@@ -9,7 +9,7 @@ import {
   IconZoomOut,
 } from '@tabler/icons-react';
 import { Panel } from '@xyflow/react';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import type { useView } from './view.ts';
 import classes from './canvas.module.css';
 
@@ -28,7 +28,7 @@ export function Tools({ view, tidy, onHelp }: Props) {
         {!isReadOnly && (
           <Tool label="Tidy up (Shift+T)" icon={IconLayoutDistributeHorizontal} onClick={tidy} />
         )}
-        <Tool label="Keys (?)" icon={IconHelp} onClick={onHelp} />
+        <Tool label="Keyboard shortcuts (?)" icon={IconHelp} onClick={onHelp} />
       </Panel>
       {!isReadOnly && (
         <Panel position="top-right">
@@ -43,7 +43,7 @@ export function Tools({ view, tidy, onHelp }: Props) {
       {!isReadOnly && isNew && (
         <Panel position="top-center">
           <Text size="sm" c="dimmed">
-            The + behind the trigger adds what happens next.
+            Click + to add the next step
           </Text>
         </Panel>
       )}
@@ -51,7 +51,7 @@ export function Tools({ view, tidy, onHelp }: Props) {
   );
 }
 
-/** Behind what is selected, else behind the last node. */
+/** After the selected node, or else after the last one. */
 function placeForNode(store: EditorStore): Parameters<EditorStore['pick']>[0] {
   const { draft, selection } = store.get();
   const node = selection.nodes.at(-1) ?? draft.spec.nodes.at(-1)?.id;

@@ -1,14 +1,14 @@
-/** Copy, cut and paste of nodes, as YAML: between workflows, browsers, and manifests. */
+/** Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests. */
 import { useEffect, type RefObject } from 'react';
 import { parse } from 'yaml';
-import { tellDone } from '../../shell/tell.ts';
-import { count } from '../../words.ts';
-import { yamlText } from '../../yamlText.ts';
-import { clipboardOf, fragmentOf, pasted, readFragment } from '../fragment.ts';
-import type { EditorStore } from '../store.ts';
+import { notifySuccess } from '../../ui/notify.tsx';
+import { count } from '../../ui/format.ts';
+import { yamlText } from '../../ui/yamlText.ts';
+import { clipboardOf, fragmentOf, pasted, readFragment } from '../model/fragment.ts';
+import type { EditorStore } from '../store/store.ts';
 import { isForCanvas, removeSelected } from './keys.ts';
 
-/** Listens to the browser's own copy, cut and paste while the canvas is shown. */
+/** Handles the browser's own events while the canvas is shown. */
 export function useClipboard(
   canvas: RefObject<HTMLElement | null>,
   store: EditorStore,
@@ -23,7 +23,7 @@ export function useClipboard(
       event.preventDefault();
       event.clipboardData?.setData('text/plain', yamlText(clipboardOf(fragmentOf(draft, selection.nodes))));
       if (event.type === 'cut' && !isReadOnly) removeSelected(store);
-      tellDone(`${count(selection.nodes.length, 'node')} copied.`);
+      notifySuccess(`${count(selection.nodes.length, 'node')} copied`);
     };
     const onPaste = (event: ClipboardEvent): void => {
       if (!isOurs(event) || store.get().isReadOnly) return;

@@ -15,7 +15,7 @@ const shown = {
 test.each([
   [true, 'waits for its turn while the run goes on'],
   [false, 'has nothing to say when the run is over'],
-])('a node of which a run says nothing (goes on: %s) %s', (goesOn) => {
-  const drawn = flowNodes({ ...shown, views: new Map(), goesOn }, []);
-  expect(drawn.map(({ data }) => data.isInRun)).toEqual([goesOn, goesOn]);
+])('a node without information about it (run unfinished: %s) %s', (isUnfinished) => {
+  const drawn = flowNodes({ ...shown, views: new Map(), isUnfinished }, []);
+  expect(drawn.map(({ data }) => data.isInRun)).toEqual([isUnfinished, isUnfinished]);
 });

@@ -1,12 +1,15 @@
-/** The draft as the canvas draws it. What did not change keeps its object, so that it is not drawn anew. Pure. */
+/**
+ * The draft as nodes and edges of React Flow. Unchanged elements keep their objects, so that they are not
+ * redrawn. Pure.
+ */
 import type { Edge, Node } from '@xyflow/react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
-import { edgeId, edgesOf } from '../graph.ts';
-import type { Draft } from '../model.ts';
-import { CARD } from '../place.ts';
-import type { Problem, Problems } from '../problems.ts';
-import type { Selection } from '../store.ts';
-import type { NodeView } from '../run/runState.ts';
+import { edgeId, edgesOf } from '../model/graph.ts';
+import type { Draft } from '../model/model.ts';
+import { CARD } from '../model/place.ts';
+import type { Problem, Problems } from '../model/problems.ts';
+import type { Selection } from '../store/store.ts';
+import type { NodeView } from '../../runs/live/runState.ts';
 
 export type CardNode = Node<
   {
@@ -14,7 +17,7 @@ export type CardNode = Node<
     hasSuccessor: boolean;
     isReadOnly: boolean;
     view: Pick<NodeView, 'phase' | 'startTime' | 'completionTime' | 'attempts' | 'message'> | undefined;
-    /** A run is shown that goes on, so that a node without a view waits. */
+    /** An unfinished run is shown: nodes without a view are waiting. */
     isInRun: boolean;
     problems: readonly Problem[];
   },
@@ -33,16 +36,15 @@ export type Shown = {
   isReadOnly: boolean;
   /** By node; undefined: no run is shown. */
   views: ReadonlyMap<string, NodeView> | undefined;
-  /** Whether the run that is shown goes on, so that nodes of which nothing is known have their turn yet to come. */
-  goesOn: boolean;
+  /** Whether the shown run is unfinished, so that nodes without a view are still to come. */
+  isUnfinished: boolean;
 };
 
 const NONE: readonly Problem[] = [];
 const measured = { width: CARD.width, height: CARD.height };
 
-/** The cards. */
 export function flowNodes(
-  { draft, selection, problems, isReadOnly, views, goesOn }: Shown,
+  { draft, selection, problems, isReadOnly, views, isUnfinished }: Shown,
   before: readonly CardNode[],
 ): CardNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
@@ -55,7 +57,7 @@ export function flowNodes(
       hasSuccessor: sources.has(node.id),
       isReadOnly,
       view: sameView(old?.data.view, views?.get(node.id)),
-      isInRun: goesOn,
+      isInRun: isUnfinished,
       problems: problems.nodes.get(node.id) ?? NONE,
     };
     const next: CardNode = {
@@ -76,7 +78,6 @@ export function flowNodes(
   });
 }
 
-/** The lines between them. */
 export function flowEdges(
   { draft, selection, problems, isReadOnly, views }: Shown,
   before: readonly WorkflowFlowEdge[],
@@ -98,7 +99,7 @@ export function flowEdges(
   });
 }
 
-/** Whether the run went along the edge, as far as the phases of its ends tell. */
+/** Whether the run took the edge, as far as the phases of its ends show. */
 function wasTaken({ from, to, after }: WorkflowEdge, views: Shown['views']): boolean {
   const [source, target] = [views?.get(from)?.phase, views?.get(to)?.phase];
   if (target === undefined || target === 'Skipped' || target === 'Pending') return false;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CARD, STEP } from '../place.ts';
+import { CARD, STEP } from '../model/place.ts';
 import { viewportFor, type Viewport } from './inView.ts';
 
 const size = { width: 700, height: 750 };
@@ -13,27 +13,27 @@ function sees({ x, y, zoom }: Viewport, at: { x: number; y: number }): boolean {
   return left >= 0 && top >= 0 && right <= size.width && bottom <= size.height;
 }
 
-test('what is seen already moves nothing, even if what belongs to it is not', () => {
+test('a visible node does not move the viewport, even if related nodes are hidden', () => {
   expect(viewportFor([place(0)], start, size)).toBeUndefined();
   expect(viewportFor([place(9), place(1)], start, size)).toBeUndefined();
   expect(viewportFor([], start, size)).toBeUndefined();
 });
 
-test('a new node comes into view together with the one before it, at the same size', () => {
+test('a new node becomes visible with the node before it at the same zoom', () => {
   const next = viewportFor([place(1), place(2)], start, size) ?? start;
   expect(next.zoom).toBe(1);
   expect(next.y).toBe(start.y);
   expect([place(1), place(2)].map((at) => sees(next, at))).toEqual([true, true]);
 });
 
-test('the view moves no further than it must', () => {
+test('the viewport moves no further than needed', () => {
   const next = viewportFor([place(1), place(2)], start, size) ?? start;
   expect(next.x).toBe(size.width - 76 - (place(2).x + CARD.width));
   const back = viewportFor([place(0)], next, size);
   expect(back?.x).toBe(24);
 });
 
-test('where both do not fit they are made smaller, as long as they can be read', () => {
+test('two distant nodes are zoomed out as long as they are readable', () => {
   const apart = [place(0), place(3)];
   const next = viewportFor(apart, start, size) ?? start;
   expect(next.zoom).toBeLessThan(1);
@@ -41,14 +41,14 @@ test('where both do not fit they are made smaller, as long as they can be read',
   expect(apart.map((at) => sees(next, at))).toEqual([true, true]);
 });
 
-test('where they could not be read, the node alone is shown', () => {
+test('only the node itself is shown if both would be too small', () => {
   const far = [place(0), place(9)];
   const next = viewportFor(far, start, size) ?? start;
   expect(next.zoom).toBe(1);
   expect(far.map((at) => sees(next, at))).toEqual([false, true]);
 });
 
-test('who looks from far away stays there', () => {
+test('a small zoom chosen by the user stays', () => {
   const away: Viewport = { x: 0, y: 300, zoom: 0.2 };
   const next = viewportFor([place(10), place(14)], away, size) ?? away;
   expect(next.zoom).toBe(0.2);

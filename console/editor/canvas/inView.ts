@@ -1,19 +1,22 @@
-/** Where the view goes so that cards are seen: no further than needed, and no smaller than can be read. Pure. */
-import { CARD, type Position } from '../place.ts';
+/**
+ * Where to move the viewport so that nodes are visible: no further than needed and never too small to read.
+ * Pure.
+ */
+import { CARD, type Position } from '../model/place.ts';
 
 export type Viewport = { x: number; y: number; zoom: number };
 export type Size = { width: number; height: number };
 
 type Box = { left: number; top: number; right: number; bottom: number };
 
-/** Below this, words cannot be read. */
+/** Below this zoom, text cannot be read. */
 export const READABLE = 0.5;
-/** Free room around what is shown; at the right also for the button that adds the next node. */
+/** The margin around visible nodes. The right one leaves room for the button that adds the next node. */
 const ROOM = { left: 24, top: 24, right: 76, bottom: 24 } as const;
 
 /**
- * The viewport in which the last one of these places is seen, together with the others where they fit; undefined where it is seen
- * already, so that nothing moves without need.
+ * The viewport that shows the last of these places, with the others if they fit; undefined if it is visible
+ * already.
  */
 export function viewportFor(places: readonly Position[], now: Viewport, size: Size): Viewport | undefined {
   const last = places.at(-1);
@@ -49,7 +52,7 @@ function zoomFor({ left, top, right, bottom }: Box, { width, height }: Size): nu
   );
 }
 
-/** The viewport, moved as little as brings the box inside. */
+/** The viewport, moved as little as possible to show the box. */
 function moved(box: Box, now: Viewport, { width, height }: Size): Viewport {
   const { left, top, right, bottom } = onScreen(box, now);
   return {
@@ -59,7 +62,7 @@ function moved(box: Box, now: Viewport, { width, height }: Size): Viewport {
   };
 }
 
-/** Where there is too little room, the beginning counts. */
+/** If the room is too small, the start of the box is shown. */
 function shift([from, to]: [number, number], [least, most]: [number, number]): number {
   if (from < least || to - from > most - least) return least - from;
   return to > most ? most - to : 0;

@@ -1,10 +1,13 @@
-/** The keys of the canvas. They work where the canvas or nothing has the focus, never while somebody types. */
+/**
+ * The keyboard shortcuts of the canvas. They work while the canvas or nothing has the focus, never while the
+ * user types.
+ */
 import { useEffect, type RefObject } from 'react';
-import { removeNodes, disconnect, triggerOf } from '../model.ts';
-import { fragmentOf, pasted } from '../fragment.ts';
-import type { EdgeEnds } from '../graph.ts';
-import type { EditorState, EditorStore } from '../store.ts';
-import { neighbour, type Direction } from './walk.ts';
+import { disconnect, removeNodes, triggerOf, type Draft } from '../model/model.ts';
+import { fragmentOf, pasted } from '../model/fragment.ts';
+import { edgesOf, type EdgeEnds } from '../model/graph.ts';
+import type { EditorState, EditorStore } from '../store/store.ts';
+import type { Position } from '../model/place.ts';
 
 export type CanvasCommands = {
   fit: () => void;
@@ -20,7 +23,7 @@ const ARROWS: Record<string, Direction> = {
   ArrowDown: 'down',
 };
 
-/** Whether somebody types into this. */
+/** Whether the user types into this element. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -28,13 +31,12 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether the canvas is meant: it has the focus, or nothing has. */
+/** Whether keys are meant for the canvas. */
 export function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
   if (isTyping(target)) return false;
   return target === document.body || (target instanceof Node && canvas?.contains(target) === true);
 }
 
-/** Listens to the keys while the canvas is shown. */
 export function useCanvasKeys(
   canvas: RefObject<HTMLElement | null>,
   store: EditorStore,
@@ -66,7 +68,7 @@ function withControl({ key }: KeyboardEvent, store: EditorStore, { show }: Canva
   return true;
 }
 
-/** Puts copies of what is selected below it, and selects these; their ids. */
+/** Duplicates the selection below it and selects the copies; returns their IDs. */
 function duplicate(store: EditorStore): string[] {
   const { draft, selection } = store.get();
   const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
@@ -80,7 +82,7 @@ function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasComma
   const current = selection.nodes.at(-1);
   const way = ARROWS[event.key];
   if (way !== undefined) {
-    const next = current === undefined ? triggerOf(draft)?.id : neighbour(draft, current, way);
+    const next = current === undefined ? triggerOf(draft)?.id : neighbor(draft, current, way);
     if (next === undefined) return current !== undefined;
     store.select({ nodes: event.shiftKey && current !== undefined ? [...selection.nodes, next] : [next] });
     commands.show([next]);
@@ -88,7 +90,7 @@ function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasComma
   }
   switch (event.key) {
     case 'Escape':
-      // One thing after the other: whoever closes a panel goes on with what it was about.
+      // The first key closes the panel, the next one clears the selection.
       if (panel !== undefined || picker !== undefined) store.closePanel();
       else store.select({});
       return true;
@@ -110,16 +112,15 @@ function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, comma
   const { key, shiftKey, target } = event;
   if ((key === 'Enter' || key === ' ') && !(target instanceof HTMLButtonElement)) return openSelected(store);
   if (store.get().isReadOnly) return false;
-  // Tab asks what comes next from a card alone: from anywhere else it goes on as it does on every page.
+  // Tab adds a node only from a node; elsewhere it moves the focus as on every page.
   const isNext = key === 'Tab' && !shiftKey && target instanceof Node && canvas?.contains(target) === true;
-  if (key === '+' || isNext) return pickBehind(store, key === '+');
+  if (key === '+' || isNext) return pickAfter(store, key === '+');
   if (key === 'Delete' || key === 'Backspace') removeSelected(store);
   else if (key === 'T') commands.tidy();
   else return false;
   return true;
 }
 
-/** The only thing that is selected. */
 function selectedOne({ selection }: EditorState): { node?: string; edge?: EdgeEnds } {
   const [node] = selection.nodes;
   const edge = endsOf(selection.edges[0]);
@@ -134,8 +135,8 @@ function openSelected(store: EditorStore): boolean {
   return node !== undefined || edge !== undefined;
 }
 
-/** With nothing selected Tab goes on to what comes after the canvas, so that nobody is caught in it. */
-function pickBehind(store: EditorStore, isAnywhere: boolean): boolean {
+/** Without a selection Tab leaves the canvas, so that the keyboard user is not trapped. */
+function pickAfter(store: EditorStore, isAnywhere: boolean): boolean {
   const { node, edge } = selectedOne(store.get());
   if (edge !== undefined) store.pick({ kind: 'between', edge });
   else if (node !== undefined) store.pick({ kind: 'after', node });
@@ -143,7 +144,6 @@ function pickBehind(store: EditorStore, isAnywhere: boolean): boolean {
   return edge !== undefined || node !== undefined || isAnywhere;
 }
 
-/** Removes the nodes and edges that are selected. */
 export function removeSelected(store: EditorStore): void {
   const { nodes, edges } = store.get().selection;
   const ends = edges.flatMap((id) => endsOf(id) ?? []);
@@ -153,4 +153,30 @@ export function removeSelected(store: EditorStore): void {
 function endsOf(id: string | undefined): EdgeEnds | undefined {
   const [from, to] = id?.split('>') ?? [];
   return from === undefined || to === undefined ? undefined : { from, to };
+}
+
+/** Moves by arrow keys: along the edges, and to nodes above and below. */
+type Direction = 'left' | 'right' | 'up' | 'down';
+
+/** The next node in this direction; undefined: none. */
+function neighbor({ spec, positions }: Draft, from: string, way: Direction): string | undefined {
+  const at = positions[from] ?? { x: 0, y: 0 };
+  const placeOf = (id: string): Position => positions[id] ?? { x: 0, y: 0 };
+  const edges = edgesOf(spec);
+  const candidates =
+    way === 'right'
+      ? edges.filter((edge) => edge.from === from).map(({ to }) => to)
+      : way === 'left'
+        ? edges.filter((edge) => edge.to === from).map((edge) => edge.from)
+        : spec.nodes.map(({ id }) => id).filter((id) => isThatWay(placeOf(id), at, way));
+  return candidates.toSorted((one, other) => far(placeOf(one), at) - far(placeOf(other), at))[0];
+}
+
+function isThatWay({ y }: Position, at: Position, way: Direction): boolean {
+  return way === 'up' ? y < at.y : way === 'down' && y > at.y;
+}
+
+/** Horizontal distance counts double: a node nearly above is nearer than a distant one on the same level. */
+function far({ x, y }: Position, at: Position): number {
+  return Math.abs(y - at.y) + 2 * Math.abs(x - at.x);
 }

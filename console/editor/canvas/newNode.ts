@@ -1,20 +1,22 @@
-/** What new nodes begin with: an id that says what they are, the only fitting credential, and the output before them. Pure. */
+/**
+ * Initial values of new nodes: a telling ID, the only fitting credential, and the output of the node before.
+ * Pure.
+ */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { nodeKind } from '../kinds.ts';
-import { freeId, nodeOf, triggerOf, type Draft } from '../model.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
+import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
 
-/** What people chose. */
 export type Choice =
   | { kind: 'agent' }
   | { kind: 'response' }
   | { kind: 'skill'; name: string; credentials: readonly string[]; isOptional: boolean }
   | { kind: 'trigger'; trigger: TriggerKind; credentials: readonly string[] };
 
-/** A credential of the project, as far as choosing one goes. */
+/** A credential of the project, as far as the choice needs it. */
 export type Known = { name: string; kind: string; models?: readonly string[] };
 
-/** The node for a choice, to stand behind the node `after`. */
+/** A new node for a choice, to be placed after the node `after`. */
 export function newNode(draft: Draft, choice: Choice, known: readonly Known[], after?: string): WorkflowNode {
   const id = (base: string) =>
     freeId(
@@ -71,13 +73,13 @@ function newTrigger(kind: TriggerKind, credential: string): Omit<WorkflowNode, '
   }
 }
 
-/** The credential that fits, where there is exactly one. */
+/** The credential that fits, if there is exactly one. */
 function onlyOne(known: readonly Known[], kinds: readonly string[]): Known | undefined {
   const fitting = known.filter(({ kind }) => kinds.includes(kind));
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-/** Nodes whose text is what one reads of them. */
+/** Nodes whose text output is the useful one. */
 const TEXTS = new Set(['agent', 'mail', 'bot', 'schedule']);
 
 function outputBefore(draft: Draft, after: string | undefined): string | undefined {

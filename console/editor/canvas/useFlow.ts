@@ -1,32 +1,32 @@
-/** The draft as nodes and edges of the flow, and what the flow says back. */
+/** Connects the store with React Flow. */
 import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
-import { moveNodes } from '../model.ts';
-import type { Position, Positions } from '../place.ts';
-import { useRunView } from '../run/runStore.ts';
-import { useEditorPart, type EditorStore } from '../store.ts';
+import { moveNodes } from '../model/model.ts';
+import type { Position, Positions } from '../model/place.ts';
+import { useRunView } from '../../runs/live/runStore.ts';
+import { useEditorPart, type EditorStore } from '../store/store.ts';
 import { flowEdges, flowNodes, type CardNode, type WorkflowFlowEdge } from './flow.ts';
 
-/** The nodes and edges of the flow. While nodes are dragged they move here alone: the draft hears of it when they are let go. */
+/** The nodes and edges of the flow. Dragged nodes move here only; the draft changes when they are dropped. */
 export function useFlow(store: EditorStore) {
   const draft = useEditorPart((state) => state.draft);
   const selection = useEditorPart((state) => state.selection);
   const problems = useEditorPart((state) => state.problems);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
   const { run, nodes: views } = useRunView();
-  const goesOn = run !== undefined && !isTerminal(run.phase);
+  const isUnfinished = run !== undefined && !isTerminal(run.phase);
   const [drag, setDrag] = useState<Positions>();
   const before = useRef<{ nodes: CardNode[]; edges: WorkflowFlowEdge[] }>({ nodes: [], edges: [] });
   const drawn = useMemo(() => {
-    const shown = { draft, selection, problems, isReadOnly, views: run && views, goesOn };
+    const shown = { draft, selection, problems, isReadOnly, views: run && views, isUnfinished };
     const next = {
       nodes: flowNodes(shown, before.current.nodes),
       edges: flowEdges(shown, before.current.edges),
     };
     before.current = next;
     return next;
-  }, [draft, selection, problems, isReadOnly, run, views, goesOn]);
+  }, [draft, selection, problems, isReadOnly, run, views, isUnfinished]);
   const nodes = useMemo(
     () =>
       drag === undefined

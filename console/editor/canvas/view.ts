@@ -1,15 +1,17 @@
-/** What of the canvas is in view: fitted at the start with the trigger to be seen, and following the keyboard. */
+/**
+ * The viewport of the canvas: fits the workflow at the start with the trigger visible, and follows the
+ * keyboard.
+ */
 import { useReactFlow } from '@xyflow/react';
 import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
-import { edgesOf } from '../graph.ts';
-import { triggerOf } from '../model.ts';
-import { CARD } from '../place.ts';
-import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store.ts';
+import { edgesOf } from '../model/graph.ts';
+import { triggerOf } from '../model/model.ts';
+import { CARD } from '../model/place.ts';
+import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
 import { READABLE, viewportFor } from './inView.ts';
 
 const FIT = { padding: 0.2, maxZoom: 1 };
 
-/** Moves the view. */
 export function useView(canvas: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
   const store = useEditorStore();
@@ -19,7 +21,7 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
     const { zoom } = flow.getViewport();
     const { draft } = store.get();
     const first = draft.positions[triggerOf(draft)?.id ?? ''];
-    // What could not be read is not all shown, but from its start.
+    // If everything would be too small to read, show the start.
     if (zoom >= READABLE || first === undefined) return;
     const height = canvas.current?.clientHeight ?? 0;
     const y = height / 2 - (first.y + CARD.height / 2) * READABLE;
@@ -47,7 +49,9 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   );
 }
 
-/** Keeps what a panel is about in view with what leads to it, also where the panel takes the room that it stood in. */
+/**
+ * Keeps the node or edge of the panel visible with its predecessors, also when the panel covers its place.
+ */
 export function useShownSelection(show: (ids: readonly string[]) => void): void {
   const panel = useEditorPart((state) => state.panel);
   const picker = useEditorPart((state) => state.picker);
@@ -58,7 +62,7 @@ export function useShownSelection(show: (ids: readonly string[]) => void): void 
   }, [store, show, panel, picker]);
 }
 
-/** What the panel is about comes last. */
+/** The subject of the panel comes last. */
 function idsOf({ panel, selection, draft }: EditorState): string[] {
   if (panel !== undefined && 'edge' in panel) return [panel.edge.from, panel.edge.to];
   const id = selection.nodes.at(-1);
@@ -67,7 +71,10 @@ function idsOf({ panel, selection, draft }: EditorState): string[] {
   return before === undefined ? [id] : [before, id];
 }
 
-/** Calls it when the canvas knows its new size and cards: in the frame after the next. Gives what calls it off. */
+/**
+ * Calls `act` in the frame after the next, when the canvas knows its new size and nodes. Returns a function
+ * that cancels the call.
+ */
 export function afterLayout(act: () => void): () => void {
   let frame = requestAnimationFrame(() => {
     frame = requestAnimationFrame(act);
@@ -80,8 +87,8 @@ function durationOf(): number {
 }
 
 /**
- * One card can be reached by Tab: the selected one, else the trigger. When the selection changes while the canvas has the focus, the
- * focus goes with it; where the card that had it is gone, the canvas has it.
+ * One node is reachable by Tab: the selected one, else the trigger. While the canvas has the focus, the focus
+ * follows the selection; if the focused node is removed, the canvas gets the focus.
  */
 export function useCardFocus(canvas: RefObject<HTMLElement | null>, store: EditorStore): void {
   const selection = useEditorPart((state) => state.selection);
@@ -100,7 +107,7 @@ export function useCardFocus(canvas: RefObject<HTMLElement | null>, store: Edito
   }, [canvas, store, current, draft]);
 }
 
-/** Lets Tab reach this card and no other; the card. */
+/** Makes this node the one that Tab reaches, and returns its element. */
 function reachableCard(canvas: HTMLElement, id: string | undefined): HTMLElement | undefined {
   const cards = [...canvas.querySelectorAll<HTMLElement>('[data-card]')];
   for (const card of cards) card.tabIndex = card.dataset['card'] === id ? 0 : -1;

@@ -1,12 +1,12 @@
-/** The name that people see of a node, and its id, which references name and which are renamed with it. */
+/** The display name of a node, and its ID, which is renamed together with all references. */
 import { ActionIcon, Button, Code, Group, Popover, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useFormScope } from '../../forms/scope.ts';
-import { actionLabel } from '../kinds.ts';
-import { renameNode } from '../model.ts';
-import { useEditor } from '../store.ts';
+import { actionLabel } from '../../workflows/kinds.ts';
+import { renameNode } from '../model/model.ts';
+import { useEditor } from '../store/store.ts';
 import type { Change } from './ParametersTab.tsx';
 
 export function NodeName({ node, change }: { node: WorkflowNode; change: Change }) {
@@ -20,7 +20,7 @@ export function NodeName({ node, change }: { node: WorkflowNode; change: Change 
       ) : (
         <TextInput
           variant="unstyled"
-          aria-label="Name of the node"
+          aria-label="Node name"
           value={node.displayName ?? ''}
           placeholder={node.id}
           maxLength={256}
@@ -72,12 +72,12 @@ function Rename({ id }: { id: string }) {
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus width={260} shadow="md">
       <Popover.Target>
-        <Tooltip label="Change the id">
+        <Tooltip label="Change ID">
           <ActionIcon
             size="xs"
             variant="subtle"
             color="gray"
-            aria-label="Change the id"
+            aria-label="Change ID"
             onClick={() => setOpen(!isOpen)}
           >
             <IconPencil size={13} />
@@ -92,8 +92,8 @@ function Rename({ id }: { id: string }) {
           }}
         >
           <TextInput
-            label="Id"
-            description="References to this node are changed with it."
+            label="ID"
+            description="References to this node are updated."
             value={next}
             error={problem}
             onChange={({ currentTarget }) => setNext(currentTarget.value)}
@@ -110,7 +110,7 @@ function Rename({ id }: { id: string }) {
 }
 
 function problemOf(next: string, id: string, nodes: readonly WorkflowNode[]): string | undefined {
-  if (!ID.test(next)) return 'Begin with a letter; then letters, digits and _, at most 63.';
-  if (next !== id && nodes.some((node) => node.id === next)) return 'Another node has this id.';
+  if (!ID.test(next)) return 'Start with a letter. Use only letters, digits and _, at most 63 characters.';
+  if (next !== id && nodes.some((node) => node.id === next)) return 'Another node has this ID.';
   return undefined;
 }

@@ -1,23 +1,24 @@
-/** The panel of a node at the right of the canvas: what it is called, what it does, its options, what goes in and what came out. */
-import { ActionIcon, Tabs, Tooltip } from '@mantine/core';
+/** The panel of a node beside the canvas: name, parameters, options, input, output and connections. */
+import { ActionIcon, Tabs, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
-import { FormContext, type FormScope } from '../../forms/scope.ts';
-import { isTrigger, nodeKind } from '../kinds.ts';
-import { nodeOf, updateNode } from '../model.ts';
-import { useLastOutputs } from '../run/runStore.ts';
-import { useEditor } from '../store.ts';
-import { InputTab } from './InputTab.tsx';
-import { LinesTab } from './LinesTab.tsx';
+import { CredentialInput } from '../../credentials/CredentialInput.tsx';
+import { FormContext, useFormScope, type FormScope } from '../../forms/scope.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { nodeOf, updateNode } from '../model/model.ts';
+import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useEditor } from '../store/store.ts';
+import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';
-import { OptionsTab } from './OptionsTab.tsx';
+import { OptionsTab, ParametersTab, type Change } from './ParametersTab.tsx';
 import { OutputTab } from './OutputTab.tsx';
 import classes from './NodePanel.module.css';
-import { ParametersTab, type Change } from './ParametersTab.tsx';
 import { ResizeHandle, usePanelWidth } from './resize.tsx';
 import { sourcesOf } from './sources.ts';
 import { TestDataTab } from './TestDataTab.tsx';
+import { ReferenceTree } from '../../forms/expression/ReferenceTree.tsx';
+import { copyText } from '../../ui/copy.tsx';
 
 type Props = { nodeId: string; onClose: () => void };
 
@@ -49,7 +50,7 @@ export function NodePanel({ nodeId, onClose }: Props) {
   );
 }
 
-/** Lists, menus and dialogs that the panel opened close themselves first. */
+/** Lists, menus and dialogs of the panel close themselves first. */
 function isElsewhere({ currentTarget, target }: React.KeyboardEvent<HTMLElement>): boolean {
   if (!(target instanceof HTMLElement) || !currentTarget.contains(target)) return true;
   return target.getAttribute('aria-expanded') === 'true' && target.matches('input, [role=combobox]');
@@ -77,7 +78,10 @@ function Content({ node, kind, onClose }: ContentProps) {
       </header>
       <Tabs value={tab} onChange={setTab} className={classes['tabs'] ?? ''} keepMounted={false}>
         <Tabs.List>
-          {/* What is dragged from another tab can be dropped into an input of this one. */}
+          {/*
+           * Opens the tab when a value from another tab is dragged over it, so that it can be dropped into a
+           * field.
+           */}
           <Tabs.Tab value="parameters" onDragEnter={() => setTab('parameters')}>
             Parameters
           </Tabs.Tab>
@@ -86,7 +90,7 @@ function Content({ node, kind, onClose }: ContentProps) {
           </Tabs.Tab>
           {isStep ? <Tabs.Tab value="input">Input</Tabs.Tab> : <Tabs.Tab value="test">Test data</Tabs.Tab>}
           <Tabs.Tab value="output">Output</Tabs.Tab>
-          <Tabs.Tab value="lines">Lines</Tabs.Tab>
+          <Tabs.Tab value="lines">Connections</Tabs.Tab>
         </Tabs.List>
         <div className={classes['body'] ?? ''}>
           <Tabs.Panel value="parameters">
@@ -105,7 +109,7 @@ function Content({ node, kind, onClose }: ContentProps) {
             <OutputTab nodeId={node.id} last={outputs.get(node.id)} />
           </Tabs.Panel>
           <Tabs.Panel value="lines">
-            <LinesTab node={node} />
+            <ConnectionsTab node={node} />
           </Tabs.Panel>
         </div>
       </Tabs>
@@ -120,17 +124,45 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
     if (isSaving) setWasSaved(true);
   }, [isSaving]);
   const sources = useMemo(() => sourcesOf(draft.spec, id, outputs), [draft.spec, id, outputs]);
-  // What nobody has saved yet is not finished: it is not called wrong before somebody tries to use it.
+  // New nodes are incomplete: report no missing fields before the first save.
   const isFresh = nodeOf(saved, id) === undefined && !wasSaved;
   return useMemo(
-    () => ({ namespace, isReadOnly, sources, problems: problems.nodes.get(id) ?? [], showsAll: !isFresh }),
+    () => ({
+      namespace,
+      isReadOnly,
+      sources,
+      problems: problems.nodes.get(id) ?? [],
+      showsAll: !isFresh,
+      CredentialInput,
+    }),
     [namespace, isReadOnly, sources, problems, id, isFresh],
   );
 }
 
-/** The focus goes into the panel when it opens; whoever closes it gives it back. */
+/** Moves the focus into the panel when it opens. The code that closes the panel restores it. */
 function useFocusInside(): React.RefObject<HTMLDivElement | null> {
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   return panel;
+}
+
+function InputTab() {
+  const { sources } = useFormScope();
+  if (sources.nodes.length === 0)
+    return (
+      <Text size="xs" c="dimmed">
+        Nothing is connected to this node. Connect it to the node whose output it should use.
+      </Text>
+    );
+  return (
+    <>
+      <Text size="xs" c="dimmed" mb="xs">
+        Drag a value into a field, or click it to copy the expression.
+      </Text>
+      <ReferenceTree
+        sources={sources}
+        onPick={(reference) => void copyText(`{{ ${reference} }}`, 'expression')}
+      />
+    </>
+  );
 }

@@ -1,16 +1,22 @@
-/** What the node produced: in the run on the canvas, or else in the newest run in which it produced something. */
-import { Alert, Group, Stack, Text } from '@mantine/core';
+/** The output of the node in the run on the canvas, or in the newest run in which it produced output. */
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import type { NodeOutputs } from '../run/lastOutputs.ts';
-import { LiveText } from '../run/LiveText.tsx';
-import type { NodeView } from '../run/runState.ts';
-import { useRunView, useShownRun } from '../run/runStore.ts';
-import { RunToHere } from '../run/RunToHere.tsx';
+import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
+import { LiveText } from '../../runs/live/LiveText.tsx';
+import type { NodeView } from '../../runs/live/runState.ts';
+import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
 import { FailureOf } from '../../runs/FailureOf.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
-import { REDACTED } from '../../runs/redacted.ts';
+import { REDACTED } from '../../runs/output/OutputView.tsx';
+import { IconPlayerTrackNext } from '@tabler/icons-react';
+import { useMay } from '../../kube/access.ts';
+import { WORKFLOWS } from '../../kube/resources.ts';
+import { useEditorPart } from '../store/store.ts';
+import { openTestDialog } from '../../runs/live/calls.ts';
 
-const OutputView = lazy(async () => ({ default: (await import('../../runs/OutputView.tsx')).OutputView }));
+const OutputView = lazy(async () => ({
+  default: (await import('../../runs/output/OutputView.tsx')).OutputView,
+}));
 
 export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs | undefined }) {
   const at = useShownRun();
@@ -27,11 +33,11 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
       {at !== undefined && node?.phase === 'Running' && <LiveText at={at} nodeId={nodeId} />}
       {node === undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
-          From the last run in which this node produced something.
+          From the last run in which this node produced output.
         </Text>
       )}
       {output === undefined ? (
-        <NothingYet node={node} />
+        <EmptyOutput node={node} />
       ) : (
         <Suspense>
           <OutputView output={output} nodeId={nodeId} isTruncated={node?.truncated === true} />
@@ -41,12 +47,12 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
   );
 }
 
-/** What is to be said of how it went: of a failure also what to do. */
+/** The result of the node, and for failures what to do. */
 function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
   if (phase === 'Failed' || phase === 'Unknown')
     return (
       <FailureOf
-        title={phase === 'Unknown' ? 'Its effect may have happened' : 'The node failed'}
+        title={phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed'}
         reason={reason}
         message={message}
       />
@@ -61,8 +67,8 @@ function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
   );
 }
 
-/** Why there is no output. Of a node that works, waits or has failed its state says enough. */
-function NothingYet({ node }: { node: NodeView | undefined }) {
+/** Why there is no output. For running, waiting and failed nodes the phase says enough. */
+function EmptyOutput({ node }: { node: NodeView | undefined }) {
   const why = node === undefined ? NEVER_RAN : node.redacted ? REDACTED : WITHOUT_OUTPUT[node.phase];
   if (why === undefined) return null;
   return (
@@ -72,12 +78,12 @@ function NothingYet({ node }: { node: NodeView | undefined }) {
   );
 }
 
-const NEVER_RAN = 'Nothing yet. Run a test to see here what the node produces.';
+const NEVER_RAN = 'No output yet. Start a test run to see what this node produces.';
 
 const WITHOUT_OUTPUT: Partial<Record<NodeView['phase'], string>> = {
-  Skipped: 'It did not run: no line that leads to it was taken.',
-  Cancelled: 'It was cancelled before it produced anything.',
-  Succeeded: 'What it produced is not kept any more.',
+  Skipped: 'Skipped: no connection to this node was taken.',
+  Cancelled: 'Cancelled before it produced output.',
+  Succeeded: 'The output is no longer available.',
 };
 
 function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {
@@ -86,5 +92,22 @@ function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {
       <PhaseLabel phase={phase} />
       {attempts > 1 && <Text size="xs">{attempts} attempts</Text>}
     </>
+  );
+}
+
+/** Starts a test run up to a node. Hidden from users who may not start runs. */
+function RunToHere({ nodeId }: { nodeId: string }) {
+  const namespace = useEditorPart((state) => state.namespace);
+  const name = useEditorPart((state) => state.name);
+  const mayTest = useMay({ verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name });
+  if (!mayTest) return null;
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlayerTrackNext size={14} />}
+      onClick={() => openTestDialog(nodeId)}
+    >
+      Run to here
+    </Button>
   );
 }

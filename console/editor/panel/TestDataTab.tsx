@@ -1,4 +1,4 @@
-/** The event that a test run takes from the trigger when it is given no other one. Kept in the workflow. */
+/** The default event of test runs, saved in the trigger. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
@@ -22,8 +22,8 @@ export function TestDataTab({ node, change }: { node: WorkflowNode; change: Chan
     <Stack gap="xs">
       <Text size="xs" c="dimmed">
         {kind === 'manual'
-          ? 'The JSON object that a test run takes when it is given none. Nodes read it as data_content.'
-          : 'The event that a test run takes when it is given none: text_content and data_content, as the trigger would produce them.'}
+          ? 'The JSON object that test runs use by default. Nodes read it as data_content.'
+          : 'The event that test runs use by default: text_content and data_content, as the trigger would produce them.'}
       </Text>
       <LazyCode
         id="test-data"
@@ -43,10 +43,10 @@ export function TestDataTab({ node, change }: { node: WorkflowNode; change: Chan
       {!isKept && !isReadOnly && (
         <Group gap="xs">
           <Text size="xs" c="dimmed">
-            This is an example, which is not kept in the workflow yet.
+            This is an example. It is not saved in the workflow yet.
           </Text>
           <Button size="compact-xs" variant="default" disabled={!read.ok} onClick={() => write(text)}>
-            Keep it
+            Use this example
           </Button>
         </Group>
       )}

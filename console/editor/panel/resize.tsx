@@ -1,4 +1,4 @@
-/** The width of the panel: by dragging its edge or with the arrow keys; kept in this browser. */
+/** The width of the panel, set by dragging its edge or with the arrow keys and stored in the browser. */
 import { useLocalStorage } from '@mantine/hooks';
 import { useRef } from 'react';
 import classes from './NodePanel.module.css';

@@ -1,19 +1,22 @@
-/** The test run in the editor's bar: the runs there were, and the button that starts one (Ctrl+Enter). */
-import { Button, Group, Tooltip } from '@mantine/core';
+/**
+ * The run controls of the header: the history of runs, and the button that starts a test run (Ctrl+Enter).
+ */
+import { ActionIcon, Button, Drawer, Group, Loader, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconPlayerPlay } from '@tabler/icons-react';
+import { IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { useEditorPart } from '../store.ts';
-import { RunHistory } from './RunHistory.tsx';
+import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
-import { askForTestRun, useTestRunAsked } from './testRun.ts';
+import { openTestDialog, useTestRunRequest } from '../../runs/live/calls.ts';
+import { useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
 
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
   const suspended = useEditorPart((state) => state.workflow.spec.suspend === true);
-  const asked = useTestRunAsked();
+  const asked = useTestRunRequest();
   const mayTest = useMay({
     verb: 'create',
     resource: WORKFLOWS,
@@ -26,7 +29,7 @@ export function RunBar() {
       [
         'mod+Enter',
         () => {
-          if (mayTest && !suspended && asked === undefined) askForTestRun();
+          if (mayTest && !suspended && asked === undefined) openTestDialog();
         },
       ],
     ],
@@ -34,7 +37,7 @@ export function RunBar() {
     true,
   );
   const hint = suspended
-    ? 'The workflow is suspended: resume it to run it'
+    ? 'Suspended: resume the workflow to run it'
     : 'Run the workflow with test data (Ctrl+Enter)';
   return (
     <Group gap="xs" wrap="nowrap">
@@ -44,7 +47,7 @@ export function RunBar() {
           <Button
             variant="light"
             leftSection={<IconPlayerPlay size={14} />}
-            onClick={() => !suspended && askForTestRun()}
+            onClick={() => !suspended && openTestDialog()}
             {...(suspended && { 'data-disabled': true, 'aria-disabled': true })}
             aria-keyshortcuts="Control+Enter"
           >
@@ -54,5 +57,45 @@ export function RunBar() {
       )}
       {mayTest && asked !== undefined && <TestDialog until={asked.until} />}
     </Group>
+  );
+}
+
+const WorkflowRuns = lazy(async () => ({
+  default: (await import('../../runs/WorkflowRuns.tsx')).WorkflowRuns,
+}));
+
+function RunHistory({ namespace, workflow }: { namespace: string; workflow: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { run } = useSearch({ strict: false });
+  useEffect(() => setOpen(false), [run]);
+  return (
+    <>
+      <Tooltip label="Runs of this workflow">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="md"
+          aria-label="Runs of this workflow"
+          onClick={() => setOpen(true)}
+        >
+          <IconHistory size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <Drawer
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        position="right"
+        size="min(980px, 100%)"
+        title="Runs of this workflow"
+        styles={{
+          content: { display: 'flex', flexDirection: 'column' },
+          body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },
+        }}
+      >
+        <Suspense fallback={<Loader size="sm" aria-label="Loading runs" />}>
+          <WorkflowRuns namespace={namespace} workflow={workflow} />
+        </Suspense>
+      </Drawer>
+    </>
   );
 }

@@ -1,4 +1,4 @@
-/** The run on the canvas, in a line of its own below the bar: how it is, why, and what can be done with it. */
+/** The status bar of the run on the canvas: phase, error and actions. */
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconListDetails, IconPlayerStop, IconX } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,14 +7,14 @@ import { isTerminal } from '../../../api/phase.ts';
 import { useMay } from '../../kube/access.ts';
 import { RUNS } from '../../kube/resources.ts';
 import { PhaseIcon } from '../../runs/phases.tsx';
-import { ButtonLink } from '../../shell/links.tsx';
-import { tellFailure } from '../../shell/tell.ts';
-import { lasting } from '../../words.ts';
-import { useEditorStore } from '../store.ts';
-import { durationOf, resultOf } from './result.ts';
-import { useRunView, useShownRun, type RunShown } from './runStore.ts';
-import { cancelRun } from './testRun.ts';
-import { useNow } from './useNow.ts';
+import { ButtonLink } from '../../ui/links.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { formatDuration } from '../../ui/format.ts';
+import { useEditorStore } from '../store/store.ts';
+import { durationOf, resultOf } from '../../runs/live/result.ts';
+import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
+import { cancelRun } from '../../runs/live/calls.ts';
+import { useNow } from '../../ui/useNow.ts';
 import classes from './RunStrip.module.css';
 
 export function RunStrip() {
@@ -37,12 +37,12 @@ export function RunStrip() {
       await cancelRun(at);
     } catch (error) {
       setCancelling('');
-      tellFailure('The run was not cancelled', error);
+      notifyFailure('Could not cancel the run', error);
     }
   };
   return (
     <div className={classes['strip']} role="group" aria-label="The run on the canvas">
-      <RunWords view={view} isCancelling={cancelling === at.run && !isOver} />
+      <RunStatus view={view} isCancelling={cancelling === at.run && !isOver} />
       {!isOver && mayCancel && run !== undefined && (
         <Button
           variant="default"
@@ -59,17 +59,17 @@ export function RunStrip() {
         to="/p/$project/runs/$run"
         params={{ project: at.namespace, run: at.run }}
         search={{ workflow: at.workflow }}
-        aria-label="All about this run"
-        title="All about this run"
+        aria-label="Run details"
+        title="Run details"
       >
         <IconListDetails size={16} />
       </ButtonLink>
       {isOver && (
-        <Tooltip label="Take the run off the canvas">
+        <Tooltip label="Hide the run">
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Take the run off the canvas"
+            aria-label="Hide the run"
             onClick={() =>
               void navigate({
                 to: '/p/$project/workflows/$workflow',
@@ -86,13 +86,13 @@ export function RunStrip() {
   );
 }
 
-function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
+function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
   const { run, nodes, connection } = view;
   const store = useEditorStore();
   const isLive = run !== undefined && !isTerminal(run.phase);
   const now = useNow(isLive);
-  if (connection === 'failed') return <Text size="sm">The run is not there any more</Text>;
-  if (run === undefined) return <Text size="sm">Looking for the run…</Text>;
+  if (connection === 'failed') return <Text size="sm">The run no longer exists</Text>;
+  if (run === undefined) return <Text size="sm">Loading the run…</Text>;
   const result = resultOf(run, nodes);
   const took = durationOf(run, now);
   const { node } = result ?? {};
@@ -109,12 +109,12 @@ function RunWords({ view, isCancelling }: { view: RunShown; isCancelling: boolea
       </span>
       {result === undefined && took !== undefined && (
         <Text size="sm" c="dimmed" ff="monospace" aria-hidden>
-          {lasting(took)}
+          {formatDuration(took)}
         </Text>
       )}
       {connection === 'broken' && (
         <Text size="sm" c="orange">
-          Connection lost, tried again
+          Connection lost, reconnecting
         </Text>
       )}
       {node !== undefined && (

@@ -1,16 +1,16 @@
-/** Asks what a test run is started with, and starts it: saves first what was changed, and waits until just that would run. */
+/** The dialog of a test run. It saves changes first and waits until the gateways serve them. */
 import { Alert, Button, Checkbox, Group, Loader, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
-import { FailureNote } from '../../shell/FailureNote.tsx';
-import { useReturnFocus } from '../../shell/useReturnFocus.ts';
-import { tellDone, tellFailure } from '../../shell/tell.ts';
-import { liveChanges } from '../live/changes.ts';
-import { triggerOf, updateNode } from '../model.ts';
-import { useEditor, useEditorPart } from '../store.ts';
-import { lastRealEvent } from './lastOutputs.ts';
+import { FailureNote } from '../../ui/FailureNote.tsx';
+import { useReturnFocus } from '../../ui/useReturnFocus.ts';
+import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
+import { liveChanges } from '../model/changes.ts';
+import { triggerOf, updateNode } from '../model/model.ts';
+import { useEditor, useEditorPart } from '../store/store.ts';
+import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import {
   asTestData,
   readTestData,
@@ -19,23 +19,23 @@ import {
   withTestData,
   type ReadTestData,
 } from './testData.ts';
-import { dropTestRun, startTestRun } from './testRun.ts';
-import { untilServed } from './untilServed.ts';
+import { closeTestDialog, startTestRun } from '../../runs/live/calls.ts';
+import { untilServed } from './served.ts';
 
-const JsonCode = lazy(async () => ({ default: (await import('../../runs/JsonCode.tsx')).JsonCode }));
+const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
 
 const WARNED = 'windlass.testRunWarning';
 
-/** The dialog. `until`: the run goes only as far as that node. */
+/** `until`: the run stops after that node. */
 export function TestDialog({ until }: { until: string | undefined }) {
   useReturnFocus();
   const isAskingLive = useEditorPart((state) => state.isAskingLive);
   return (
     <Modal
       opened
-      onClose={dropTestRun}
+      onClose={closeTestDialog}
       closeOnEscape={!isAskingLive}
-      title={until === undefined ? 'Test run' : `Test run as far as ${until}`}
+      title={until === undefined ? 'Test run' : `Test run up to ${until}`}
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
@@ -77,7 +77,7 @@ function TestForm({ until }: { until: string | undefined }) {
         />
       )}
       <SavingNote mayChange={mayChange} />
-      {error !== undefined && <FailureNote title="The test run was not started" error={error} />}
+      {error !== undefined && <FailureNote title="Could not start the test run" error={error} />}
       <Group justify="flex-end" gap="xs">
         {step !== undefined && (
           <Group gap={8} mr="auto" role="status" wrap="nowrap">
@@ -85,7 +85,7 @@ function TestForm({ until }: { until: string | undefined }) {
             <Text size="sm">{step}</Text>
           </Group>
         )}
-        <Button variant="default" onClick={step === undefined ? dropTestRun : stop}>
+        <Button variant="default" onClick={step === undefined ? closeTestDialog : stop}>
           {step === undefined ? 'Close' : 'Stop'}
         </Button>
         <Button
@@ -100,19 +100,14 @@ function TestForm({ until }: { until: string | undefined }) {
   );
 }
 
-/** Said once in a browser. */
+/** Shown once per browser. */
 function Warning() {
   const [isWarned] = useState(() => localStorage.getItem(WARNED) !== null);
   if (isWarned) return null;
   return (
-    <Alert
-      color="yellow"
-      variant="light"
-      icon={<IconAlertTriangle />}
-      title="The effects of a test run are real"
-    >
-      Mails are sent, requests are made, models are asked. Use addresses and data that may be used. This note
-      comes only once.
+    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="Test runs have real effects">
+      They send mail, make requests and call models. Use addresses and data that are safe to use. This note is
+      shown once.
     </Alert>
   );
 }
@@ -123,44 +118,42 @@ function SavingNote({ mayChange }: { mayChange: boolean }) {
   if (mayChange && liveChanges(saved, draft).length > 0)
     return (
       <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="This workflow is active">
-        A test run executes what is saved. Your changes are saved first and go live: the next event runs them,
-        too. You see the changes before you confirm.
+        A test run executes the saved version. Your changes are saved first and go live: the next event runs
+        them too. You can review the changes before you confirm.
       </Alert>
     );
   return (
     <Text size="xs" c="dimmed">
       {mayChange
         ? 'Your changes are saved first.'
-        : 'Your changes are not saved: the workflow runs without them.'}
+        : 'Your changes are not saved. The test run executes the saved version.'}
     </Text>
   );
 }
 
 type EventProps = { kind: TriggerKind; text: string; onChange: (text: string) => void; read: ReadTestData };
 
-/** The event, with what was typed wrong. */
+/** The field for the event, with its mistakes. */
 function EventField({ kind, text, onChange, read }: EventProps) {
   const { draft, namespace, name } = useEditor();
   const takeReal = async (): Promise<void> => {
     try {
       const real = await lastRealEvent(namespace, name, triggerOf(draft)?.id ?? '');
-      if (real === undefined) return tellDone('There is no run yet that a real event has started.');
+      if (real === undefined) return notifySuccess('No real event has started a run yet.');
       onChange(JSON.stringify(asTestData(kind, real.output), null, 2));
-      tellDone(`This is what started ${real.run}${real.truncated ? ', as far as it is kept' : ''}.`);
+      notifySuccess(`This is the event of ${real.run}${real.truncated ? ', truncated' : ''}.`);
     } catch (failure) {
-      tellFailure('The last event was not read', failure);
+      notifyFailure('Could not load the last event', failure);
     }
   };
   const hint =
     kind === 'manual'
       ? 'The object becomes data_content of the trigger.'
-      : 'text_content is a text, data_content any JSON value; nodes refer to both.';
+      : 'text_content is a string, data_content any JSON value. Nodes can refer to both.';
   return (
     <>
       <Group justify="space-between" align="center" wrap="wrap" gap="xs">
-        <Text size="sm">
-          {kind === 'manual' ? 'What the workflow is started with' : `What the ${kind} trigger produces`}
-        </Text>
+        <Text size="sm">{kind === 'manual' ? 'Input' : `Output of the ${kind} trigger`}</Text>
         <Button variant="default" leftSection={<IconHistory size={14} />} onClick={() => void takeReal()}>
           Use last real event
         </Button>
@@ -178,7 +171,7 @@ function EventField({ kind, text, onChange, read }: EventProps) {
 type Starting = {
   start: (event: object, isKept: boolean) => Promise<void>;
   stop: () => void;
-  /** What is being done. */
+  /** The current step. */
   step: string | undefined;
   error: unknown;
 };
@@ -197,10 +190,10 @@ function useStart(until: string | undefined): Starting {
       apply((before) => updateNode(before, trigger.id, (node) => withTestData(node, event)));
     if (mayChange && (isDirty || isKept)) {
       setStep('Saving…');
-      // What went wrong is told, or asked, by whoever saves.
+      // `save` reports its own failures.
       if (!(await save())) return undefined;
     }
-    setStep('Waiting until the change is in effect…');
+    setStep('Waiting for the change to take effect…');
     const onWait = (why: string): void => setStep(`Waiting: ${why}`);
     await untilServed({ namespace, name }, { signal, onWait });
     setStep('Starting…');
@@ -213,12 +206,12 @@ function useStart(until: string | undefined): Starting {
     const own = new AbortController();
     abort.current = own;
     setError(undefined);
-    setStep('Looking…');
+    setStep('Loading…');
     try {
       const started = await run(event, isKept, own.signal);
       if (started === undefined) return;
       localStorage.setItem(WARNED, 'seen');
-      dropTestRun();
+      closeTestDialog();
       await navigate({
         to: '/p/$project/workflows/$workflow',
         params: { project: namespace, workflow: name },

@@ -30,11 +30,11 @@ test.each([
   ['a replica lags', workflow(3, routed('False', 'WaitingForReplicas')), 'waits'],
   ['the run store is away', workflow(3, routed('False', 'StoreUnavailable')), 'waits'],
   ['it is invalid', workflow(3, routed('False', 'InvalidSpec')), 'refused'],
-])('where %s, a run of generation 3 is such', (_what, object, kind) => {
+])('if %s, generation 3 is reported so', (_what, object, kind) => {
   expect(servedState(object, 3).kind).toBe(kind);
 });
 
-test('why an invalid workflow cannot run is said in the words of the API', () => {
+test('the reason of an invalid workflow is the message of the condition', () => {
   const valid = { ...routed('False', 'UnknownReference'), type: 'Valid' };
   expect(servedState(workflow(3, routed('False', 'InvalidSpec'), valid), 3)).toEqual({
     kind: 'refused',

@@ -6,12 +6,12 @@ import { asTestData, readTestData, testDataOf, withTestData } from './testData.t
 
 const KINDS = Object.keys(triggers) as TriggerKind[];
 
-test.each(KINDS)('the example of a %s trigger is one that its test data may be', (kind) => {
+test.each(KINDS)('the example of a %s trigger is valid test data', (kind) => {
   const example = testDataOf({ id: 'trigger', [kind]: {} });
   expect(readTestData(kind, JSON.stringify(example))).toEqual({ ok: true, value: example });
 });
 
-test('the test data of the trigger come first', () => {
+test('the test data of the trigger is preferred', () => {
   const node = { id: 'trigger', webhook: { path: 'x', testData: { data_content: [1] } } } as WorkflowNode;
   expect(testDataOf(node)).toEqual({ data_content: [1] });
   expect(withTestData(node, { data_content: 2 })).toEqual({
@@ -39,6 +39,6 @@ test.each([
   ['manual', '[1]', false],
   ['manual', '{', false],
   ['manual', 'null', false],
-] as const)('as test data of a %s trigger %j is taken: %s', (kind, text, isTaken) => {
+] as const)('for a %s trigger the test data %j is accepted: %s', (kind, text, isTaken) => {
   expect(readTestData(kind, text).ok).toBe(isTaken);
 });

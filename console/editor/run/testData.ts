@@ -1,7 +1,8 @@
-/** What a test run is started with: the trigger's test data, or an example of what such a trigger sees. */
+/** The input of test runs: the trigger's test data, or an example event of its kind. */
+import { isRecord } from '../../kube/patch.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { nodeKind } from '../kinds.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
 
 const EXAMPLE_TIME = '2026-01-31T08:00:00Z';
 
@@ -53,19 +54,18 @@ const EXAMPLES: Record<TriggerKind, object> = {
   bot: data({ chat_id: 1, from: { first_name: 'Ada', username: 'ada' }, message_type: 'text' }, 'Hello'),
 };
 
-/** The kind of a trigger; the one that needs nothing where the node has none. */
+/** The kind of a trigger; `manual` if the node has none. */
 export function triggerKind(trigger: WorkflowNode | undefined): TriggerKind {
   const kind = trigger && nodeKind(trigger);
   return kind !== undefined && kind in EXAMPLES ? (kind as TriggerKind) : 'manual';
 }
 
-/** The test data of a trigger, or an example. */
 export function testDataOf(trigger: WorkflowNode | undefined): object {
   const kind = triggerKind(trigger);
   return (trigger?.[kind]?.testData as object | undefined) ?? EXAMPLES[kind];
 }
 
-/** What a run was started with, in the form of the test data of such a trigger. */
+/** The input of a run in the form of test data. */
 export function asTestData(
   kind: TriggerKind,
   { text_content, data_content }: { text_content?: string | undefined; data_content?: unknown },
@@ -74,7 +74,6 @@ export function asTestData(
   return data(data_content ?? null, text_content === '' ? undefined : text_content);
 }
 
-/** The node with other test data. */
 export function withTestData(node: WorkflowNode, testData: object): WorkflowNode {
   const kind = triggerKind(node);
   return { ...node, [kind]: { ...node[kind], testData } };
@@ -82,21 +81,21 @@ export function withTestData(node: WorkflowNode, testData: object): WorkflowNode
 
 export type ReadTestData = { ok: true; value: object } | { ok: false; message: string };
 
-/** What somebody typed as test data. */
+/** Parses typed test data. */
 export function readTestData(kind: TriggerKind, text: string): ReadTestData {
   const parsed = parse(text.trim() === '' ? '{}' : text);
   if (!parsed.ok) return parsed;
   const { value } = parsed;
-  if (!isRecord(value)) return { ok: false, message: 'Write a JSON object: { … }.' };
+  if (!isRecord(value)) return { ok: false, message: 'Enter a JSON object: { … }.' };
   if (kind === 'manual') return { ok: true, value };
   const other = Object.keys(value).find((name) => name !== 'text_content' && name !== 'data_content');
   if (other !== undefined)
     return {
       ok: false,
-      message: `The test data of this trigger have text_content and data_content, and no "${other}": put it into data_content.`,
+      message: `Unknown field "${other}". The test data of this trigger has text_content and data_content: move it into data_content.`,
     };
   if (value['text_content'] !== undefined && typeof value['text_content'] !== 'string')
-    return { ok: false, message: 'text_content must be a text.' };
+    return { ok: false, message: 'text_content must be a string.' };
   return { ok: true, value };
 }
 
@@ -104,10 +103,6 @@ function parse(text: string): { ok: true; value: unknown } | { ok: false; messag
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, message: `This is no JSON: ${error instanceof Error ? error.message : ''}` };
+    return { ok: false, message: `Invalid JSON: ${error instanceof Error ? error.message : ''}` };
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

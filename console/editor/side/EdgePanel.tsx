@@ -1,15 +1,16 @@
-/** The panel of a line: when it is taken, and the way to take it away. */
+/** The panel of an edge: its condition, and a button to remove it. */
 import { Button, CloseButton, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { ExpressionInput } from '../../forms/expression/ExpressionInput.tsx';
+import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
-import { edgeId, edgesOf, type EdgeEnds } from '../graph.ts';
-import { nodeLabel } from '../kinds.ts';
-import { disconnect, nodeOf, updateEdge, type Draft } from '../model.ts';
+import { edgeId, edgesOf, type EdgeEnds } from '../model/graph.ts';
+import { nodeLabel } from '../../workflows/kinds.ts';
+import { disconnect, nodeOf, updateEdge, type Draft } from '../model/model.ts';
 import { sourcesOf } from '../panel/sources.ts';
-import { useLastOutputs } from '../run/runStore.ts';
-import { useEditor } from '../store.ts';
+import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useEditor } from '../store/store.ts';
 import classes from './side.module.css';
 
 export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => void }) {
@@ -30,7 +31,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
       <Stack px={12} pb={12}>
         <div>
           <Text size="sm" fw={500} mb={4} id="edge-after">
-            Go on
+            Run
           </Text>
           <SegmentedControl
             aria-labelledby="edge-after"
@@ -54,7 +55,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
         <FormContext value={scope}>
           <ExpressionInput
             label="Only if"
-            help={`A condition in CEL over the outputs before it, such as nodes.${ends.from}.data_content.total > 100.0. Empty: always.`}
+            help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Empty means always.`}
             language="cel"
             isCondition
             isMultiline
@@ -76,7 +77,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             leftSection={<IconTrash size={14} />}
             onClick={() => apply((before) => disconnect(before, [ends]))}
           >
-            Remove the line
+            Remove connection
           </Button>
         )}
       </Stack>
@@ -84,13 +85,13 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   );
 }
 
-/** A condition may name what the node behind it may name, but no element of its list. */
+/** A condition may refer to the same nodes as the target node, but not to an element of its list. */
 function useScope(id: string): FormScope {
   const { draft, namespace, isReadOnly } = useEditor();
   const outputs = useLastOutputs();
   return useMemo(() => {
     const { nodes } = sourcesOf(draft.spec, id, outputs);
-    return { namespace, isReadOnly, sources: { nodes }, problems: [], showsAll: true };
+    return { namespace, isReadOnly, sources: { nodes }, problems: [], showsAll: true, CredentialInput };
   }, [draft.spec, id, outputs, namespace, isReadOnly]);
 }
 

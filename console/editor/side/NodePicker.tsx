@@ -1,14 +1,14 @@
-/** Lets people choose a node: they type, choose with arrows and Enter or the pointer, and it stands where it belongs. */
+/** The search for a new node, by keyboard or pointer, which adds it at its place. */
 import { CloseButton, Combobox, Group, Text, TextInput, ThemeIcon, Title, useCombobox } from '@mantine/core';
 import { IconKey, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { kindWords } from '../../credentials/choices.ts';
+import { credentialKindLabel } from '../../credentials/choices.ts';
 import { listObjects } from '../../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../../kube/resources.ts';
 import { newNode, type Known } from '../canvas/newNode.ts';
-import { addNode, insertOnEdge, triggerOf, type Draft } from '../model.ts';
-import { useEditorPart, useEditorStore, type EditorStore, type PickerPlace } from '../store.ts';
+import { addNode, insertOnEdge, triggerOf, type Draft } from '../model/model.ts';
+import { useEditorPart, useEditorStore, type EditorStore, type PickerPlace } from '../store/store.ts';
 import { offers, type Offer } from './choices.ts';
 import classes from './side.module.css';
 
@@ -36,7 +36,7 @@ export function NodePicker({ place }: { place: PickerPlace }) {
     >
       <div className={classes['head']}>
         <Title order={2} size="h5">
-          {what === 'triggers' ? 'What starts the workflow?' : titleOf(place)}
+          {what === 'triggers' ? 'Choose a trigger' : titleOf(place)}
         </Title>
         <CloseButton aria-label="Close" onClick={() => store.closePanel()} />
       </div>
@@ -52,7 +52,7 @@ export function NodePicker({ place }: { place: PickerPlace }) {
           onChange={(event) => setText(event.currentTarget.value)}
         />
       </Combobox.EventsTarget>
-      <div className={classes['options']} tabIndex={0} role="group" aria-label="What there is">
+      <div className={classes['options']} tabIndex={0} role="group" aria-label="Node types">
         <Combobox.Options aria-label="Nodes">
           {[...Map.groupBy(shown, ({ group }) => group)].map(([group, list]) => (
             <Combobox.Group key={group} label={group}>
@@ -61,7 +61,7 @@ export function NodePicker({ place }: { place: PickerPlace }) {
               ))}
             </Combobox.Group>
           ))}
-          {shown.length === 0 && <Combobox.Empty>No node is called so. Try another word.</Combobox.Empty>}
+          {shown.length === 0 && <Combobox.Empty>No node matches "{text.trim()}"</Combobox.Empty>}
         </Combobox.Options>
       </div>
     </Combobox>
@@ -85,7 +85,7 @@ function OfferOption({ offer }: { offer: Offer }) {
         {needs !== '' && (
           <Group gap={4} className={classes['tag'] ?? ''}>
             <IconKey size={11} aria-hidden />
-            needs a credential: {needs.split(' or ').map(kindWords).join(' or ')}
+            needs a credential: {needs.split(' or ').map(credentialKindLabel).join(' or ')}
           </Group>
         )}
       </div>
@@ -94,8 +94,8 @@ function OfferOption({ offer }: { offer: Offer }) {
 }
 
 function titleOf(place: PickerPlace): string {
-  if (place.kind === 'between') return 'What comes in between?';
-  return place.kind === 'after' ? 'What comes next?' : 'Add a node';
+  if (place.kind === 'between') return 'Insert a node';
+  return place.kind === 'after' ? 'Add the next step' : 'Add a node';
 }
 
 function insert(store: EditorStore, place: PickerPlace, chosen: { offer: Offer; known: Known[] }): void {
@@ -119,7 +119,7 @@ function placed(draft: Draft, place: PickerPlace, node: ReturnType<typeof newNod
   }
 }
 
-/** The credentials of the project; none where they may not be listed. */
+/** The credentials of the project; empty if the user may not list them. */
 function useKnownCredentials(namespace: string): Known[] {
   const { data = [] } = useQuery({
     queryKey: ['known-credentials', namespace],

@@ -1,8 +1,8 @@
-/** What stands beside the canvas: the panel of a node or edge, or the choice of a new one. */
+/** The side panel: a node, an edge, or the picker for a new node. */
 import { lazy, Suspense, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
-import { edgeId } from '../graph.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
+import { edgeId } from '../model/graph.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { NodePicker } from './NodePicker.tsx';
 import classes from './side.module.css';
 
@@ -27,7 +27,7 @@ export function Side() {
   return (
     <aside
       className={classes['panel']}
-      aria-label={'node' in panel ? `Node ${panel.node}` : 'Line'}
+      aria-label={'node' in panel ? `Node ${panel.node}` : 'Connection'}
       onKeyDown={(event) => closeAt(event, store)}
     >
       <Suspense
@@ -51,7 +51,7 @@ function closeAt(event: KeyboardEvent, store: EditorStore): void {
   if (event.key === 'Escape' && !event.defaultPrevented) closeTo(store);
 }
 
-/** Closes the panel and gives the focus back to the card that it was about. */
+/** Closes the panel and returns the focus to its node. */
 function closeTo(store: EditorStore): void {
   store.closePanel();
   const id = store.get().selection.nodes.at(-1);

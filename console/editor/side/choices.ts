@@ -1,16 +1,16 @@
-/** The nodes that can be added, in words: from the schemas that the forms come from. */
+/** The nodes to choose from, built from the schemas. */
 import { schemas } from 'windlass:schemas';
 import { TRIGGERS } from '../../workflows/triggers.ts';
 import { IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
 import type { Choice } from '../canvas/newNode.ts';
-import { skillIcon, type NodeIcon } from '../canvas/look.tsx';
-import { skillLabel } from '../kinds.ts';
+import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
+import { skillLabel } from '../../workflows/kinds.ts';
 
 export type Offer = {
   key: string;
   label: string;
   description: string;
-  /** What it needs: kinds of credentials. */
+  /** The required kinds of credentials, as text. */
   needs: string;
   icon: NodeIcon;
   color: string;
@@ -60,11 +60,11 @@ const STARTS: Offer[] = TRIGGERS.map(({ kind, label, starts, icon, credentials }
   needs: credentials.join(' or '),
   icon,
   color: 'orange',
-  group: 'What starts the workflow',
+  group: 'Triggers',
   choice: { kind: 'trigger', trigger: kind, credentials },
 }));
 
-/** What fits all words that were typed, the best first: names count before descriptions. */
+/** The nodes that match all words. Matches in names come before matches in descriptions. */
 export function offers(what: 'steps' | 'triggers', text: string): Offer[] {
   const words = text
     .toLowerCase()

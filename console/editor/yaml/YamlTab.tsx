@@ -1,4 +1,4 @@
-/** The workflow as YAML, equal to the canvas at every moment at which the text can be read. */
+/** The workflow as YAML. It equals the canvas whenever the text is valid. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import {
@@ -14,12 +14,12 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { styleNonce } from '../../nonce.ts';
-import { codeColours, codeTheme } from '../../runs/codeTheme.ts';
-import { isEqual } from '../patch.ts';
-import type { Problems } from '../problems.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store.ts';
-import { pathOf, placeOf, readText, textOf, withSpec } from './yamlText.ts';
+import { styleNonce } from '../../ui/nonce.ts';
+import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
+import { isEqual } from '../../kube/patch.ts';
+import type { Problems } from '../model/problems.ts';
+import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
+import { pathOf, placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';
 import classes from './yaml.module.css';
 
 export function YamlTab() {
@@ -48,11 +48,11 @@ export function YamlTab() {
   return (
     <div className={classes['tab']}>
       <Text size="xs" c="dimmed" px="sm" py={4}>
-        The same workflow as on the canvas. Comments are not kept: the API server stores none.
+        The same workflow as on the canvas. Comments are not saved: the API server does not store them.
       </Text>
       {unreadable !== undefined && (
         <Alert color="orange" variant="light" py={6} mx="sm" role="status">
-          This text cannot be read, so the canvas still shows what it said before. {unreadable}
+          This YAML is invalid. The canvas shows the last valid version. {unreadable}
         </Alert>
       )}
       <div ref={box} className={classes['text']} />
@@ -60,7 +60,9 @@ export function YamlTab() {
   );
 }
 
-/** Brings the text up to the draft, unless it says the same already in its own way; and the problems to their lines. */
+/**
+ * Updates the text from the draft, unless it is equivalent already, and shows the problems at their lines.
+ */
 function follow(view: EditorView, store: EditorStore): void {
   const { name, draft, problems, unreadable } = store.get();
   const text = view.state.doc.toString();
@@ -112,7 +114,7 @@ function show(view: EditorView, name: string, problems: Problems): void {
 function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: boolean) {
   return [
     EditorView.cspNonce.of(styleNonce()),
-    EditorView.contentAttributes.of({ 'aria-label': 'The workflow as YAML', tabindex: '0' }),
+    EditorView.contentAttributes.of({ 'aria-label': 'Workflow YAML', tabindex: '0' }),
     EditorState.readOnly.of(isReadOnly),
     EditorState.tabSize.of(2),
     lineNumbers(),
@@ -123,17 +125,17 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
     history(),
     indentOnInput(),
     yaml(),
-    scheme === 'dark' ? codeColours : syntaxHighlighting(defaultHighlightStyle),
+    scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
     keymap.of([...defaultKeymap, ...foldKeymap, ...historyKeymap, indentWithTab]),
     codeTheme(scheme),
     EditorView.updateListener.of((update) => {
-      // What `follow` writes is the draft already.
+      // Text written by `follow` equals the draft already.
       if (update.docChanged && update.view.hasFocus) take(update.view, store);
     }),
   ];
 }
 
-/** Takes what was typed into the draft, if it can be read. */
+/** Applies the text to the draft if it is valid. */
 function take(view: EditorView, store: EditorStore): void {
   const { name, problems } = store.get();
   const reading = readText(view.state.doc.toString(), name);
@@ -145,6 +147,6 @@ function take(view: EditorView, store: EditorStore): void {
     store.setUnreadable(undefined);
     store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });
   }
-  // Diagnostics are another transaction, which may not begin inside of this one.
+  // Diagnostics need a transaction of their own, after this one.
   queueMicrotask(() => show(view, name, problems));
 }

@@ -1,15 +1,14 @@
-/** An input for expressions and JSON, by CodeMirror: text in, text out. Loaded lazily, by `LazyCode.tsx`. */
+/** An input for expressions and JSON, based on CodeMirror. Import it lazily, through `LazyCode.tsx`. */
 import { Compartment, EditorState } from '@codemirror/state';
 import { EditorView, placeholder as placeholderOf } from '@codemirror/view';
 import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
 import { insertReference, setupOf, type CodeLanguage } from './codeSetup.ts';
-import type { Sources } from './source.ts';
+import type { Sources } from '../source.ts';
 
 export type CodeHandle = { insert: (reference: string) => void };
 
 export type CodeProps = {
   id: string;
-  /** What it is called: that of its label. */
   label: string;
   describedBy?: string;
   value: string;
@@ -20,7 +19,7 @@ export type CodeProps = {
   isInvalid: boolean;
   placeholder?: string;
   sources: Sources;
-  /** It takes the focus as soon as it is there. */
+  /** Takes the focus when it mounts. */
   focusesFirst?: boolean;
   handle?: RefObject<CodeHandle | null>;
 };

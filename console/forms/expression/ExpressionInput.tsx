@@ -1,14 +1,18 @@
-/** An input for a text with references or for CEL: completion, a preview of the value below it, references by drag or from a tree. */
-import { Input } from '@mantine/core';
-import { useId, useRef, useState } from 'react';
-import { FieldLabel } from '../inputs/FieldLabel.tsx';
+/**
+ * An input for text with references or for CEL, with completion, a preview of the value, and references by
+ * drag and drop or from a tree.
+ */
+import { ActionIcon, Input, Popover, Text, Tooltip } from '@mantine/core';
+import { useEffect, useId, useRef, useState } from 'react';
+import { FieldLabel } from '../FieldLabel.tsx';
 import { useFormScope } from '../scope.ts';
 import type { CodeHandle, CodeProps } from './CodeInput.tsx';
-import { InsertReference } from './InsertReference.tsx';
 import { LazyCode } from './LazyCode.tsx';
-import { whileWriting } from './preview.ts';
+import { previewOf, whileWriting, type Preview } from './preview.ts';
 import { PreviewLine } from './PreviewLine.tsx';
-import { usePreview } from './usePreview.ts';
+import { IconBraces } from '@tabler/icons-react';
+import { ReferenceTree } from './ReferenceTree.tsx';
+import type { Sources } from '../source.ts';
 
 type Props = {
   label: string;
@@ -16,15 +20,14 @@ type Props = {
   onChange: (text: string) => void;
   language: 'template' | 'cel';
   isMultiline?: boolean;
-  /** CEL that must be true or false. */
+  /** CEL that must evaluate to a boolean. */
   isCondition?: boolean;
   help?: string;
   isRequired?: boolean;
   error?: string | undefined;
   placeholder?: string;
-  /** Without a visible label, where a row of a list already has one. */
+  /** Without a visible label, because the row of the list has one. */
   isBare?: boolean;
-  /** Beside the label. */
   actions?: React.ReactNode;
   onBlur?: () => void;
 };
@@ -85,4 +88,82 @@ export function ExpressionInput(props: Props) {
       <PreviewLine id={`${id}-preview`} preview={shown} />
     </Input.Wrapper>
   );
+}
+
+/** Opens a tree of the outputs of earlier nodes, for users who neither drag nor type references. */
+function InsertReference({ label, onInsert }: { label: string; onInsert: (reference: string) => void }) {
+  const { sources, isReadOnly } = useFormScope();
+  const [isOpen, setOpen] = useState(false);
+  if (isReadOnly) return null;
+  return (
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      width={360}
+      shadow="md"
+      withinPortal
+      trapFocus
+      returnFocus
+    >
+      <Popover.Target>
+        <Tooltip label="Insert reference" disabled={isOpen}>
+          <ActionIcon
+            size="xs"
+            variant="subtle"
+            color="gray"
+            aria-label={`Insert reference into ${label}`}
+            aria-haspopup="dialog"
+            onClick={() => setOpen(!isOpen)}
+          >
+            <IconBraces size={14} />
+          </ActionIcon>
+        </Tooltip>
+      </Popover.Target>
+      <Popover.Dropdown p="xs" aria-label="Insert reference">
+        {sources.nodes.length === 0 && sources.element === undefined ? (
+          <Text size="xs">
+            Nothing is connected to this node. Connect it to the node whose output it should use.
+          </Text>
+        ) : (
+          <ReferenceTree
+            sources={sources}
+            onPick={(reference) => {
+              setOpen(false);
+              onInsert(reference);
+            }}
+          />
+        )}
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+/** The preview of the typed expression. The CEL compiler is loaded on first use. */
+type Given = { value: string; language: 'template' | 'cel'; isCondition: boolean; sources: Sources };
+
+type CelModule = typeof import('./celPreview.ts');
+
+const PLAIN: Preview = { kind: 'plain' };
+
+function usePreview({ value, language, isCondition, sources }: Given): Preview {
+  const cel = useCel(language === 'cel');
+  if (language === 'template') return previewOf(value, sources);
+  return cel === undefined || value.trim() === '' ? PLAIN : cel.previewCel(value, sources, isCondition);
+}
+
+function useCel(isWanted: boolean): CelModule | undefined {
+  const [module, setModule] = useState<CelModule>();
+  useEffect(() => {
+    let isHere = true;
+    const load = async () => {
+      const loaded = await import('./celPreview.ts');
+      if (isHere) setModule(loaded);
+    };
+    if (isWanted) void load();
+    return () => {
+      isHere = false;
+    };
+  }, [isWanted]);
+  return module;
 }

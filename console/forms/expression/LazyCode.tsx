@@ -1,4 +1,4 @@
-/** The code input; until it is loaded a plain one stands in its place, which takes what is typed. */
+/** The code input. A plain text field takes its place until the editor is loaded. */
 import { lazy, Suspense, useRef } from 'react';
 import classes from './Expression.module.css';
 import type { CodeProps } from './CodeInput.tsx';

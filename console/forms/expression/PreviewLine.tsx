@@ -1,9 +1,9 @@
-/** What an expression yields with the last outputs, below its input; read out politely. */
+/** The value of an expression with the last outputs, below its input, announced politely. */
 import { IconAlertCircle, IconArrowRight, IconInfoCircle } from '@tabler/icons-react';
 import classes from './Expression.module.css';
 import type { Preview } from './preview.ts';
 
-/** Characters that fit in any case. */
+/** Shorter texts always fit. */
 const LONG = 60;
 
 export function PreviewLine({ id, preview }: { id: string; preview: Preview }) {
@@ -23,25 +23,27 @@ function shown(preview: Preview) {
         <>
           <IconArrowRight
             size={14}
-            aria-label="Value with the last outputs, or the test data:"
+            aria-label="Value with the last outputs or the test data:"
             style={{ flex: 'none', marginTop: 2 }}
           />
           <span
             className={classes['value']}
-            // Long ones scroll, which takes the focus.
+            // Long values scroll and therefore need the focus.
             {...(preview.text.length > LONG && { tabIndex: 0, role: 'group', 'aria-label': 'Value' })}
           >
-            {preview.text === '' ? '(empty text)' : preview.text}
+            {preview.text === '' ? '(empty string)' : preview.text}
           </span>
           <span style={{ flex: 'none' }}>{preview.type}</span>
         </>
       );
     case 'unfinished':
-      return <Note>Not finished: {preview.message}</Note>;
+      return <Note>{preview.message}</Note>;
     case 'unknown':
-      return <Note>A value is shown here after a test run of {preview.nodes.join(', ')}.</Note>;
+      return (
+        <Note>Start a test run to preview the value: {preview.nodes.join(', ')} has no output yet.</Note>
+      );
     case 'missing':
-      return <Note>With the last outputs, or the test data, this would fail: {preview.message}</Note>;
+      return <Note>Fails with the last outputs or the test data: {preview.message}</Note>;
     case 'wrong':
       return (
         <span style={{ color: 'var(--mantine-color-error)', display: 'flex', gap: 6 }}>

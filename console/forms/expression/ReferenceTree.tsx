@@ -1,11 +1,14 @@
-/** What earlier nodes produced, as a tree: a click takes a reference, and each line can be dragged into an input. */
+/**
+ * The outputs of earlier nodes as a tree. A click picks a reference, and each value can be dragged into an
+ * input.
+ */
 import { ActionIcon, Badge, Group, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { printReference } from '../../../api/expression/reference.ts';
 import classes from './Expression.module.css';
-import { childrenOf, REFERENCE_TYPE, typeLabel, type Source, type Sources } from './source.ts';
+import { childrenOf, REFERENCE_TYPE, typeLabel, type Source, type Sources } from '../source.ts';
 
 type Picking = { onPick: (reference: string) => void };
 
@@ -29,7 +32,7 @@ export function ReferenceTree({ sources, onPick }: Picking & { sources: Sources 
             </Text>
             {!source.isReal && (
               <Badge size="xs" variant="light" color="gray">
-                not run yet
+                no output yet
               </Badge>
             )}
           </Group>
@@ -121,6 +124,6 @@ function Branch({ name, written, value, isReal, onPick, isOpenFirst = false }: B
 const LONGEST = 80;
 
 function sampleOf(value: unknown): string {
-  if (value === undefined) return 'not there';
+  if (value === undefined) return 'missing';
   return toText(value).slice(0, LONGEST);
 }

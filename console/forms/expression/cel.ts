@@ -1,4 +1,7 @@
-/** References as CEL writes them: `nodes.agent_1.data_content.items[0]["any key"]` for `$('agent_1').data_content.items[0]['any key']`. */
+/**
+ * Converts references to CEL: `nodes.agent_1.data_content.items[0]["any key"]` for
+ * `$('agent_1').data_content.items[0]['any key']`.
+ */
 import { parseTemplate } from '../../../api/expression/parse.ts';
 import type { PathStep, Reference } from '../../../api/expression/reference.ts';
 
@@ -27,13 +30,13 @@ const RESERVED = new Set([
   'while',
 ]);
 
-/** One step into a value as CEL writes it. */
+/** One path step in CEL. */
 export function celStep(step: PathStep): string {
   if (typeof step === 'number') return `[${step}]`;
   return NAME.test(step) && !RESERVED.has(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
 }
 
-/** A reference, as it is written between braces, in CEL. A text that is no reference stays as it is. */
+/** The CEL of a reference as it is written between braces. Other text stays unchanged. */
 export function celOf(written: string): string {
   const reference = referenceIn(written);
   if (reference === undefined) return written;

@@ -1,16 +1,16 @@
-/** What an expression in CEL yields with the outputs of the last run. Its compiler is large: this module is loaded when it is needed. */
+/** Previews of CEL expressions with the outputs of the last run. Import it lazily: the compiler is large. */
 import { compileCondition, compileValueExpression, evaluateValue } from '../../../api/cel.ts';
-import { notBefore, problemOf, scopeOf, valueOf, type Preview } from './preview.ts';
-import type { Sources } from './source.ts';
+import { unavailableNode, problemOf, scopeOf, valueOf, type Preview } from './preview.ts';
+import type { Sources } from '../source.ts';
 
-/** The preview of an expression; a condition must be true or false. */
+/** The preview of an expression. A condition must evaluate to a boolean. */
 export function previewCel(source: string, sources: Sources, isCondition: boolean): Preview {
   try {
     const compile = isCondition ? compileCondition : compileValueExpression;
     const expression = compile(source, { forEach: sources.element !== undefined });
     const known = sources.nodes.map(({ id }) => id);
     const stranger = expression.references.find((id) => !known.includes(id));
-    if (stranger !== undefined) return { kind: 'wrong', message: notBefore(stranger, known) };
+    if (stranger !== undefined) return { kind: 'wrong', message: unavailableNode(stranger, known) };
     const unknown = expression.references.filter(
       (id) => !sources.nodes.some((each) => each.id === id && each.isReal),
     );

@@ -1,4 +1,4 @@
-/** CodeMirror as the console's forms use it. Large: only `CodeInput.tsx`, which is loaded when it is first shown, imports it. */
+/** The CodeMirror setup of the forms. It is large: only the lazily loaded `CodeInput.tsx` imports it. */
 import {
   autocompletion,
   closeBrackets,
@@ -22,20 +22,20 @@ import {
   type DecorationSet,
   type ViewUpdate,
 } from '@codemirror/view';
-import { styleNonce } from '../../nonce.ts';
+import { styleNonce } from '../../ui/nonce.ts';
 import { celOf } from './cel.ts';
 import { completeCel, completeTemplate, type Option } from './complete.ts';
 import { CODE_THEME } from './codeTheme.ts';
-import { REFERENCE_TYPE, type Sources } from './source.ts';
+import { REFERENCE_TYPE, type Sources } from '../source.ts';
 
-/** `template`: text with references in braces. `json`: JSON whose texts may hold references. */
+/** `template`: text with references in braces. `json`: JSON whose strings may hold references. */
 export type CodeLanguage = 'template' | 'cel' | 'json';
 
 type Setup = {
   language: CodeLanguage;
   isMultiline: boolean;
   isReadOnly: boolean;
-  /** Asked for whenever options are shown. */
+  /** Read whenever options are shown. */
   sources: () => Sources;
   onChange: (text: string) => void;
 };
@@ -70,7 +70,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
   ];
 }
 
-/** What was pasted with line breaks gets spaces. */
+/** Pasted line breaks become spaces. */
 const ONE_LINE: Extension = [
   EditorView.clipboardInputFilter.of((text) => text.replace(/\s*\n\s*/g, ' ')),
   EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : change)),
@@ -100,8 +100,8 @@ function shown(option: Option, language: CodeLanguage): Shown {
 
 type Taken = { from: number; to: number; language: CodeLanguage };
 
-/** Writes the option, closes the braces where they are open, and shows what can be read out of it. */
-function take(view: EditorView, { insert, goesOn }: Option, { from, to, language }: Taken): void {
+/** Inserts the option, closes open braces, and shows the next options. */
+function take(view: EditorView, { insert, hasMore }: Option, { from, to, language }: Taken): void {
   const text = view.state.doc.toString();
   const space = language !== 'cel' && text[from - 1] === '{' ? ' ' : '';
   const rest = text.slice(to);
@@ -112,10 +112,10 @@ function take(view: EditorView, { insert, goesOn }: Option, { from, to, language
     selection: { anchor: from + written.length },
     userEvent: 'input.complete',
   });
-  if (goesOn && written.endsWith('.')) setTimeout(() => startCompletion(view), 0);
+  if (hasMore && written.endsWith('.')) setTimeout(() => startCompletion(view), 0);
 }
 
-/** A reference that is dropped is written in braces, unless it falls into some. */
+/** A dropped reference gets braces, unless it is dropped into some. */
 function dropping(language: CodeLanguage): Extension {
   return EditorView.domEventHandlers({
     drop: (event, view) => {
@@ -133,7 +133,7 @@ function dropping(language: CodeLanguage): Extension {
   });
 }
 
-/** Writes a reference at a place, or over what is selected. */
+/** Inserts a reference at a position or replaces the selection. */
 export function insertReference(
   view: EditorView,
   reference: string,
@@ -171,7 +171,7 @@ function markOf(text: string, isKey: boolean): Decoration {
   return ATOM;
 }
 
-/** Colours for references and values, in what is visible. */
+/** Highlights references and values in the visible range. */
 function colours(language: CodeLanguage): Extension {
   const matcher = new MatchDecorator({
     regexp: PATTERNS[language],

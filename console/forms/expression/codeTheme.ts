@@ -1,4 +1,4 @@
-/** How code looks in forms: as the other inputs do, in both colour schemes. */
+/** The style of code in forms, matching the other inputs in both color schemes. */
 import { EditorView } from '@codemirror/view';
 
 const mono = 'var(--mantine-font-family-monospace)';

@@ -1,30 +1,30 @@
 /**
- * What may be written at a place in an expression: nodes, their members, and what is in their last output. Pure; the editor only shows
- * it. Nothing is offered outside of braces, where everything is text.
+ * Completion of expressions: nodes, their members, and the content of their last output. Pure. Text outside
+ * of braces is not completed.
  */
 import type { NodeMember } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
-import { childrenOf, typeLabel, type Child, type Source, type Sources } from './source.ts';
+import { childrenOf, typeLabel, type Child, type Source, type Sources } from '../source.ts';
 
 export type Option = {
-  /** What is written in the place of what stands between `from` and the cursor. */
+  /** Replaces the text between `from` and the cursor. */
   insert: string;
   label: string;
   detail: string;
-  /** Something can be read out of it: the next options are shown at once. */
-  goesOn: boolean;
+  /** The value has members: show the next options at once. */
+  hasMore: boolean;
 };
 
 export type Completion = { from: number; options: Option[] };
 
 const MEMBER_HELP: Record<NodeMember, string> = {
-  text_content: 'its text',
-  data_content: 'its data',
-  error: 'why it failed',
+  text_content: 'text output',
+  data_content: 'data output',
+  error: 'error',
   headers: 'request headers',
 };
 
-/** Options for a text with references in braces, the cursor at `at`. */
+/** Options for a text with references in braces and the cursor at `at`. */
 export function completeTemplate(text: string, at: number, sources: Sources): Completion | undefined {
   const open = openBraces(text, at);
   if (open === undefined) return undefined;
@@ -33,7 +33,7 @@ export function completeTemplate(text: string, at: number, sources: Sources): Co
   return completePath(inside.slice(start), open + start, TEMPLATE, sources);
 }
 
-/** Options for an expression in CEL, the cursor at `at`. */
+/** Options for a CEL expression with the cursor at `at`. */
 export function completeCel(text: string, at: number, sources: Sources): Completion | undefined {
   const before = text.slice(0, at);
   if (isInQuotes(before.replace(/\[\s*(?:"[^"]*"|'[^']*')\s*\]/g, '')) && !/\[\s*["'][^"']*$/.test(before))
@@ -67,7 +67,7 @@ const CEL: Dialect = {
   start: /^nodes\.(?<id>\w+)(?=[.[])/,
 };
 
-/** `written` is a reference as far as it is written, from `from` on. */
+/** `written` is the started reference, beginning at `from`. */
 function completePath(
   written: string,
   from: number,
@@ -92,14 +92,14 @@ function startsOf(dialect: Dialect, { nodes, element }: Sources): Option[] {
       insert: `${dialect.node(source.id)}.`,
       label: dialect.node(source.id),
       detail: source.label === source.id ? source.kind : source.label,
-      goesOn: true,
+      hasMore: true,
     }),
   );
   if (element === undefined) return known;
   const isDeep = childrenOf(element.item).length > 0;
   return [
-    { insert: dialect.item, label: dialect.item, detail: 'the element', goesOn: isDeep },
-    { insert: dialect.index, label: dialect.index, detail: 'its index, from 0', goesOn: false },
+    { insert: dialect.item, label: dialect.item, detail: 'current element', hasMore: isDeep },
+    { insert: dialect.index, label: dialect.index, detail: 'index of the element, from 0', hasMore: false },
     ...known,
   ];
 }
@@ -124,7 +124,7 @@ function completeMembers(
       insert: `.${name}`,
       label: name,
       detail: MEMBER_HELP[name],
-      goesOn: name !== 'text_content' && childrenOf(source.output[name]).length > 0,
+      hasMore: name !== 'text_content' && childrenOf(source.output[name]).length > 0,
     }),
   );
   return completion(spot.from + spot.offset, options, rest);
@@ -133,7 +133,7 @@ function completeMembers(
 const WHOLE_STEP =
   /^(?:\.(?<name>[\p{L}_$][\p{L}\p{N}_$]*)|\[\s*(?<index>\d+)\s*\]|\[\s*(?<quote>['"])(?<key>.*?)\k<quote>\s*\])(?=[.[])/u;
 
-/** The steps that are written to the end are followed; what is left is being written. */
+/** Follows the complete steps; the rest is the step being typed. */
 function completeBelow(
   written: string,
   { from, offset }: Spot,
@@ -154,13 +154,13 @@ function completeBelow(
       insert: dialect.step(child),
       label: typeof child.step === 'number' ? `[${child.step}]` : child.step,
       detail: typeLabel(child.value),
-      goesOn: childrenOf(child.value).length > 0,
+      hasMore: childrenOf(child.value).length > 0,
     }),
   );
   return completion(from + written.length - rest.length, options, rest);
 }
 
-/** The options that have what is written in them, whatever stands around it. */
+/** The options that contain the typed text. */
 function completion(from: number, options: Option[], written: string): Completion | undefined {
   const typed = plain(written);
   const fitting = options.filter(({ label }) => plain(label).includes(typed));
@@ -171,7 +171,7 @@ function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}_]/gu, '');
 }
 
-/** Where the braces begin whose inside the place is in: behind them. */
+/** The position after the braces that enclose `at`. */
 function openBraces(text: string, at: number): number | undefined {
   const before = text.slice(0, at);
   const open = before.lastIndexOf('{{');

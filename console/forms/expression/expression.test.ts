@@ -4,7 +4,7 @@ import { celOf } from './cel.ts';
 import { previewCel } from './celPreview.ts';
 import { completeCel, completeTemplate } from './complete.ts';
 import { previewOf, whileWriting } from './preview.ts';
-import { childrenOf, sourceOf, type Sources } from './source.ts';
+import { childrenOf, sourceOf, type Sources } from '../source.ts';
 
 const webhook: WorkflowNode = {
   id: 'trigger',
@@ -49,21 +49,21 @@ test.each<[text: string, labels: string[] | undefined]>([
   ["{{ $('trigger').text_content.|", undefined],
   ["{{ $('nobody').|", undefined],
   ["{{ $('agent_1').data_content.usage.|", ['input_tokens', 'output_tokens', 'total_tokens']],
-])('in %s completion offers %j', (text, expected) => {
+])('completion in %s offers %j', (text, expected) => {
   expect(labels(text)).toEqual(expected);
 });
 
-test('inside forEach the element and its members are offered', () => {
+test('completion offers the element and its members inside forEach', () => {
   expect(labels('{{ |', each)).toEqual(['$item', '$index', "$('agent_1')", "$('trigger')"]);
   expect(labels('{{ $item.|', each)).toEqual(['name']);
   expect(celLabels('item.|', each)).toEqual(['name']);
 });
 
-test('what is taken replaces what is being written and keeps what stands before', () => {
+test('an accepted option replaces the typed part only', () => {
   const text = "a {{ $('trigger').data_content.it";
   expect(completeTemplate(text, text.length, sources)).toMatchObject({
     from: text.length - '.it'.length,
-    options: [{ insert: '.items', goesOn: true }],
+    options: [{ insert: '.items', hasMore: true }],
   });
   const odd = "{{ $('trigger').data_content.items[0].";
   expect(completeTemplate(odd, odd.length, sources)?.options[1]?.insert).toBe("['any key']");
@@ -77,7 +77,7 @@ test.each<[text: string, labels: string[] | undefined]>([
   ['size(nodes.trigger.data_content.|', ['total', 'items', 'empty']],
   ['"text no|', undefined],
   ['nodes.trigger.data_content.items[0]["any key"] == tr|', ['nodes.trigger']],
-])('in CEL %s completion offers %j', (text, expected) => {
+])('completion in CEL %s offers %j', (text, expected) => {
   expect(celLabels(text)).toEqual(expected);
 });
 
@@ -104,7 +104,7 @@ test.each<[value: unknown, preview: object]>([
   ],
   [
     "{{ $('other').text_content }}",
-    { kind: 'wrong', message: expect.stringContaining('write one of trigger, agent_1') },
+    { kind: 'wrong', message: expect.stringContaining('use one of trigger, agent_1') },
   ],
   ['{{ $item }}', { kind: 'wrong', message: '$item exists only inside a node with forEach' }],
   ['{{ name }}', { kind: 'wrong', message: expect.stringContaining('line 1, column 4') }],
@@ -112,7 +112,7 @@ test.each<[value: unknown, preview: object]>([
   expect(previewOf(value, sources)).toMatchObject(preview);
 });
 
-test('the element of forEach is previewed by its first one', () => {
+test('the element of forEach is previewed with its first value', () => {
   expect(previewOf('{{ $item.name }} {{ $index }}', each)).toEqual({
     kind: 'value',
     text: 'Ada 0',
@@ -129,24 +129,24 @@ test.each<[source: string, preview: object]>([
   expect(previewCel(source, sources, false)).toMatchObject(preview);
 });
 
-test('a condition that is no condition says so', () => {
+test('a condition that is not boolean is reported', () => {
   expect(previewCel('1 + 1', sources, true)).toMatchObject({ kind: 'wrong' });
 });
 
-test('nothing is called wrong while somebody is writing it', () => {
+test('errors are not reported while the user types', () => {
   const preview = previewOf("a {{ $('trigger').", sources);
   expect(whileWriting(preview, false).kind).toBe('wrong');
   expect(whileWriting(preview, true).kind).toBe('unfinished');
   expect(whileWriting({ kind: 'plain' }, true).kind).toBe('plain');
 });
 
-test('hostile keys are offered in quotes, and nothing inherited is', () => {
+test('unusual keys are offered in quotes, and inherited ones are not', () => {
   const value = JSON.parse('{"__proto__": 1, "a\'b": 2}') as unknown;
   expect(childrenOf(value).map(({ written }) => written)).toEqual(['.__proto__', String.raw`['a\'b']`]);
   expect(childrenOf('text')).toEqual([]);
 });
 
-test('before the first run values are shown with the test data, as a test run would have them', () => {
+test('before the first run, previews use the test data', () => {
   const at = (trigger: WorkflowNode, kind: 'manual' | 'webhook'): Sources => ({
     nodes: [sourceOf(trigger, kind, undefined, false)],
   });
@@ -160,7 +160,7 @@ test('before the first run values are shown with the test data, as a test run wo
   expect(previewOf(name, at({ id: 't', manual: {} }, 'manual'))).toEqual({ kind: 'unknown', nodes: ['t'] });
 });
 
-test('of the headers that a webhook admits nothing is known from test data', () => {
+test('headers of a webhook are unknown in test data', () => {
   const trigger: WorkflowNode = {
     id: 't',
     webhook: { path: 'in', headers: ['X-Id'], testData: { data_content: { name: 'Ada' } } },

@@ -1,26 +1,26 @@
-/** What an expression yields with the outputs of the last run, in words; and what is wrong with it, in the words of the parser. */
+/** Previews of expressions with the outputs of the last run, and their errors. */
 import { ExpressionError, MissingValueError } from '../../../api/expression/errors.ts';
 import { evaluate, toText } from '../../../api/expression/evaluate.ts';
 import type { Scope } from '../../../api/expression/scope.ts';
 import { compileValue, referencesOf, type CompiledValue } from '../../../api/expression/template.ts';
-import { typeLabel, type Sources } from './source.ts';
+import { typeLabel, type Sources } from '../source.ts';
 
 export type Preview =
-  /** Nothing to say: there is no reference in it. */
+  /** Nothing to preview: the text has no reference. */
   | { kind: 'plain' }
-  /** It cannot be used yet, and somebody is writing it. */
+  /** Invalid, but still being typed. */
   | { kind: 'unfinished'; message: string }
   | { kind: 'value'; text: string; type: string }
-  /** What it names has produced nothing yet. */
+  /** A node that it refers to has no output yet. */
   | { kind: 'unknown'; nodes: string[] }
-  /** It cannot be used: not written well, or it names what may not be named. */
+  /** Invalid, or refers to a node that is not available. */
   | { kind: 'wrong'; message: string }
-  /** Well written, but with the last outputs it would fail. */
+  /** Valid, but fails with the last outputs. */
   | { kind: 'missing'; message: string };
 
 const LONGEST = 2_000;
 
-/** The scope of the last outputs. */
+/** The evaluation scope of the last outputs. */
 export function scopeOf({ nodes, element }: Sources): Scope {
   return {
     node: (id) => {
@@ -31,13 +31,13 @@ export function scopeOf({ nodes, element }: Sources): Scope {
   };
 }
 
-/** The preview of a value of a parameter: a text, or JSON with texts in it. */
+/** The preview of a parameter: a text, or JSON that contains texts. */
 export function previewOf(value: unknown, sources: Sources): Preview {
   try {
     const compiled = compileValue(value);
     if (referencesOf(compiled).length === 0) return { kind: 'plain' };
     return (
-      strangerIn(compiled, sources) ??
+      unavailableReference(compiled, sources) ??
       unknownIn(compiled, sources) ??
       valueOf(evaluate(compiled, scopeOf(sources)))
     );
@@ -46,7 +46,7 @@ export function previewOf(value: unknown, sources: Sources): Preview {
   }
 }
 
-/** A value as the preview shows it. */
+/** A value as a preview. */
 export function valueOf(value: unknown): Preview {
   const text = toText(value);
   return {
@@ -56,20 +56,20 @@ export function valueOf(value: unknown): Preview {
   };
 }
 
-/** What was thrown, as the preview shows it. */
+/** An error as a preview. */
 export function problemOf(error: unknown): Preview {
   if (error instanceof MissingValueError) return { kind: 'missing', message: error.message };
   if (error instanceof ExpressionError) return { kind: 'wrong', message: error.message };
   throw error;
 }
 
-/** Nothing is called wrong while it is being written. */
+/** Errors are reported only after typing has stopped. */
 export function whileWriting(preview: Preview, isBeingWritten: boolean): Preview {
   return preview.kind === 'wrong' && isBeingWritten ? { ...preview, kind: 'unfinished' } : preview;
 }
 
-/** What is wrong where a reference names a node that no way leads from. */
-function strangerIn(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
+/** The error of a reference to a node that does not run before this one. */
+function unavailableReference(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
   for (const reference of referencesOf(compiled)) {
     if (reference.source !== 'node') {
       if (element !== undefined) continue;
@@ -78,7 +78,7 @@ function strangerIn(compiled: CompiledValue, { nodes, element }: Sources): Previ
     if (nodes.some(({ id }) => id === reference.node)) continue;
     return {
       kind: 'wrong',
-      message: notBefore(
+      message: unavailableNode(
         reference.node,
         nodes.map(({ id }) => id),
       ),
@@ -87,11 +87,10 @@ function strangerIn(compiled: CompiledValue, { nodes, element }: Sources): Previ
   return undefined;
 }
 
-/** Why a node cannot be named, and which can. */
-export function notBefore(id: string, known: string[]): string {
-  const offered =
-    known.length === 0 ? 'there is no node before this one' : `write one of ${known.join(', ')}`;
-  return `no way leads from a node '${id}' to this one: ${offered}`;
+/** Why a node cannot be referred to, and which can. */
+export function unavailableNode(id: string, known: string[]): string {
+  const offered = known.length === 0 ? 'no node runs before this one' : `use one of ${known.join(', ')}`;
+  return `node '${id}' does not run before this one: ${offered}`;
 }
 
 function unknownIn(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {

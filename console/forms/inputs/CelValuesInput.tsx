@@ -1,12 +1,14 @@
-/** What the skill `set` computes: names with an expression in CEL each, or one expression whose value is the whole output. */
+/**
+ * The values of the skill `set`: names with a CEL expression each, or one expression for the whole output.
+ */
 import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { valuesOf } from '../values.ts';
 import { JsonInput } from './CodeFields.tsx';
-import { FieldLabel } from './FieldLabel.tsx';
-import type { InputProps } from './props.ts';
+import { FieldLabel } from '../FieldLabel.tsx';
+import type { InputProps } from '../props.ts';
 
 type Shape = 'names' | 'one' | 'json';
 

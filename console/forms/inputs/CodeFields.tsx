@@ -1,4 +1,4 @@
-/** Inputs for JSON. What is no JSON yet stays in the input, and is not taken. */
+/** Inputs for JSON. Invalid JSON stays in the input and is not applied. */
 import { Input, SegmentedControl } from '@mantine/core';
 import { useEffect, useId, useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
@@ -6,15 +6,15 @@ import { LazyCode } from '../expression/LazyCode.tsx';
 import { previewOf } from '../expression/preview.ts';
 import { PreviewLine } from '../expression/PreviewLine.tsx';
 import { useFormScope } from '../scope.ts';
-import { FieldLabel } from './FieldLabel.tsx';
-import type { InputProps } from './props.ts';
+import { FieldLabel } from '../FieldLabel.tsx';
+import type { InputProps } from '../props.ts';
 
-/** A free value: any one, or an object. */
+/** Any value, or any object. */
 export function FreeInput(props: InputProps<'json'>) {
   return props.field.editor.accepts === 'any' ? <AnyInput {...props} /> : <JsonInput {...props} />;
 }
 
-/** Any JSON value: a text as it is, or JSON. */
+/** Any JSON value: plain text, or JSON. */
 function AnyInput(props: InputProps<'json'>) {
   const { field, value, onChange, error, isReadOnly } = props;
   const [isText, setText] = useState(typeof value === 'string' || value === undefined);
@@ -50,7 +50,7 @@ function AnyInput(props: InputProps<'json'>) {
   );
 }
 
-/** A text that is JSON becomes what it says. */
+/** Parses text that is valid JSON. */
 function parsedOr(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
@@ -68,7 +68,7 @@ export function JsonInput(props: InputProps<'json'>) {
   const read = readJson(text, field.editor.accepts);
   useEffect(() => {
     if (!read.ok || JSON.stringify(read.value) !== JSON.stringify(value)) setText(jsonText(value));
-    // Only what comes from outside counts: what is typed is the text itself.
+    // Only external changes reset the text: typed text is the source.
   }, [JSON.stringify(value)]);
   return (
     <Input.Wrapper
@@ -118,11 +118,11 @@ function readJson(text: string, accepts: 'any' | 'object'): Read {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (accepts === 'object' && !isObject)
-      return { ok: false, message: 'Write a JSON object: { "name": "value" }.' };
+      return { ok: false, message: 'Enter a JSON object: { "name": "value" }.' };
     return { ok: true, value };
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/ in JSON at position \d+/, '') : '';
-    return { ok: false, message: `Not JSON yet, so not taken: ${reason}` };
+    return { ok: false, message: `Invalid JSON, not applied: ${reason}` };
   }
 }
 

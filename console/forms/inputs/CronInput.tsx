@@ -1,11 +1,11 @@
-/** A cron expression: in words, with the next times in the time zone beside it, and the usual ones to take. */
+/** A cron expression with its description, next times, and common presets. */
 import { Button, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { CRON_FIELDS } from '../../../api/cron.ts';
 import { useSiblings } from '../scope.ts';
-import type { CronWords } from './cronWords.ts';
+import type { CronDescription } from './cron.ts';
 import { wrapperOf } from './PlainInputs.tsx';
-import type { InputProps } from './props.ts';
+import type { InputProps } from '../props.ts';
 
 const PRESETS: [label: string, cron: string][] = [
   ['Every 15 minutes', '*/15 * * * *'],
@@ -58,12 +58,12 @@ export function CronInput(props: InputProps<'cron'>) {
 const COUNT = 5;
 
 function Times({ cron, zone }: { cron: string; zone: string }) {
-  const [said, setSaid] = useState<CronWords>();
+  const [said, setSaid] = useState<CronDescription>();
   useEffect(() => {
     let isHere = true;
     const say = async () => {
-      const { cronWords } = await import('./cronWords.ts');
-      if (isHere) setSaid(SYNTAX.test(cron) ? cronWords(cron, zone, Date.now(), COUNT) : NO_CRON);
+      const { describeCron } = await import('./cron.ts');
+      if (isHere) setSaid(SYNTAX.test(cron) ? describeCron(cron, zone, Date.now(), COUNT) : NO_CRON);
     };
     void say();
     return () => {
@@ -91,9 +91,9 @@ function Times({ cron, zone }: { cron: string; zone: string }) {
   );
 }
 
-const NO_CRON: CronWords = {
+const NO_CRON: CronDescription = {
   ok: false,
-  message: 'Write five fields with spaces between: minute, hour, day of month, month, day of week.',
+  message: 'Enter five fields separated by spaces: minute, hour, day of month, month, day of week.',
 };
 
 function timeIn(time: number, timeZone: string): string {

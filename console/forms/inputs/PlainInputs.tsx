@@ -1,10 +1,10 @@
-/** Inputs for values of one line: texts, numbers, choices, durations. */
+/** Inputs for simple values: text, numbers, choices, durations. */
 import { Input, MultiSelect, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import type { Field } from '../fields.ts';
 import { choiceLabel } from '../labels.ts';
 import { scalarOf, scalarText } from '../values.ts';
-import { FieldLabel } from './FieldLabel.tsx';
-import type { InputProps } from './props.ts';
+import { FieldLabel } from '../FieldLabel.tsx';
+import type { InputProps } from '../props.ts';
 
 type LineProps = Omit<InputProps<'text'>, 'field'> & {
   field: Omit<Field, 'editor'> & { editor: { kind: 'text' | 'duration' | 'scalar' } };
@@ -21,7 +21,7 @@ export function PlainTextInput(props: LineProps) {
         onChange(isScalar ? scalarOf(currentTarget.value) : currentTarget.value)
       }
       placeholder={
-        field.editor.kind === 'duration' ? (field.placeholder ?? 'such as 30s or 5m') : field.placeholder
+        field.editor.kind === 'duration' ? (field.placeholder ?? 'for example 30s or 5m') : field.placeholder
       }
       error={error}
       readOnly={isReadOnly}
@@ -30,7 +30,7 @@ export function PlainTextInput(props: LineProps) {
   );
 }
 
-/** A text of several lines that holds no references. */
+/** Text of several lines without references. */
 export function LongTextInput(props: InputProps<'longText'>) {
   const { field, value, onChange, error, isReadOnly } = props;
   return (
@@ -125,7 +125,7 @@ export function ChoicesInput(props: InputProps<'choices'>) {
   );
 }
 
-/** What all inputs have in common: label, help, and what is said of them. */
+/** The props that all inputs share: label, help, error. */
 export function wrapperOf({
   field,
   actions,
@@ -149,7 +149,7 @@ function textOf(value: unknown): string {
   return value === undefined ? '' : scalarTextOf(value);
 }
 
-/** A value of another type than the schema has is shown, too: it can only be mended when it is seen. */
+/** Values of a wrong type are shown too, so that users can fix them. */
 function scalarTextOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,33 +1,22 @@
-/** Inputs for lists, names with values, objects, and for one of several ways. */
-import {
-  ActionIcon,
-  Button,
-  Fieldset,
-  Group,
-  Input,
-  SegmentedControl,
-  Select,
-  Stack,
-  TagsInput,
-  TextInput,
-} from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
+/** Inputs for lists, maps, objects, exclusive options and values of several shapes. */
+import { Fieldset, Group, Input, SegmentedControl, Select, Stack, TagsInput, TextInput } from '@mantine/core';
+import { useState, type ComponentType } from 'react';
 import type { Editor, Field } from '../fields.ts';
-import { FieldInput } from '../FieldInput.tsx';
 import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } from '../values.ts';
-import { FieldLabel } from './FieldLabel.tsx';
+import { AddButton, Framed, RemoveButton } from './Framed.tsx';
 import { wrapperOf } from './PlainInputs.tsx';
-import type { InputProps } from './props.ts';
+import type { FieldInputProps, InputProps } from '../props.ts';
 
-/** Short values that hold no references are tags; others have inputs of their own. */
-export function ListInput(props: InputProps<'list'>) {
+/** `Field` renders the fields of the structure. */
+type Nested<K extends Editor['kind']> = InputProps<K> & { Field: ComponentType<FieldInputProps> };
+
+/** Short values without references are tags. Others have their own inputs. */
+export function ListInput(props: Nested<'list'>) {
   const { editor, isExpression } = props.field;
   const isTags = editor.item.kind === 'scalar' || (editor.item.kind === 'text' && !isExpression);
   return isTags ? <TagListInput {...props} /> : <RowListInput {...props} />;
 }
 
-/** Short texts, as tags. */
 function TagListInput(props: InputProps<'list'>) {
   const { field, value, onChange, error, isReadOnly } = props;
   const tags = Array.isArray(value) ? value.map(scalarText) : [];
@@ -38,7 +27,7 @@ function TagListInput(props: InputProps<'list'>) {
       {...wrapperOf(props)}
       value={tags}
       onChange={(next) => onChange(isText ? next : next.map(scalarOf))}
-      placeholder={tags.length === 0 ? (field.placeholder ?? 'Write one and press Enter') : ''}
+      placeholder={tags.length === 0 ? (field.placeholder ?? 'Type a value and press Enter') : ''}
       acceptValueOnBlur
       splitChars={[',']}
       error={error}
@@ -47,8 +36,7 @@ function TagListInput(props: InputProps<'list'>) {
   );
 }
 
-/** A list whose elements have inputs of their own. */
-function RowListInput({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'list'>) {
+function RowListInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'list'>) {
   const items: unknown[] = Array.isArray(value) ? value : [];
   const item = (index: number): Field => ({
     name: String(index),
@@ -62,7 +50,7 @@ function RowListInput({ field, path, value, onChange, error, isReadOnly, actions
       {items.map((element, index) => (
         <Group key={index} gap={6} align="flex-end" wrap="nowrap">
           <div style={{ flex: 1, minWidth: 0 }}>
-            <FieldInput
+            <Field
               field={item(index)}
               path={`${path}[${index}]`}
               value={element}
@@ -70,7 +58,7 @@ function RowListInput({ field, path, value, onChange, error, isReadOnly, actions
             />
           </div>
           {!isReadOnly && (
-            <Remove
+            <RemoveButton
               label={`Remove ${field.label} ${index + 1}`}
               onClick={() => onChange(items.toSpliced(index, 1))}
             />
@@ -78,7 +66,7 @@ function RowListInput({ field, path, value, onChange, error, isReadOnly, actions
         </Group>
       ))}
       {!isReadOnly && (
-        <Add
+        <AddButton
           label={`Add to ${field.label}`}
           onClick={() => onChange([...items, emptyOf(field.editor.item)])}
         />
@@ -87,14 +75,13 @@ function RowListInput({ field, path, value, onChange, error, isReadOnly, actions
   );
 }
 
-/** What a new element begins as. */
+/** The initial value of a new element. */
 function emptyOf({ kind }: Editor): unknown {
   if (kind === 'object' || kind === 'secretRef' || kind === 'oneOf' || kind === 'map') return {};
   return kind === 'json' ? null : '';
 }
 
-/** Names, and for each a value. */
-export function MapInput({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'map'>) {
+export function MapInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'map'>) {
   const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
   const shown = isSame(rows, valuesOf(value)) ? rows : Object.entries(valuesOf(value));
   const change = (next: [string, unknown][]) => {
@@ -118,7 +105,7 @@ export function MapInput({ field, path, value, onChange, error, isReadOnly, acti
             onChange={({ currentTarget }) => change(shown.with(index, [currentTarget.value, member]))}
           />
           <div style={{ flex: 1, minWidth: 0 }}>
-            <FieldInput
+            <Field
               field={{ ...memberField(field, name), editor: field.editor.value }}
               path={`${path}.${name}`}
               value={member}
@@ -127,14 +114,16 @@ export function MapInput({ field, path, value, onChange, error, isReadOnly, acti
             />
           </div>
           {!isReadOnly && (
-            <Remove
+            <RemoveButton
               label={`Remove ${name || `row ${index + 1}`}`}
               onClick={() => change(shown.toSpliced(index, 1))}
             />
           )}
         </Group>
       ))}
-      {!isReadOnly && <Add label={`Add to ${field.label}`} onClick={() => setRows([...shown, ['', '']])} />}
+      {!isReadOnly && (
+        <AddButton label={`Add to ${field.label}`} onClick={() => setRows([...shown, ['', '']])} />
+      )}
     </Framed>
   );
 }
@@ -149,9 +138,8 @@ function isSame(rows: [string, unknown][], values: Values): boolean {
   return JSON.stringify(named) === JSON.stringify(values);
 }
 
-/** The members of an object. */
-export function ObjectInput({ field, path, value, onChange, error, actions }: InputProps<'object'>) {
-  // What an optional object must have is needed only when it is there.
+export function ObjectInput({ Field, field, path, value, onChange, error, actions }: Nested<'object'>) {
+  // Members of an optional object are required only if the object exists.
   const isThere = field.isRequired || !isNothing(value);
   const fields = field.editor.fields.map((member) => ({
     ...member,
@@ -159,17 +147,22 @@ export function ObjectInput({ field, path, value, onChange, error, actions }: In
   }));
   return (
     <Framed field={field} error={error} actions={actions}>
-      <Members fields={fields} path={path} value={value} onChange={onChange} />
+      <Members Field={Field} fields={fields} path={path} value={value} onChange={onChange} />
     </Framed>
   );
 }
 
-type MembersProps = { fields: Field[]; path: string; value: unknown; onChange: (value: unknown) => void };
+type MembersProps = Pick<Nested<'object'>, 'Field'> & {
+  fields: Field[];
+  path: string;
+  value: unknown;
+  onChange: (value: unknown) => void;
+};
 
-function Members({ fields, path, value, onChange }: MembersProps) {
+function Members({ Field, fields, path, value, onChange }: MembersProps) {
   const values = valuesOf(value);
   return fields.map((field) => (
-    <FieldInput
+    <Field
       key={field.name}
       field={field}
       path={`${path}.${field.name}`}
@@ -179,8 +172,8 @@ function Members({ fields, path, value, onChange }: MembersProps) {
   ));
 }
 
-/** None or one of several ways, each with fields of its own. */
-export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: InputProps<'oneOf'>) {
+/** None or one of several options, each with its own fields. */
+export function OneOfInput({ Field, field, path, value, onChange, error, isReadOnly }: Nested<'oneOf'>) {
   const { options, common } = field.editor;
   const values = valuesOf(value);
   const chosen = options.find(({ name }) => values[name] !== undefined);
@@ -206,6 +199,7 @@ export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: 
           <Stack gap="xs">
             {chosen.help !== undefined && <Input.Description>{chosen.help}</Input.Description>}
             <Members
+              Field={Field}
               fields={chosen.editor.fields}
               path={`${path}.${chosen.name}`}
               value={values[chosen.name]}
@@ -215,7 +209,7 @@ export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: 
         </Fieldset>
       )}
       {chosen !== undefined && common.length > 0 && (
-        <Members fields={common} path={path} value={value} onChange={onChange} />
+        <Members Field={Field} fields={common} path={path} value={value} onChange={onChange} />
       )}
     </Stack>
   );
@@ -223,13 +217,12 @@ export function OneOfInput({ field, path, value, onChange, error, isReadOnly }: 
 
 const SHAPES: Partial<Record<Editor['kind'], string>> = { map: 'By name', list: 'As a list', json: 'JSON' };
 
-/** A value of one shape or another. */
-export function ShapesInput(props: InputProps<'shapes'>) {
-  const { field, value, onChange, isReadOnly } = props;
+export function ShapesInput(props: Nested<'shapes'>) {
+  const { Field, field, value, onChange, isReadOnly } = props;
   const { shapes } = field.editor;
   const [kind, setKind] = useState(Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json'));
   const editor = shapes.find((shape) => shape.kind === kind) ?? { kind: 'json', accepts: 'any' };
-  // Elements of lists are written in one line, as the values of maps are.
+  // Elements of lists are single values, like values of maps.
   const shown: Editor = editor.kind === 'list' ? { kind: 'list', item: { kind: 'scalar' } } : editor;
   const swap = (
     <SegmentedControl
@@ -245,7 +238,7 @@ export function ShapesInput(props: InputProps<'shapes'>) {
     />
   );
   return (
-    <FieldInput
+    <Field
       key={kind}
       field={{ ...field, editor: shown }}
       path={props.path}
@@ -258,54 +251,5 @@ export function ShapesInput(props: InputProps<'shapes'>) {
         </>
       }
     />
-  );
-}
-
-type GroupProps = {
-  field: { label: string; help?: string; isRequired: boolean };
-  error: string | undefined;
-  actions?: React.ReactNode;
-  children: React.ReactNode;
-};
-
-function Framed({ field, error, actions, children }: GroupProps) {
-  return (
-    <Input.Wrapper
-      size="xs"
-      role="group"
-      aria-label={field.label}
-      labelElement="div"
-      label={<FieldLabel label={field.label} isRequired={field.isRequired} actions={actions} />}
-      labelProps={{ style: { width: '100%' } }}
-      description={field.help}
-      error={error}
-    >
-      <Stack gap={6} pl="sm" style={{ borderLeft: '2px solid var(--mantine-color-default-border)' }}>
-        {children}
-      </Stack>
-    </Input.Wrapper>
-  );
-}
-
-function Add({ label, onClick }: { label: string; onClick: () => void }) {
-  return (
-    <Button
-      size="compact-xs"
-      variant="subtle"
-      leftSection={<IconPlus size={14} />}
-      onClick={onClick}
-      aria-label={label}
-      style={{ alignSelf: 'flex-start' }}
-    >
-      Add
-    </Button>
-  );
-}
-
-function Remove({ label, onClick }: { label: string; onClick: () => void }) {
-  return (
-    <ActionIcon size={30} variant="subtle" color="gray" aria-label={label} onClick={onClick}>
-      <IconTrash size={16} />
-    </ActionIcon>
   );
 }

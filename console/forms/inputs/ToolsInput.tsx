@@ -1,14 +1,16 @@
-/** Skills that a model may call: for each its credential, when to call it, and parameters that the model cannot set. */
+/** Skills that a model may call, each with its credential, description and fixed parameters. */
 import { ActionIcon, Button, Group, Input, Paper, Stack, Text } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import type { ComponentType } from 'react';
 import { schemas } from 'windlass:schemas';
 import { fieldsOf, type Field } from '../fields.ts';
 import { labelOf } from '../labels.ts';
-import { SchemaForm } from '../SchemaForm.tsx';
 import { valuesOf, type Values } from '../values.ts';
-import type { InputProps } from './props.ts';
+import type { InputProps, SchemaFormProps } from '../props.ts';
 
-export function ToolsInput({ field, path, value, onChange, error, isReadOnly }: InputProps<'tools'>) {
+type Props = InputProps<'tools'> & { Form: ComponentType<SchemaFormProps> };
+
+export function ToolsInput({ Form, field, path, value, onChange, error, isReadOnly }: Props) {
   const tools: unknown[] = Array.isArray(value) ? value : [];
   return (
     <Input.Wrapper
@@ -39,7 +41,7 @@ export function ToolsInput({ field, path, value, onChange, error, isReadOnly }: 
                 </ActionIcon>
               )}
             </Group>
-            <SchemaForm
+            <Form
               key={titleOf(valuesOf(tool), index)}
               isFlat
               fields={toolFields(valuesOf(tool))}
@@ -69,7 +71,7 @@ function titleOf({ skill }: Values, index: number): string {
   return typeof skill === 'string' && skill !== '' ? labelOf(skill) : `Tool ${index + 1}`;
 }
 
-/** The fields of a tool; a skill that takes no credential offers none. */
+/** The fields of a tool. Skills without credentials offer none. */
 function toolFields({ skill: name }: Values): Field[] {
   const items = schemas.steps['agent']?.properties?.['tools']?.items ?? {};
   const skill = schemas.skills.find((each) => each.name === name);

@@ -1,13 +1,13 @@
-/** A question to an HTTP API, shaped by steps in CEL. */
+/** Queries an HTTP API, with CEL steps for the request and the response. */
 import type { Template } from './template.ts';
 
 export const askAnApi: Template = {
   id: 'ask-an-api',
   trigger: 'webhook',
-  text: 'A caller asks for a customer; two steps in CEL shape the question and the answer, and an HTTP API is asked between them.',
+  text: 'A webhook receives a customer name, an HTTP step queries an API, and two CEL steps prepare the request and the response.',
   needs: [],
   spec: {
-    displayName: 'Ask an API',
+    displayName: 'Query an API',
     active: false,
     nodes: [
       {

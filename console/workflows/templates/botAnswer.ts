@@ -1,10 +1,10 @@
-/** A message to a bot, answered by a model in the same chat. */
+/** A model answers messages to a bot. */
 import { model, type Template } from './template.ts';
 
 export const botAnswer: Template = {
   id: 'bot-answer',
   trigger: 'bot',
-  text: 'Somebody writes to a bot, a model writes an answer, and the bot sends it into the same chat.',
+  text: 'A user messages a bot, a model writes the answer, and the bot sends it to the same chat.',
   needs: [{ name: 'helper', kinds: ['bot'], what: 'a bot' }, model],
   spec: {
     displayName: 'Answer messages',

@@ -1,17 +1,17 @@
-/** A row in a spreadsheet for each letter in a folder. */
+/** Adds a spreadsheet row for each new file. */
 import { model, type Template } from './template.ts';
 
 export const fileRows: Template = {
   id: 'file-rows',
   trigger: 'fileStorage',
-  text: 'A letter comes into a folder, a model says in a sentence what it is about, and a spreadsheet gets a row for it.',
+  text: 'A file is added to a folder, a model summarizes it in one sentence, and a row is added to a spreadsheet.',
   needs: [
-    { name: 'letters', kinds: ['s3', 'oauth2'], what: 'a place with files' },
+    { name: 'letters', kinds: ['s3', 'oauth2'], what: 'file storage' },
     model,
-    { name: 'table', kinds: ['oauth2'], what: 'an account with spreadsheets' },
+    { name: 'table', kinds: ['oauth2'], what: 'a spreadsheet account' },
   ],
   spec: {
-    displayName: 'A row for each letter',
+    displayName: 'Log each file in a spreadsheet',
     active: false,
     nodes: [
       {

@@ -1,10 +1,10 @@
-/** The quickest first run: it is started by hand and says hello. */
+/** The quickest first run: started manually, says hello. */
 import type { Template } from './template.ts';
 
 export const hello: Template = {
   id: 'hello',
   trigger: 'manual',
-  text: 'Somebody starts it by hand, and it says hello. Needs no account: the quickest first run.',
+  text: 'Started manually, says hello. Needs no credentials: the quickest first run.',
   needs: [],
   spec: {
     displayName: 'Hello',

@@ -12,7 +12,7 @@ const credentialsOf = ({ nodes }: WorkflowSpec) =>
   });
 
 test.each(TEMPLATES.map((template) => [template.id, template] as const))(
-  'the template %s is a workflow that the API accepts, switched off, with test data',
+  'the template %s is a valid inactive workflow with test data',
   (_id, { spec, trigger, needs }) => {
     expect(workflowSpec.safeParse(spec)).toMatchObject({ success: true });
     expect(spec.active).toBe(false);
@@ -25,7 +25,7 @@ test.each(TEMPLATES.map((template) => [template.id, template] as const))(
 
 test.each(
   TEMPLATES.filter(({ id }) => id !== 'ask-an-api').map((template) => [template.id, template] as const),
-)('the template %s has the nodes of the example of that name', (id, { spec }) => {
+)('the template %s has the nodes of its example', (id, { spec }) => {
   const file = join(import.meta.dirname, '../../../examples', id, 'workflow.yaml');
   const example = parse(readFileSync(file, 'utf8')) as { spec: WorkflowSpec };
   const shape = ({ nodes }: WorkflowSpec) => nodes.map((node) => [node.id, kindOf(node), node.skill?.name]);

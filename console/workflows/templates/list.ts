@@ -1,4 +1,4 @@
-/** Workflows to begin with: those of `examples/`, with hosts of nobody, and credentials by what they are for. */
+/** The templates for new workflows: those of `examples/`, with placeholder hosts and credentials. */
 import { askAnApi } from './askAnApi.ts';
 import { botAnswer } from './botAnswer.ts';
 import { fileRows } from './fileRows.ts';

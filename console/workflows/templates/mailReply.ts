@@ -1,10 +1,10 @@
-/** A mail answered by a model in the same conversation. */
+/** A model replies to mail. */
 import { mail, model, type Template } from './template.ts';
 
 export const mailReply: Template = {
   id: 'mail-reply',
   trigger: 'mail',
-  text: 'A mail about an order arrives, a model writes the answer, and it goes to the sender in the same conversation.',
+  text: 'A mail about an order arrives, a model writes the answer, and the sender gets it as a reply.',
   needs: [{ name: 'mailbox', kinds: ['imap', 'oauth2'], what: 'a mailbox' }, model, mail],
   spec: {
     displayName: 'Answer mail',

@@ -1,10 +1,10 @@
-/** A mail on every working day. */
+/** Sends a mail every working day. */
 import { mail, type Template } from './template.ts';
 
 export const morningMail: Template = {
   id: 'morning-mail',
   trigger: 'schedule',
-  text: 'Every working day at half past six a mail goes out that says which day it is for.',
+  text: 'Sends a mail with the date every working day at 6:30.',
   needs: [mail],
   spec: {
     displayName: 'Morning mail',

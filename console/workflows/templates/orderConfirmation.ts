@@ -1,10 +1,10 @@
-/** An order by webhook, confirmed by a model and a mail. */
+/** Confirms orders from a webhook by mail. */
 import { mail, model, type Template } from './template.ts';
 
 export const orderConfirmation: Template = {
   id: 'order-confirmation',
   trigger: 'webhook',
-  text: 'An order comes in by webhook, a model writes the confirmation, the customer gets it by mail, and the caller gets an answer.',
+  text: 'A webhook receives an order, a model writes the confirmation, the customer gets it by mail, and the caller gets a response.',
   needs: [model, mail],
   spec: {
     displayName: 'Order confirmation',

@@ -1,4 +1,4 @@
-/** A new row of a spreadsheet, confirmed by a model and a mail. */
+/** Confirms new spreadsheet rows by mail. */
 import { mail, model, type Template } from './template.ts';
 
 const values = "{{ $('trigger').data_content.changes[0].values }}";
@@ -7,10 +7,10 @@ const valueOf = (column: string) => values.replace('values', `values.${column}`)
 export const rowMail: Template = {
   id: 'row-mail',
   trigger: 'spreadsheet',
-  text: 'Somebody adds an order to a spreadsheet, a model writes the confirmation, and the customer gets it by mail.',
-  needs: [{ name: 'sheets', kinds: ['oauth2'], what: 'an account with spreadsheets' }, model, mail],
+  text: 'An order is added to a spreadsheet, a model writes the confirmation, and the customer gets it by mail.',
+  needs: [{ name: 'sheets', kinds: ['oauth2'], what: 'a spreadsheet account' }, model, mail],
   spec: {
-    displayName: 'Confirm orders of a spreadsheet',
+    displayName: 'Confirm orders from a spreadsheet',
     active: false,
     nodes: [
       {

@@ -1,12 +1,13 @@
-/** What a template is, and the credentials that several of them need. */
+/** The type of templates, and the credentials that several of them need. */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import type { Need } from '../create.ts';
+
+/** A credential that a template needs, and the kinds that can replace it. */
+export type Need = { name: string; kinds: string[]; what: string };
 
 export type Template = {
   id: string;
   trigger: TriggerKind;
-  /** What it does, in a sentence. */
   text: string;
   needs: Need[];
   spec: WorkflowSpec & { displayName: string };

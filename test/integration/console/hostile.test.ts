@@ -156,7 +156,7 @@ const hostileCredential = () => ({
 const at = (path: string) => visitor.page.goto(new URL(path, system.consoleURL).href);
 const shows = (text: string) => visitor.page.getByText(text).first().waitFor();
 
-test('names and descriptions are text in the list, however many there are', async () => {
+test('names and descriptions are plain text in the list', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows`);
   await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
@@ -185,7 +185,7 @@ test('names and descriptions are text in the list, however many there are', asyn
   expect(deeds).toEqual([]);
 });
 
-test('the editor shows them as text, whatever the annotation for positions holds', async () => {
+test('the editor shows names as text, whatever the positions annotation contains', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows/hostile`);
   await page.locator('[data-card="call"]').waitFor();
@@ -195,7 +195,7 @@ test('the editor shows them as text, whatever the annotation for positions holds
     for (const tab of await panel.getByRole('tab').all()) await tab.click();
   }
   await page.getByText('YAML', { exact: true }).click();
-  await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+  await page.getByRole('textbox', { name: 'Workflow YAML' }).waitFor();
   for (const name of ['n-0', 'n-2', 'n-14', 'n-20', 'n-60']) {
     await at(`/console/p/${PROJECT}/workflows/${name}`);
     await page.locator('[data-card="trigger"]').waitFor();
@@ -203,7 +203,7 @@ test('the editor shows them as text, whatever the annotation for positions holds
   expect(deeds).toEqual([]);
 });
 
-test('a run shows what came in, what the model said, and why a node failed, as text', async () => {
+test('a run shows inputs, model text and errors as text', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows/hostile`);
   await page.locator('[data-card="call"]').waitFor();
@@ -227,7 +227,7 @@ test('a run shows what came in, what the model said, and why a node failed, as t
   expect(deeds).toEqual([]);
 });
 
-test('what a manifest that is imported holds is text, or refused', async () => {
+test('the content of an imported manifest is text or is refused', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows`);
   await page.getByRole('button', { name: 'New workflow' }).click();
@@ -247,7 +247,7 @@ test('what a manifest that is imported holds is text, or refused', async () => {
   expect(deeds).toEqual([]);
 });
 
-test('what a credential and what an address say is text', async () => {
+test('the content of credentials and URLs is text', async () => {
   const { page } = visitor;
   const status = {
     conditions: [
@@ -294,17 +294,17 @@ test('what a credential and what an address say is text', async () => {
   expect(deeds).toEqual([]);
 });
 
-test('in a conflict the versions, and who else saved, are text', async () => {
+test('the versions and people in a conflict are text', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows/hostile`);
   await openConflict(page, { project: PROJECT, name: 'hostile', manager: NAME });
   await page.getByRole('dialog').getByText(NAME).first().waitFor();
   // The page asks before it is left with changes.
-  await page.getByRole('button', { name: 'Take theirs, drop mine' }).click();
+  await page.getByRole('button', { name: 'Use theirs, discard mine' }).click();
   expect(deeds).toEqual([]);
 });
 
-test('the revision that ran and the one of today are text', async () => {
+test('the compared revisions are text', async () => {
   const { page } = visitor;
   const nodes = [{ id: 'trigger', displayName: HOSTILE[1], webhook: { path: 'in' } }];
   await at(`/console/p/${PROJECT}/runs`);
@@ -312,7 +312,7 @@ test('the revision that ran and the one of today are text', async () => {
   expect(deeds).toEqual([]);
 });
 
-test('a file that is imported is text, whatever it is called', async () => {
+test('an imported file is text, whatever its name', async () => {
   const { page } = visitor;
   await at(`/console/p/${PROJECT}/workflows`);
   await page.getByRole('button', { name: 'New workflow' }).click();

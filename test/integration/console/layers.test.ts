@@ -42,7 +42,7 @@ describe.each(SCREENS)('on a screen $width pixels wide', (viewport) => {
   afterAll(() => visitor?.close());
 
   test.each([...menusOf(PROJECT), ...dialogsOf(PROJECT)])(
-    'every control of $what can be clicked',
+    'every control of $what is clickable',
     async ({ path, open }) => {
       const { page } = visitor;
       await page.goto(new URL(path, system.consoleURL).href);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflows } from '../../../operator/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
 import { manifestOf } from '../../support/consoleStock.ts';
-import { addBehind, canvasOpened, runEnded, save, saveLive } from '../../support/consoleSteps.ts';
+import { addAfter, canvasOpened, runEnded, save, saveLive } from '../../support/consoleSteps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
 
 const PROJECT = 'shop';
@@ -51,14 +51,14 @@ async function opened(name: string, { active }: { active: boolean }): Promise<Pa
 }
 
 async function renamed(page: Page, name: string): Promise<void> {
-  const field = page.getByLabel('Name of the workflow');
+  const field = page.getByLabel('Workflow name');
   await field.fill(name);
   await field.press('Enter');
 }
 
-test('an active workflow says what goes live, and saves nothing before that is confirmed', async () => {
+test('an active workflow lists its live changes and saves nothing before confirmation', async () => {
   const page = await opened('saved', { active: true });
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await page.keyboard.press('Control+s');
   await question(page).getByRole('list', { name: 'Changes' }).getByText('Added: reply').waitFor();
   await question(page).getByText('id: reply').waitFor();
@@ -69,9 +69,9 @@ test('an active workflow says what goes live, and saves nothing before that is c
   expect(await storedNodes('saved')).toEqual(['trigger', 'one', 'reply']);
 });
 
-test('a test run of an active workflow saves and starts nothing before that is confirmed', async () => {
+test('a test run of an active workflow saves and starts nothing before confirmation', async () => {
   const page = await opened('tested', { active: true });
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   await dialog.getByText('This workflow is active').waitFor();
@@ -86,12 +86,12 @@ test('a test run of an active workflow saves and starts nothing before that is c
   expect(await storedNodes('tested')).toEqual(['trigger', 'one', 'reply']);
 });
 
-test('a name of an active workflow, and every change of an inactive one, is saved without a question', async () => {
+test('a name of an active workflow, and any change of an inactive one, is saved without confirmation', async () => {
   let page = await opened('renamed', { active: true });
   await renamed(page, 'Orders');
   await save(page);
   page = await opened('inactive', { active: false });
-  await addBehind(page, 'one', 'Response');
+  await addAfter(page, 'one', 'Response');
   await save(page);
   expect(await storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
 });

@@ -47,11 +47,11 @@ const VIEWS: View[] = [
     open: (page: Page) => panelOf(page).getByRole('tab').first().waitFor(),
   })),
   {
-    what: 'the lines of a node',
+    what: 'the connections of a node',
     path: `${CANVAS}?node=agent_1`,
     open: async (page) => {
-      await panelOf(page).getByRole('tab', { name: 'Lines' }).click();
-      await panelOf(page).getByRole('group', { name: 'Goes on to' }).waitFor();
+      await panelOf(page).getByRole('tab', { name: 'Connections' }).click();
+      await panelOf(page).getByRole('group', { name: 'Runs next' }).waitFor();
     },
   },
   {
@@ -59,7 +59,7 @@ const VIEWS: View[] = [
     path: CANVAS,
     open: async (page) => {
       await page.getByText('YAML', { exact: true }).click();
-      await page.getByRole('textbox', { name: 'The workflow as YAML' }).waitFor();
+      await page.getByRole('textbox', { name: 'Workflow YAML' }).waitFor();
     },
   },
   { what: 'the runs', path: `/console/p/${PROJECT}/runs`, open: shows('Failed') },
@@ -68,7 +68,7 @@ const VIEWS: View[] = [
     path: `/console/p/${PROJECT}/runs`,
     open: async (page) => {
       await page.locator('a[href*="/runs/order-"]').first().click();
-      await page.getByRole('link', { name: 'Open on the canvas' }).waitFor();
+      await page.getByRole('link', { name: 'Open in editor' }).waitFor();
     },
   },
   {
@@ -91,7 +91,7 @@ describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
   });
   afterAll(() => visitor?.close());
 
-  test('the sign-in has no flaw', async () => {
+  test('the sign-in page has no accessibility violation', async () => {
     await visitor.page.goto(system.consoleURL);
     await visitor.page.getByLabel('Token', { exact: true }).waitFor();
     const flaws = await flawsOf(visitor.page);
@@ -99,7 +99,7 @@ describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
     expect(flaws).toEqual([]);
   });
 
-  test.each(VIEWS)('$what has no flaw', async ({ path, open }) => {
+  test.each(VIEWS)('$what has no accessibility violation', async ({ path, open }) => {
     await visitor.page.goto(addressOf(path));
     await open(visitor.page);
     expect(await flawsOf(visitor.page)).toEqual([]);
@@ -121,7 +121,7 @@ async function tabTo(page: Page, name: RegExp): Promise<string> {
   return 'not reached';
 }
 
-describe('with a keyboard alone', () => {
+describe('with the keyboard only', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser);
@@ -129,12 +129,12 @@ describe('with a keyboard alone', () => {
   });
   afterAll(() => visitor?.close());
 
-  test('the first key leads past the navigation, and the others through all of the list', async () => {
+  test('the first key skips the navigation, and others reach all of the list', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     await shows('Order confirmation')(page);
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('To the content');
+    expect(await focused(page)).toBe('Skip to content');
     for (const name of [
       /^Windlass/,
       /^Switch to/,
@@ -147,7 +147,7 @@ describe('with a keyboard alone', () => {
       expect(await tabTo(page, name)).toMatch(name);
   });
 
-  test('the focus is back where it was when a dialog or a panel is closed', async () => {
+  test('focus returns when a dialog or panel closes', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     await page.getByRole('button', { name: 'New workflow' }).focus();
@@ -177,13 +177,13 @@ describe('on a narrow screen', () => {
     ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'].includes(what),
   );
 
-  test.each(NARROW)('$what is no wider than the screen', async ({ path, open }) => {
+  test.each(NARROW)('$what fits the screen width', async ({ path, open }) => {
     await visitor.page.goto(addressOf(path));
     await open(visitor.page);
     expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
-  test('workflows can be switched on in the list', async () => {
+  test('workflows can be activated in the list', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     const toggle = page.getByRole('switch', { name: 'A draft is active' });
@@ -192,7 +192,7 @@ describe('on a narrow screen', () => {
   });
 });
 
-describe('a workflow that is suspended', () => {
+describe('a suspended workflow', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     await addQueueing(system, PROJECT, silent.url);
@@ -204,12 +204,12 @@ describe('a workflow that is suspended', () => {
   const rowOf = (page: Page) => page.getByRole('row').filter({ hasText: 'Queues up' });
   const dialogOf = (page: Page) => page.getByRole('dialog');
 
-  test('says how many runs wait, lists and cancels them, and is resumed', async () => {
+  test('shows, lists and cancels its waiting runs, and is resumed', async () => {
     const { page } = visitor;
     for (let at = 0; at < 3; at += 1) expect(await post(system, `${PROJECT}.queues/q`, { at })).toBe(200);
     await page.goto(addressOf(LIST));
     await openRowDialog(page, 'Queues up', 'Suspend');
-    await dialogOf(page).getByText('Every run is refused, also test runs.').waitFor();
+    await dialogOf(page).getByText('Every run is refused, including test runs.').waitFor();
     expect(await flawsOf(page)).toEqual([]);
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click();
     await dialogOf(page).waitFor({ state: 'hidden' });
@@ -219,20 +219,20 @@ describe('a workflow that is suspended', () => {
     await rowOf(page).getByText('Suspended').filter({ visible: true }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 3 })).toBe(404);
     await openRowDialog(page, 'Queues up', 'Resume');
-    const waiting = dialogOf(page).getByText('2 runs wait; they start when you resume.');
+    const waiting = dialogOf(page).getByText('2 runs are waiting; they start when you resume.');
     await waiting.waitFor();
     await dialogOf(page).getByRole('button', { name: 'Cancel', exact: true }).click();
 
     await page.goto(addressOf(`${LIST}/queues`));
     await clicked(page, /: Suspended$/);
-    await page.getByText('2 runs wait; they start when you resume.').waitFor();
-    await page.getByText('When it is resumed: ').waitFor();
+    await page.getByText('2 runs are waiting; they start when you resume.').waitFor();
+    await page.getByText('After you resume it: ').waitFor();
     await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await expect.poll(() => page.getByLabel('Runs that wait').getByRole('link').count()).toBe(2);
+    await expect.poll(() => page.getByLabel('Waiting runs').getByRole('link').count()).toBe(2);
     expect(await flawsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel these 2 runs' }).click();
     await page.getByRole('button', { name: 'Cancel 2 runs', exact: true }).click();
-    await page.getByText('No run waits.').waitFor();
+    await page.getByText('No runs are waiting.').waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await page.getByRole('button', { name: /: Active$/ }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 4 })).toBe(200);

@@ -86,7 +86,7 @@ const detailsOpened = async (page: Page): Promise<void> => {
 };
 const newestOpened = async (page: Page): Promise<void> => {
   await page.locator('a[href*="/runs/order-"]').first().click();
-  await page.getByRole('link', { name: 'Open on the canvas' }).waitFor();
+  await page.getByRole('link', { name: 'Open in editor' }).waitFor();
 };
 
 const accountOpened = async (page: Page): Promise<void> => {
@@ -100,7 +100,7 @@ const outputOpened = async (page: Page): Promise<void> => {
     .getByRole('tab', { name: 'Output' })
     .click();
 };
-const looksOpened = async (page: Page): Promise<void> => {
+const pollsOpened = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: /^New mail: / }).click();
   await page.getByText('Last poll').first().waitFor();
 };
@@ -122,7 +122,7 @@ const PAGES = {
   waiting: { path: `${RUNS}/${WAITING_RUN}`, ready: waits },
   canvas: { path: `${LIST}/waits?run=${WAITING_RUN}`, ready: waits },
   output: { path: `${EDITOR_PAGE}?node=mail`, ready: outputOpened },
-  looks: { path: `${LIST}/mails`, ready: looksOpened },
+  polls: { path: `${LIST}/mails`, ready: pollsOpened },
   managed: { path: `${LIST}/from-git`, ready: seen('Argo CD') },
 } satisfies Record<string, PageOf>;
 
@@ -139,7 +139,7 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
     resource: 'workflows',
   },
   { name: /^Edit a copy$/, role: 'button', page: 'managed', verb: 'create', resource: 'workflows' },
-  { name: /^Begin anew/, role: 'button', page: 'looks', verb: 'patch', resource: 'workflows' },
+  { name: /^Reset cursor/, role: 'button', page: 'polls', verb: 'patch', resource: 'workflows' },
   { name: /^Run to here$/, role: 'button', page: 'output', verb: 'create', resource: 'workflows/execute' },
   { name: /^(Connect|Reconnect)$/, role: 'button', page: 'account', verb: 'update', resource: 'credentials' },
   { name: /^Cancel$/, role: 'button', page: 'waiting', verb: 'delete', resource: 'workflowruns' },
@@ -150,14 +150,14 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^Delete$/, role: 'menuitem', page: 'menu', verb: 'delete', resource: 'workflows' },
   { name: /^Saved?$/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Active$/, role: 'switch', page: 'editor', verb: 'patch', resource: 'workflows' },
-  { name: /^Add a node behind/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
+  { name: /^Add a node after/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Test run$/, role: 'button', page: 'editor', verb: 'create', resource: 'workflows/execute' },
   { name: /^New credential$/, role: 'button', page: 'credentials', verb: 'create', resource: 'credentials' },
   { name: /^Edit$/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
   { name: /^(Test|Try)\b/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
   { name: /^Delete$/, role: 'button', page: 'details', verb: 'delete', resource: 'credentials' },
-  { name: /^Run again/, role: 'button', page: 'run', verb: 'create', resource: 'workflowruns' },
-  { name: /^Run again/, role: 'button', page: 'run', verb: 'create', resource: 'workflows/execute' },
+  { name: /^Retry/, role: 'button', page: 'run', verb: 'create', resource: 'workflowruns' },
+  { name: /^Retry/, role: 'button', page: 'run', verb: 'create', resource: 'workflows/execute' },
 ];
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'use'];
@@ -187,7 +187,7 @@ async function shownAt({ page, settled }: Watched, where: keyof typeof PAGES): P
   return new Set(there.filter((_button, at) => (counts[at] ?? 0) > 0));
 }
 
-test('whoever may do everything sees every button', async () => {
+test('a user with all rights sees every button', async () => {
   const visitor = await signedIn(await system.tokenWith(PROJECT, 'editor', EDITOR));
   const missing: Button[] = [];
   for (const where of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
@@ -199,7 +199,7 @@ test('whoever may do everything sees every button', async () => {
   await visitor.close();
 });
 
-test('who may only read sees everything, but nothing that can be changed, and is refused nothing', async () => {
+test('a reader sees everything, no button that changes something, and no refused request', async () => {
   const visitor = await signedIn(await system.tokenWith(PROJECT, 'reader', READER));
   const { page, settled, refused } = visitor;
   for (const where of Object.keys(PAGES) as (keyof typeof PAGES)[])
@@ -216,7 +216,7 @@ test('who may only read sees everything, but nothing that can be changed, and is
 const lacking = [...Map.groupBy(BUTTONS, ({ verb, resource }) => `${verb} ${resource}`)];
 
 test.each(lacking)(
-  'without the right to %s its buttons are not there, and all others are',
+  'without the right to %s its buttons are hidden and all others are shown',
   async (right, own) => {
     const [verb = '', resource = ''] = right.split(' ');
     const name = `not-${verb}-${resource.replaceAll('/', '-')}`;
@@ -233,7 +233,7 @@ test.each(lacking)(
   },
 );
 
-test('a credential that somebody may not use is marked in the list, and told of at the node that names it', async () => {
+test('a credential without the right to use it is marked in the list and reported at the node', async () => {
   const useModel = {
     apiGroups: [GROUP],
     resources: ['credentials'],
@@ -246,7 +246,7 @@ test('a credential that somebody may not use is marked in the list, and told of 
   await page.goto(addressOf(EDITOR_PAGE));
   await canvasOpened(page, 'mail');
   const panel = await openNode(page, 'mail');
-  await chooseCredential(page, 'mail No right to use');
+  await chooseCredential(page, 'mail Not allowed to use');
   await writeExpression(page, 'Subject', 'Another subject');
   const told = panel.getByText(/^You are not allowed to use the credential mail\./);
   await told.waitFor();
@@ -254,7 +254,7 @@ test('a credential that somebody may not use is marked in the list, and told of 
   await visitor.close();
 });
 
-test('who has no rights in a project does not see it, and its address says so', async () => {
+test('a user without rights in a project does not see it, and its URL says so', async () => {
   await system.createProject('other');
   // Who may not list namespaces is shown those that have workflows.
   await system.apply('other', manifestOf([largeWorkflow('small', 1)]));
@@ -276,7 +276,7 @@ test('who has no rights in a project does not see it, and its address says so', 
   await visitor.close();
 });
 
-test('a project that is not listed is opened by its name, also where the only one that is listed is open', async () => {
+test('an unlisted project opens by name, also if only one project is listed', async () => {
   await system.createProject('quiet');
   const token = await system.tokenWith(PROJECT, 'guest', EDITOR);
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'windlass-view' };
@@ -297,7 +297,7 @@ test('a project that is not listed is opened by its name, also where the only on
   await visitor.close();
 });
 
-test('who may list workflows but not watch them reads the list, and is refused nothing again and again', async () => {
+test('a user who may list but not watch workflows reads the list without repeated refusals', async () => {
   const token = await system.tokenWith(PROJECT, 'unwatching', { rules: allBut('watch', 'workflows') });
   const visitor = await signedIn(token);
   const { page, refused, settled } = visitor;

@@ -54,7 +54,7 @@ async function testRun(): Promise<RunView> {
   return (await answer.json()) as RunView;
 }
 
-test('a test run right after saving executes what was saved, as soon as the status says that it is served', async () => {
+test('a test run after a save executes the saved version as soon as it is served', async () => {
   for (let value = 1; value <= 8; value += 1) {
     await served(await save(value));
     const { phase, nodes } = await testRun();

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { fieldsOf } from '../../../console/forms/fields.ts';
-import { hostsProblem, hostWords, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
-import {
-  builtAccount,
-  entriesOf,
-  mergePatch,
-  secretKey,
-  type Entries,
-} from '../../../console/credentials/build.ts';
+import { hostsProblem, hostsText, withSuggestedHosts } from '../../../console/credentials/hosts.ts';
+import { builtAccount, entriesOf, secretKey, type Entries } from '../../../console/credentials/build.ts';
 
 const { credentials } = consoleSchemas();
 const built = (kind: string, entries: Entries) =>
@@ -18,11 +12,11 @@ test.each([
   ['passwordRef', 'password'],
   ['accessKeyIdRef', 'access-key-id'],
   ['apiKeyRef', 'api-key'],
-])('the value of %s lies under the key %s', (field, key) => {
+])('the value of %s has the key %s', (field, key) => {
   expect(secretKey(field)).toBe(key);
 });
 
-test('what was typed as a secret goes into the Secret, and the spec names it', () => {
+test('a typed secret value goes into the Secret, and the spec references it', () => {
   const fields = { host: ' smtp.example.com ', from: 'a@example.com', username: 'ada', port: 587, tls: '' };
   const entries: Entries = { fields, secrets: { passwordRef: { kind: 'value', value: ' secret ' } } };
   expect(built('smtp', entries)).toEqual({
@@ -47,28 +41,28 @@ test('several secrets of one credential share one Secret', () => {
   expect(account['secretAccessKeyRef']).toEqual({ name: 'mail-secret', key: 'secret-access-key' });
 });
 
-test('a Secret that is there is only named', () => {
+test('an existing Secret is only referenced', () => {
   const ref = { name: 'vault', key: 'token ' };
   const { account, own } = built('bot', { fields: {}, secrets: { tokenRef: { kind: 'existing', ref } } });
   expect([account, own]).toEqual([{ tokenRef: { name: 'vault', key: 'token' } }, {}]);
 });
 
-test('what is needed and not given is told at its field', () => {
+test('a missing required value is reported at its field', () => {
   expect(built('imap', { fields: { host: 'h' }, secrets: {} }).problems).toEqual({
-    username: 'Needed',
-    passwordRef: 'Needed',
+    username: 'Required',
+    passwordRef: 'Required',
   });
   const header = { kind: 'value' as const, value: 'v' };
   const { problems } = built('http', { fields: { header: {} }, secrets: { 'header.valueRef': header } });
-  expect(problems).toEqual({ 'header.name': 'Needed' });
+  expect(problems).toEqual({ 'header.name': 'Required' });
 });
 
-test('a number out of its range is told at its field', () => {
+test('a number out of range is reported at its field', () => {
   const { problems } = built('imap', { fields: { port: 70_000 }, secrets: {} });
   expect(problems['port']).toContain('65535');
 });
 
-test('a part of which nothing was given is left out', () => {
+test('a part without values is left out', () => {
   const { account } = built('oauth2', {
     fields: { clientID: 'c', imap: { username: ' ' }, scopes: [] },
     secrets: {},
@@ -76,7 +70,7 @@ test('a part of which nothing was given is left out', () => {
   expect(account).toEqual({ clientID: 'c' });
 });
 
-test('a credential that is there keeps its references, and a new value replaces what is stored', () => {
+test('an existing credential keeps its references, and a new value replaces the stored one', () => {
   const ref = { name: 'vault', key: 'pw' };
   const entries = entriesOf({ basic: { username: 'ada', passwordRef: ref }, checkURL: 'https://a' });
   expect(entries).toEqual({
@@ -94,12 +88,12 @@ test('a credential that is there keeps its references, and a new value replaces 
   });
 });
 
-test('an empty list of hosts stays one, since a list that is left out may mean the hosts of a preset', () => {
+test('an empty list of hosts stays, because an omitted list may mean those of a preset', () => {
   const given = { preset: 'google', clientID: 'c', allowedHosts: [] };
   expect(built('oauth2', entriesOf(given)).account).toEqual(given);
 });
 
-test('the host of the page to check with is suggested as the allowed one until another is typed', () => {
+test('the host of the test URL is the suggested allowed host until the user enters another', () => {
   const page = (checkURL: string, allowedHosts?: string[]) => ({
     checkURL,
     ...(allowedHosts && { allowedHosts }),
@@ -116,9 +110,9 @@ test('the host of the page to check with is suggested as the allowed one until a
   expect(withSuggestedHosts('s3', {}, {})).toEqual({});
 });
 
-test('the details of a credential say where HTTP requests may send it', () => {
-  expect(hostWords({ oauth2: { clientID: 'c' } })).toBe('None: HTTP requests cannot use this credential.');
-  expect(hostWords({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
+test('the details of a credential list the allowed hosts', () => {
+  expect(hostsText({ oauth2: { clientID: 'c' } })).toBe('None. HTTP requests cannot use this credential.');
+  expect(hostsText({ oauth2: { preset: 'microsoft', clientID: 'c' } })).toBe('graph.microsoft.com');
 });
 
 test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([
@@ -132,15 +126,6 @@ test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([
   ['http', { allowedHosts: ['*', 'http://a:80'] }, /^$/],
   ['oauth2', {}, /^$/],
   ['oauth2', { allowedHosts: ['a b'] }, /^"a b": an allowed host is a name/],
-])('the hosts of an account of kind %s: %j', (kind, account, problem) => {
+])('the hosts of a %s account: %j', (kind, account, problem) => {
   expect(hostsProblem(kind, { ...account }) ?? '').toMatch(problem);
-});
-
-test.each([
-  ['nothing', { a: 1, b: { c: [1] } }, { a: 1, b: { c: [1] } }, {}],
-  ['a field that is gone', { a: 1, b: 2 }, { a: 1 }, { b: null }],
-  ['a field inside', { a: { b: 1, c: 2 } }, { a: { b: 3 } }, { a: { b: 3, c: null } }],
-  ['a list', { a: [1, 2] }, { a: [2] }, { a: [2] }],
-])('a merge patch says what has changed: %s', (_what, before, next, patch) => {
-  expect(mergePatch(before, next)).toEqual(patch);
 });

@@ -3,11 +3,11 @@ import { choiceOf, CHOICES, choicesFor } from '../../../console/credentials/choi
 import { connectingState, connectionMark, webLink } from '../../../console/credentials/connecting.ts';
 import { layoutOf } from '../../../console/credentials/layout.ts';
 import { nameProblem, suggestedName } from '../../../console/credentials/names.ts';
-import { explainedRefusal } from '../../../console/credentials/refusal.ts';
+import { explainRefusal } from '../../../console/credentials/refusal.ts';
 import { ApiFailure } from '../../../console/http/failure.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { credentialState } from '../../../console/credentials/state.ts';
-import { isAskedFor, trialWords } from '../../../console/credentials/trial.ts';
+import { isCheckRequested, checkDescription } from '../../../console/credentials/check.ts';
 import { usageOf } from '../../../console/credentials/usage.ts';
 
 /** What docs/credentials.md lists. */
@@ -29,24 +29,21 @@ test.each([
   ['False', 'MissingScope', 'bad'],
   ['False', 'NotConnected', 'bad'],
   ['False', 'Unauthorized', 'bad'],
-])(
-  'Ready=%s with reason %s is shown in words of its own, with what to do unless all is well',
-  (status, reason, tone) => {
-    const state = credentialState({ status, reason });
-    expect(state.tone).toBe(tone);
-    expect(state.word).toMatch(/^[A-Z][a-z ]+$/);
-    expect(tone === 'good' || state.advice !== undefined).toBe(true);
-  },
-);
+])('Ready=%s with reason %s has its own label, and advice unless all is well', (status, reason, tone) => {
+  const state = credentialState({ status, reason });
+  expect(state.tone).toBe(tone);
+  expect(state.word).toMatch(/^[A-Z][a-z ]+$/);
+  expect(tone === 'good' || state.advice !== undefined).toBe(true);
+});
 
-test('a reason that nobody knows is shown as it is, and one that nobody has given as new', () => {
+test('an unknown reason is shown as it is, and a missing one as new', () => {
   expect(credentialState({ status: 'False', reason: 'Strange' })).toEqual({ word: 'Strange', tone: 'bad' });
   expect(credentialState({}).word).toBe('New');
 });
 
 const { credentials } = consoleSchemas();
 
-test('every kind of credential can be chosen, and every field of it is asked for once', () => {
+test('every kind of credential has a choice, which asks for every field once', () => {
   expect([...new Set(CHOICES.map(({ kind }) => kind))].toSorted()).toEqual(
     Object.keys(credentials).toSorted(),
   );
@@ -59,21 +56,21 @@ test('every kind of credential can be chosen, and every field of it is asked for
   }
 });
 
-test('only choices of the kinds that are of use are offered', () => {
+test('only choices of the wanted kinds are offered', () => {
   expect(choicesFor(['imap', 'bot']).map(({ id }) => id)).toEqual(['imap', 'telegram', 'slack']);
 });
 
 test.each([
   ['mail', 'fine'],
   ['mail.of-ada', 'fine'],
-  ['', 'Needed'],
+  ['', 'Enter a name'],
   ['-mail', 'letters'],
   ['Mail', 'letters'],
-])('the name "%s" is told to be wrong with: %s', (name, problem) => {
+])('the problem with the name "%s" is: %s', (name, problem) => {
   expect(nameProblem(name) ?? 'fine').toMatch(problem);
 });
 
-test('a credential is used by nodes, and by tools of agents', () => {
+test('a credential is used by nodes and by tools of agents', () => {
   const usage = usageOf([
     {
       metadata: { name: 'orders' },
@@ -106,9 +103,9 @@ test.each([
   [{ http: { bearer: { tokenRef: ref } } }, 'nothing'],
   [{ http: { bearer: { tokenRef: ref }, checkURL: 'https://a/me' } }, 'https://a/me'],
   [{ oauth2: { preset: 'microsoft' as const, clientID: 'c' } }, 'nothing'],
-  [{ oauth2: { preset: 'google' as const, clientID: 'c' } }, 'whose account'],
-])('%j is tried in a way that is told: %s', (spec, words) => {
-  expect(trialWords(spec) ?? 'nothing').toContain(words);
+  [{ oauth2: { preset: 'google' as const, clientID: 'c' } }, 'account name'],
+])('the check of %j is described: %s', (spec, words) => {
+  expect(checkDescription(spec) ?? 'nothing').toContain(words);
 });
 
 test.each([
@@ -116,10 +113,10 @@ test.each([
   ['somebody asks for', 'one', undefined, true],
   ['was made', 'one', 'one', false],
   ['is asked for again', 'two', 'one', true],
-])('a trial that %s is awaited or not', (_sentence, wish, check, isAwaited) => {
+])('a check that %s is pending or not', (_sentence, wish, check, isAwaited) => {
   const annotations: Record<string, string> = wish === undefined ? {} : { 'windlass.dev/check': wish };
   const status = { conditions: [], ...(check !== undefined && { check }) };
-  expect(isAskedFor({ metadata: { name: 'mail', annotations }, status })).toBe(isAwaited);
+  expect(isCheckRequested({ metadata: { name: 'mail', annotations }, status })).toBe(isAwaited);
 });
 
 const said = (status: 'True' | 'False' | 'Unknown', reason: string, message = '') => ({
@@ -128,7 +125,7 @@ const said = (status: 'True' | 'False' | 'Unknown', reason: string, message = ''
   },
 });
 
-test('connecting waits until the status says something else than before', () => {
+test('connecting waits until the status changes', () => {
   const before = connectionMark(said('False', 'NotConnected', 'Nobody has connected it.'));
   const stateOf = (...args: Parameters<typeof said>) => connectingState(said(...args), before);
   expect(stateOf('False', 'NotConnected', 'Nobody has connected it.')).toBe('waiting');
@@ -138,7 +135,7 @@ test('connecting waits until the status says something else than before', () => 
 });
 
 test.each(['https://accounts.example/auth?state=1', 'http://127.0.0.1:8080/auth'])(
-  'a window is led to %s',
+  'a window may open %s',
   (url) => {
     expect(webLink({ url, expires: '' }).url).toBe(url);
   },
@@ -153,20 +150,24 @@ test.each([
   'file:///etc/passwd',
   '//evil.example/auth',
   '',
-])('no window and no link leads to "%s"', (url) => {
-  expect(() => webLink({ url, expires: '' })).toThrow('no web address');
+])('no window and no link may open "%s"', (url) => {
+  expect(() => webLink({ url, expires: '' })).toThrow('not a web address');
 });
 
 test.each([
   [
     403,
     'x: whoever decides where a Secret goes must be allowed to read it: ada lacks the right',
-    'You may not use this Secret',
+    'You are not allowed to use this Secret',
   ],
-  [403, 'secrets is forbidden: User "ada" cannot create resource "secrets"', 'You may not write Secrets'],
+  [
+    403,
+    'secrets is forbidden: User "ada" cannot create resource "secrets"',
+    'You are not allowed to write Secrets',
+  ],
   [403, 'credentials is forbidden', 'Refused'],
   [409, 'secrets "a" exists', 'Refused'],
-])('a refusal with %i and "%s" is told as "%s"', (status, detail, title) => {
+])('a refusal with %i and "%s" is explained as "%s"', (status, detail, title) => {
   const failure = new ApiFailure({ status, detail, title: 'Refused', reason: '' });
-  expect(explainedRefusal(failure, 'shop').title).toBe(title);
+  expect(explainRefusal(failure, 'shop').title).toBe(title);
 });

@@ -1,8 +1,8 @@
 /** The console's forms know every field that there is: a new one that no editor fits fails here and not in the browser. */
 import { expect, test } from 'vitest';
-import { fieldsOf, type Editor, type Field } from '../../../console/forms/fields.ts';
-import { HINTED } from '../../../console/forms/hints.ts';
-import type { FieldSchema } from '../../../console/schemas.ts';
+import { fieldsOf, HINTED, type Editor, type Field } from '../../../console/forms/fields.ts';
+
+import type { FieldSchema } from '../../../console/forms/schemas.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { pollsWith } from '../../../nodes/pollers.ts';
 
@@ -26,7 +26,7 @@ test.each(shown)('every field of %s has an editor and a help text', (path, schem
   expect(fields.filter(({ help }) => help === undefined)).toEqual([]);
 });
 
-test('a field whose description says that it may hold references takes them', () => {
+test('a field whose description mentions references accepts them', () => {
   const says = /may hold references|A reference to/i;
   const missing = shown
     .flatMap(([path, schema, isExpression]) => fieldsOf(schema, { path, isExpression }))
@@ -46,7 +46,7 @@ test('every hint is for a field that exists', () => {
   expect(HINTED.filter((path) => !known.has(path))).toEqual([]);
 });
 
-test('a trigger offers the kinds of credentials that its poller takes', () => {
+test('a trigger offers the credential kinds of its poller', () => {
   const offered = (kind: string) => credentialsIn(fieldsOf(triggers[kind] ?? {}, { path: kind }));
   for (const kind of ['mail', 'spreadsheet', 'fileStorage'])
     expect(offered(kind)).toEqual([...pollsWith(kind)]);

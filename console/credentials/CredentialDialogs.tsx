@@ -1,0 +1,88 @@
+/** The dialogs that create and change a credential. */
+import { Modal, SimpleGrid, Text, UnstyledButton } from '@mantine/core';
+import { useState } from 'react';
+import type { CredentialObject } from '../kube/resources.ts';
+import { choiceOf, choicesFor, type Choice } from './choices.ts';
+import { CredentialForm } from './CredentialForm.tsx';
+import classes from './credentials.module.css';
+
+type DialogProps = {
+  namespace: string;
+  /** The kinds to offer; empty: all. */
+  kinds: readonly string[];
+  opened: boolean;
+  onClose: () => void;
+  onCreated: (name: string) => void;
+};
+
+/** Asks for the kind of credential, then for its account, and creates it. */
+export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated }: DialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="New credential" size="lg">
+      <NewCredential
+        namespace={namespace}
+        kinds={kinds}
+        onDone={(name) => {
+          onCreated(name);
+          onClose();
+        }}
+      />
+    </Modal>
+  );
+}
+
+type NewProps = { namespace: string; kinds: readonly string[]; onDone: (name: string) => void };
+
+function NewCredential({ namespace, kinds, onDone }: NewProps) {
+  const choices = choicesFor(kinds);
+  const [chosen, setChosen] = useState<Choice | undefined>(choices.length === 1 ? choices[0] : undefined);
+  if (chosen === undefined) return <ChoiceGrid choices={choices} onChoose={setChosen} />;
+  return (
+    <CredentialForm
+      namespace={namespace}
+      choice={chosen}
+      onDone={onDone}
+      {...(choices.length > 1 && { onBack: () => setChosen(undefined) })}
+    />
+  );
+}
+
+function ChoiceGrid({
+  choices,
+  onChoose,
+}: {
+  choices: readonly Choice[];
+  onChoose: (choice: Choice) => void;
+}) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+      {choices.map((choice) => (
+        <UnstyledButton key={choice.id} className={classes['choice'] ?? ''} onClick={() => onChoose(choice)}>
+          <Text size="sm" fw={600}>
+            {choice.label}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {choice.sentence}
+          </Text>
+        </UnstyledButton>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+type EditProps = { credential: CredentialObject; kind: Choice['kind']; onClose: () => void };
+
+export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
+  const { namespace = '', name } = credential.metadata;
+  const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
+  return (
+    <Modal opened onClose={onClose} title={`Edit ${name}`} size="lg">
+      <CredentialForm
+        namespace={namespace}
+        choice={choiceOf(kind, account)}
+        credential={credential}
+        onDone={onClose}
+      />
+    </Modal>
+  );
+}

@@ -1,0 +1,160 @@
+/** Selects a credential of the fitting kinds, with its state, or creates and connects a new one. */
+import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { lazy, Suspense, useState } from 'react';
+import { ConnectButton } from './ConnectButton.tsx';
+import { readyOf, type Condition } from './state.ts';
+import { StateBadge } from './StateBadge.tsx';
+import { useMay, useMissing } from '../kube/access.ts';
+import { useObject, useTable } from '../kube/hooks.ts';
+import { CREDENTIALS } from '../kube/resources.ts';
+import { textCell, type Row } from '../kube/table.ts';
+import { useFormScope } from '../forms/scope.ts';
+import { wrapperOf } from '../forms/inputs/PlainInputs.tsx';
+import type { InputProps } from '../forms/props.ts';
+
+const CredentialDialog = lazy(async () => ({
+  default: (await import('./CredentialDialogs.tsx')).CredentialDialog,
+}));
+
+export function CredentialInput(props: InputProps<'credential'>) {
+  const { field, value, onChange, error, isReadOnly } = props;
+  const { namespace } = useFormScope();
+  const { kinds } = field.editor;
+  const [isCreating, setCreating] = useState(false);
+  const { data: table, isPending } = useTable(CREDENTIALS, namespace);
+  const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });
+  const chosen = typeof value === 'string' && value !== '' ? value : undefined;
+  const rows = (table?.rows ?? []).filter((row) => fits(row, kinds));
+  const options = rows.map(({ metadata }) => metadata.name).toSorted();
+  const forbidden = useForbidden(namespace, options, isReadOnly);
+  const known = chosen === undefined || options.includes(chosen) ? options : [chosen, ...options];
+  return (
+    <Stack gap={6}>
+      <Select
+        {...wrapperOf(props)}
+        data={known}
+        value={chosen ?? null}
+        placeholder={placeholderOf(isPending, known.length, kinds)}
+        searchable={known.length > 8}
+        clearable={!field.isRequired && !isReadOnly}
+        nothingFoundMessage={`No credential of kind ${kinds.join(' or ')} exists yet.`}
+        readOnly={isReadOnly}
+        error={error ?? missingMessage(chosen, options, table !== undefined && !table.more)}
+        onChange={(name) => onChange(name ?? undefined)}
+        renderOption={({ option }) => (
+          <Option
+            row={rows.find(({ metadata }) => metadata.name === option.value)}
+            name={option.value}
+            isForbidden={forbidden.has(option.value)}
+          />
+        )}
+      />
+      {chosen !== undefined && <Chosen namespace={namespace} name={chosen} isReadOnly={isReadOnly} />}
+      {mayCreate && !isReadOnly && (
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          leftSection={<IconPlus size={14} />}
+          onClick={() => setCreating(true)}
+          style={{ alignSelf: 'flex-start' }}
+        >
+          Create credential…
+        </Button>
+      )}
+      {isCreating && (
+        <Suspense>
+          <CredentialDialog
+            namespace={namespace}
+            kinds={kinds}
+            opened
+            onClose={() => setCreating(false)}
+            onCreated={(name) => {
+              setCreating(false);
+              onChange(name);
+            }}
+          />
+        </Suspense>
+      )}
+    </Stack>
+  );
+}
+
+/** Credentials that the user may not use. Read-only forms do not ask. */
+function useForbidden(
+  namespace: string,
+  names: string[],
+  isReadOnly: boolean | undefined,
+): ReadonlySet<string> {
+  return useMissing({ verb: 'use', resource: CREDENTIALS, namespace }, isReadOnly ? [] : names);
+}
+
+/** A credential that the operator has not processed yet has no kind: it may be of any. */
+function fits(row: Row, kinds: string[]): boolean {
+  const kind = textCell(row, 'Kind');
+  return kind === undefined || kinds.includes(kind);
+}
+
+function placeholderOf(isPending: boolean, count: number, kinds: string[]): string {
+  if (isPending) return 'Loading…';
+  return count === 0 ? `No credential of kind ${kinds.join(' or ')} yet` : 'Choose a credential';
+}
+
+function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {
+  if (chosen === undefined || !isWhole || options.includes(chosen)) return undefined;
+  return `Credential ${chosen} does not exist in this project or has another kind. Create it or choose another one.`;
+}
+
+type OptionProps = {
+  row: Row | undefined;
+  name: string;
+  /** Whether the user may not use it. A workflow that refers to it cannot be saved then. */
+  isForbidden: boolean;
+};
+
+function Option({ row, name, isForbidden }: OptionProps) {
+  return (
+    <Group justify="space-between" wrap="nowrap" w="100%">
+      <Text size="xs" truncate c={isForbidden ? 'dimmed' : undefined}>
+        {name}
+      </Text>
+      {isForbidden && (
+        <Badge size="xs" variant="light" color="gray">
+          Not allowed to use
+        </Badge>
+      )}
+      {!isForbidden && row && (
+        <StateBadge ready={{ status: textCell(row, 'Ready'), reason: textCell(row, 'Reason') }} />
+      )}
+    </Group>
+  );
+}
+
+type ChosenProps = { namespace: string; name: string; isReadOnly: boolean };
+
+/** The state of the chosen credential, and how to fix it. */
+function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
+  const { data: credential } = useObject(CREDENTIALS, namespace, name);
+  const mayConnect = useMay({ verb: 'update', resource: CREDENTIALS, namespace, name });
+  if (!credential) return null;
+  const ready: Partial<Condition> = readyOf(credential.status) ?? {};
+  const isReady = ready.status === 'True';
+  return (
+    <Stack gap={4}>
+      <Group gap="xs">
+        <StateBadge ready={ready} />
+        {credential.status?.account !== undefined && (
+          <Text size="xs">Account: {credential.status.account}</Text>
+        )}
+      </Group>
+      {!isReady && ready.message !== undefined && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {ready.message}
+        </Text>
+      )}
+      {credential.spec.oauth2 !== undefined && !isReady && mayConnect && !isReadOnly && (
+        <ConnectButton credential={credential} />
+      )}
+    </Stack>
+  );
+}

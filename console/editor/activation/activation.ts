@@ -1,0 +1,91 @@
+/** The progress of a workflow's activation, and what its trigger does when active. Pure. */
+import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/conditions.ts';
+import type { Condition } from '../../credentials/state.ts';
+import type { WorkflowObject } from '../../kube/resources.ts';
+import type { TriggerKind } from '../../../api/trigger.ts';
+
+export type Activation = {
+  /** `settling`: a change is taking effect. `stuck`: someone must act. `suspended`: every run is refused. */
+  kind: 'off' | 'suspended' | 'settling' | 'on' | 'stuck';
+  word: string;
+  /** What is awaited or wrong, in a sentence. */
+  awaited?: string;
+  /** The message of the operator. */
+  message?: string;
+};
+
+const AWAITED: Partial<Record<ConditionType, string>> = {
+  Valid: 'Something the workflow refers to is missing or invalid.',
+  CredentialsReady: 'Not all its credentials work.',
+  PoolReady: 'No runner is ready yet.',
+  Scheduled: 'The CronJob of the schedule is not ready yet.',
+  TriggerHealthy: 'Polling the account of the trigger has not succeeded yet.',
+  Routed: 'Not every gateway serves it yet.',
+};
+
+type WorkflowParts = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
+
+/** The state of the saved workflow. */
+export function activationOf({ metadata, spec, status }: WorkflowParts): Activation {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready === undefined || !isObserved(ready, metadata.generation))
+    return {
+      kind: 'settling',
+      word: transitionLabel(spec),
+      awaited: 'The operator has not processed it yet.',
+    };
+  if (ready.status !== 'True') return unready(conditions, ready, spec);
+  if (spec.suspend) return { kind: 'suspended', word: 'Suspended', message: ready.message };
+  return spec.active
+    ? { kind: 'on', word: 'Active', message: ready.message }
+    : { kind: 'off', word: 'Inactive' };
+}
+
+function isObserved({ reason, observedGeneration }: Condition, generation: number | undefined): boolean {
+  return reason !== 'Pending' && (observedGeneration === undefined || observedGeneration === generation);
+}
+
+type Switches = { active: boolean; suspend?: boolean | undefined };
+
+function transitionLabel({ active, suspend }: Switches): string {
+  if (suspend) return 'Suspending';
+  return active ? 'Activating' : 'Deactivating';
+}
+
+function unready(conditions: readonly Condition[], ready: Condition, switches: Switches): Activation {
+  const type = DEPENDENTS.find((each) =>
+    conditions.some((condition) => condition.type === each && condition.status !== 'True'),
+  );
+  const missing = conditions.find((condition) => condition.type === type) ?? ready;
+  const awaited = (type && AWAITED[type]) ?? 'The change is not in effect everywhere yet.';
+  const isStalled = conditions.some(
+    (condition) => condition.type === 'Stalled' && condition.status === 'True',
+  );
+  const isStuck = isStalled || (ready.status === 'False' && NEEDS_ACTION.has(ready.reason));
+  const [kind, word] = isStuck
+    ? (['stuck', switches.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
+    : (['settling', transitionLabel(switches)] as const);
+  return { kind, word, awaited, message: missing.message };
+}
+
+const WHEN_ACTIVE: Record<TriggerKind, string> = {
+  manual: 'People and programs start runs.',
+  webhook: 'Each POST request with JSON to its URL starts a run.',
+  schedule: 'A run starts at each of these times.',
+  mail: 'The mailbox is polled. Each new mail starts a run.',
+  spreadsheet: 'The spreadsheet is polled. Rows that change start runs.',
+  fileStorage: 'The folder is polled. Files that are added or changed start runs.',
+  bot: 'Messages to the bot start runs.',
+};
+
+export function isTriggerKind(kind: string): kind is TriggerKind {
+  return kind in WHEN_ACTIVE;
+}
+
+/** What the trigger does once it starts runs, and what must happen first. */
+export function triggerDescription(kind: TriggerKind, { active, suspend }: Switches): string {
+  if (suspend === true) return `After you resume${active ? '' : ' and activate'} it: ${WHEN_ACTIVE[kind]}`;
+  const meanwhile = kind === 'manual' ? ' While inactive, only test runs are possible.' : '';
+  return `When active: ${WHEN_ACTIVE[kind]}${meanwhile}`;
+}

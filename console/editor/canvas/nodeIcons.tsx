@@ -1,0 +1,57 @@
+/** Icons and colors of nodes, by kind and skill. */
+import {
+  IconBrandTelegram,
+  IconBolt,
+  IconDownload,
+  IconMail,
+  IconMailForward,
+  IconPlayerPlay,
+  IconReplace,
+  IconRobot,
+  IconRowInsertBottom,
+  IconSquareRoundedArrowRight,
+  IconTableImport,
+  IconUpload,
+  IconVariable,
+  IconWorld,
+} from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import type { TriggerKind } from '../../../api/trigger.ts';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { triggerInfo } from '../../workflows/triggers.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+
+export type NodeIcon = ComponentType<{ size?: number | string }>;
+
+const SKILLS: Record<string, NodeIcon> = {
+  send_email: IconMail,
+  reply_email: IconMailForward,
+  http_request: IconWorld,
+  set: IconVariable,
+  send_message: IconBrandTelegram,
+  append_row: IconRowInsertBottom,
+  read_rows: IconTableImport,
+  update_row: IconReplace,
+  download_file: IconDownload,
+  upload_file: IconUpload,
+};
+
+export function skillIcon(name: string): NodeIcon {
+  return SKILLS[name] ?? IconBolt;
+}
+
+export function nodeIcon(node: WorkflowNode): NodeIcon {
+  const kind = nodeKind(node);
+  if (kind === 'agent') return IconRobot;
+  if (kind === 'response') return IconSquareRoundedArrowRight;
+  if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
+  return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
+}
+
+/** The color name of the theme, by kind. */
+export function nodeColor(node: WorkflowNode): string {
+  if (isTrigger(node)) return 'orange';
+  const kind = nodeKind(node);
+  if (kind === 'agent') return 'violet';
+  return kind === 'response' ? 'green' : 'windlass';
+}

@@ -1,0 +1,125 @@
+/**
+ * Resolves conflicting changes of two people: theirs and mine side by side, and the common base. Nothing is
+ * saved before the user decides.
+ */
+import { yaml } from '@codemirror/lang-yaml';
+import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { MergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { Alert, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { styleNonce } from '../../ui/nonce.ts';
+import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
+import { whoChanged } from '../model/owners.ts';
+import { useEditor } from '../store/store.ts';
+import { readText, textOf, withSpec } from '../model/yamlText.ts';
+import classes from './conflict.module.css';
+
+type Other = 'theirs' | 'base';
+
+export function ConflictDialog() {
+  const { name, theirs, saved, draft, isComparing, compare, resolve } = useEditor();
+  const [other, setOther] = useState<Other>('theirs');
+  const [text, setText] = useState(() => textOf(name, draft.spec));
+  if (theirs === undefined) return null;
+  const reading = readText(text, name);
+  const who = whoChanged(theirs);
+  const left = textOf(name, other === 'theirs' ? theirs.spec : saved.spec);
+  return (
+    <Modal
+      opened={isComparing}
+      onClose={() => compare(false)}
+      size="90%"
+      title={`${who} changed this workflow while you were editing it`}
+    >
+      <Text size="sm" mb="sm">
+        Your changes are not saved yet. Your version is on the right: edit it there and copy from the left
+        what you want to keep.
+      </Text>
+      <Group justify="space-between" mb={6}>
+        <SegmentedControl
+          size="xs"
+          aria-label="Left side"
+          value={other}
+          onChange={(value) => setOther(value === 'base' ? 'base' : 'theirs')}
+          data={[
+            { value: 'theirs', label: 'Theirs' },
+            { value: 'base', label: 'Common base' },
+          ]}
+        />
+        <Text size="sm" fw={600}>
+          Yours
+        </Text>
+      </Group>
+      <Compare left={left} right={text} onChange={setText} />
+      {'mistakes' in reading && (
+        <Alert color="orange" variant="light" mt="xs" py={6} role="status">
+          {reading.mistakes[0]?.message}
+        </Alert>
+      )}
+      <Group justify="flex-end" gap="xs" mt="md">
+        <Button variant="default" onClick={() => compare(false)}>
+          Decide later
+        </Button>
+        <Button variant="light" color="red" onClick={() => resolve('theirs')}>
+          Use theirs, discard mine
+        </Button>
+        <Button
+          disabled={'mistakes' in reading}
+          onClick={() => {
+            if ('spec' in reading) resolve(withSpec(draft, reading.spec));
+          }}
+        >
+          Continue with the version on the right
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+type CompareProps = { left: string; right: string; onChange: (text: string) => void };
+
+function Compare({ left, right, onChange }: CompareProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  const now = useRef(right);
+  now.current = right;
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const common = [
+      EditorView.cspNonce.of(styleNonce()),
+      lineNumbers(),
+      yaml(),
+      scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
+      codeTheme(scheme),
+      EditorView.lineWrapping,
+    ];
+    const merge = new MergeView({
+      parent: box.current,
+      a: { doc: left, extensions: [...common, EditorState.readOnly.of(true), named('The other version')] },
+      b: {
+        doc: now.current,
+        extensions: [
+          ...common,
+          history(),
+          keymap.of([...defaultKeymap, ...historyKeymap]),
+          named('Your version'),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) onChange(update.state.doc.toString());
+          }),
+        ],
+      },
+      revertControls: 'a-to-b',
+      collapseUnchanged: { margin: 3, minSize: 6 },
+      gutter: true,
+    });
+    return () => merge.destroy();
+  }, [left, scheme, onChange]);
+  return <div ref={box} className={classes['compare']} />;
+}
+
+function named(label: string) {
+  return EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' });
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import type { Draft } from './model.ts';
+import { liveChanges } from './changes.ts';
+
+const trigger: WorkflowNode = { id: 'trigger', webhook: { path: 'orders' } };
+const set = (id: string, n: string): WorkflowNode => ({
+  id,
+  skill: { name: 'set', parameters: { values: { n } } },
+});
+const ACTIVE: WorkflowSpec = { active: true, nodes: [trigger, set('one', '1'), set('two', '2')] };
+const draft = (change: Partial<WorkflowSpec> = {}): Draft => ({
+  spec: { ...ACTIVE, ...change },
+  positions: {},
+});
+const [, one, two] = ACTIVE.nodes as [WorkflowNode, WorkflowNode, WorkflowNode];
+
+test.each<[string, Partial<WorkflowSpec>, string[]]>([
+  ['nothing', {}, []],
+  ['a display name', { displayName: 'Orders' }, []],
+  ['a description', { description: 'What it is for' }, []],
+  ['the display name of a node', { nodes: [trigger, { ...one, displayName: 'First' }, two] }, []],
+  ['test data', { nodes: [{ ...trigger, webhook: { path: 'orders', testData: {} } }, one, two] }, []],
+  [
+    'the chain written out',
+    {
+      edges: [
+        { from: 'one', to: 'two', after: 'Success' },
+        { from: 'trigger', to: 'one' },
+      ],
+    },
+    [],
+  ],
+  ['a parameter', { nodes: [trigger, set('one', '3'), two] }, ['changed one']],
+  ['the trigger', { nodes: [{ id: 'trigger', manual: {} }, one, two] }, ['changed trigger']],
+  [
+    'a node added at the end',
+    { nodes: [trigger, one, two, set('three', '3')] },
+    ['added three', 'changed connections'],
+  ],
+  ['a node removed', { nodes: [trigger, one] }, ['removed two', 'changed connections']],
+  ['the order of a chain', { nodes: [trigger, two, one] }, ['changed connections']],
+  [
+    'a condition',
+    {
+      edges: [
+        { from: 'trigger', to: 'one' },
+        { from: 'one', to: 'two', when: 'false' },
+      ],
+    },
+    ['changed connections'],
+  ],
+  ['settings', { timeout: '10m', concurrency: { limit: 1 } }, ['changed timeout', 'changed concurrency']],
+])('saving %s in an active workflow is a live change', (_what, change, changes) => {
+  expect(liveChanges(draft(), draft(change)).map(({ kind, what }) => `${kind} ${what}`)).toEqual(changes);
+});
+
+describe('an inactive workflow', () => {
+  test('has no live changes', () => {
+    expect(liveChanges(draft({ active: false }), draft({ active: false, nodes: [trigger, one] }))).toEqual(
+      [],
+    );
+  });
+
+  test('has live changes if the draft activates it', () => {
+    expect(liveChanges(draft({ active: false }), draft())).toEqual([{ kind: 'changed', what: 'active' }]);
+  });
+
+  test('has no live changes if the draft deactivates it', () => {
+    expect(liveChanges(draft(), draft({ active: false, nodes: [trigger, one] }))).toEqual([]);
+  });
+});

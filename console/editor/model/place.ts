@@ -1,0 +1,47 @@
+/** Positions on the canvas: the size of a node, and free places for new ones. Pure. */
+
+export type Position = { x: number; y: number };
+export type Positions = Readonly<Record<string, Position>>;
+
+/** All nodes have the same size, so that places are known before rendering. */
+export const CARD = { width: 208, height: 64 } as const;
+/** The distance from one node to the next. */
+export const STEP = { x: 288, y: 104 } as const;
+/** Nodes nearer than this count as overlapping. */
+const MARGIN = 24;
+
+/** The wanted place, or the next free one below it. */
+export function freePlace(positions: Positions, wanted: Position): Position {
+  const taken = Object.values(positions);
+  let { y } = wanted;
+  while (taken.some((other) => overlaps(other, { x: wanted.x, y }))) y += STEP.y;
+  return { x: wanted.x, y };
+}
+
+/** A free place to the right of a node. */
+export function placeAfter(positions: Positions, id: string): Position {
+  const at = positions[id] ?? { x: 0, y: 0 };
+  return freePlace(positions, { x: at.x + STEP.x, y: at.y });
+}
+
+/** A free place left of all nodes, for a trigger. */
+export function placeFirst(positions: Positions): Position {
+  const all = Object.values(positions);
+  if (all.length === 0) return { x: 0, y: 0 };
+  const left = all.reduce((first, other) => (other.x < first.x ? other : first));
+  return freePlace(positions, { x: left.x - STEP.x, y: left.y });
+}
+
+/** Makes room for a node at x by moving the given nodes that are in the way to the right together. */
+export function makeRoom(positions: Positions, after: ReadonlySet<string>, x: number): Positions {
+  const nearest = Math.min(...Object.entries(positions).flatMap(([id, at]) => (after.has(id) ? [at.x] : [])));
+  const shift = x + STEP.x - nearest;
+  if (!Number.isFinite(shift) || shift <= 0) return positions;
+  return Object.fromEntries(
+    Object.entries(positions).map(([id, at]) => [id, after.has(id) ? { x: at.x + shift, y: at.y } : at]),
+  );
+}
+
+function overlaps(one: Position, other: Position): boolean {
+  return Math.abs(one.x - other.x) < CARD.width + MARGIN && Math.abs(one.y - other.y) < CARD.height + MARGIN;
+}

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { draftProblems, problemsOf, savedProblems } from './problems.ts';
+
+const spec: WorkflowSpec = {
+  active: false,
+  nodes: [
+    { id: 'trigger', manual: {} },
+    { id: 'agent_1', agent: { credential: 'llm', model: '', prompt: 'x' } },
+  ],
+  edges: [{ from: 'trigger', to: 'agent_1' }],
+};
+
+test('a missing right to use a credential is reported at each node that refers to it', () => {
+  const refusal =
+    "workflows.windlass.dev \"orders\" is forbidden: ValidatingAdmissionPolicy 'windlass-use' with binding 'windlass-use' denied request: whoever writes a workflow that names a credential must be allowed to use it: ada lacks the right to use credentials/llm in namespace shop";
+  const tools = [{ skill: 'http_request' }, { skill: 'send_email', credential: 'llm' }];
+  const asks = { id: 'agent_2', agent: { credential: 'other', model: 'm', prompt: 'x', tools } };
+  const problems = draftProblems([{ field: '', message: refusal }], {
+    ...spec,
+    nodes: [...spec.nodes, asks],
+  });
+  expect(problems.map(({ place, problem }) => [place, problem.field])).toEqual([
+    [{ node: 'agent_1' }, 'agent.credential'],
+    [{ node: 'agent_2' }, 'agent.tools[1].credential'],
+  ]);
+  expect(problems[0]?.problem.message).toContain('not allowed to use the credential llm');
+});
+
+test.each([
+  [
+    'spec.nodes[1].agent.model',
+    'Invalid value: "": spec.nodes[1].agent.model in body should be at least 1 chars long',
+    { node: 'agent_1' },
+    'agent.model',
+    'Choose a model',
+  ],
+  [
+    'spec.nodes[1]',
+    'Invalid value: "object": node agent_1 must have exactly one kind: manual, schedule',
+    { node: 'agent_1' },
+    '',
+    'node agent_1 must have exactly one kind: manual, schedule',
+  ],
+  [
+    'spec.nodes[1]',
+    'Invalid value: node agent_1 must have exactly one kind',
+    { node: 'agent_1' },
+    '',
+    'node agent_1 must have exactly one kind',
+  ],
+  [
+    'spec.edges[0].after',
+    'Unsupported value: "Never": supported values: "Success", "Failure"',
+    { edge: 'trigger>agent_1' },
+    'after',
+    'Unsupported value: "Never": supported values: "Success", "Failure"',
+  ],
+  [
+    'spec',
+    'Invalid value: "object": a workflow needs a trigger',
+    undefined,
+    '',
+    'a workflow needs a trigger',
+  ],
+  [
+    'spec.timeout',
+    'Invalid value: "x": spec.timeout in body should match',
+    undefined,
+    '',
+    'spec.timeout: should match',
+  ],
+  ['spec.nodes[9]', 'Invalid value: "object": gone', undefined, '', 'gone'],
+  ['spec.nodes[1].agent.prompt', 'Required value', { node: 'agent_1' }, 'agent.prompt', 'Required value'],
+])('for %s: %s', (field, message, place, inner, words) => {
+  expect(draftProblems([{ field, message }], spec)).toEqual([
+    { place, problem: { field: inner, message: words, source: 'draft' } },
+  ]);
+});
+
+const condition = (type: string, message: string, generation = 3) => ({
+  type,
+  status: 'False' as const,
+  reason: 'X',
+  message,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  observedGeneration: generation,
+});
+const workflow = (conditions: ReturnType<typeof condition>[]) => ({
+  metadata: { name: 'orders', generation: 3 },
+  spec,
+  status: { conditions },
+});
+
+test('problems of the operator are assigned to their nodes, fields and edges', () => {
+  const message =
+    "node agent_1: agent.prompt: $('x').text_content names a node that does not exist: use one of: trigger; edge trigger → agent_1: when: line 1: unknown; node gone: no edge leads to it";
+  const { nodes, edges, workflow: rest } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
+  expect(nodes.get('agent_1')?.map(({ field }) => field)).toEqual(['agent.prompt']);
+  expect(edges.get('trigger>agent_1')).toHaveLength(1);
+  expect(rest).toHaveLength(1);
+});
+
+test('problems of credentials are assigned to nodes', () => {
+  const message =
+    'node agent_1: credential llm does not exist in this namespace: apply it, or name another one';
+  const { nodes } = problemsOf(savedProblems(workflow([condition('CredentialsReady', message)])));
+  expect(nodes.get('agent_1')?.[0]?.message).toBe(message);
+});
+
+test('problems of older generations and other conditions are ignored', () => {
+  const old = condition('Valid', 'node agent_1: old', 2);
+  expect(savedProblems(workflow([old, condition('PoolReady', 'node agent_1: no')]))).toEqual([]);
+});
+
+test('skipped rules are reported only if there is no other problem', () => {
+  const note = {
+    field: '<nil>',
+    message: 'Invalid value: null: some validation rules were not checked because the object was invalid',
+  };
+  const wrong = { field: 'spec.nodes[1].effect', message: 'Unsupported value: "Sometimes"' };
+  expect(problemsOf(draftProblems([wrong, note], spec)).workflow).toEqual([]);
+  expect(problemsOf(draftProblems([note], spec)).workflow).toHaveLength(1);
+});

@@ -1,0 +1,160 @@
+/** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import type { Cause } from '../../http/failure.ts';
+import type { WorkflowObject } from '../../kube/resources.ts';
+import { edgeId, edgesOf } from './graph.ts';
+
+export type Problem = {
+  /** The field within the node, such as `agent.prompt`; empty: the whole node. */
+  field: string;
+  message: string;
+  /** `draft`: the API server about the draft. `saved`: the operator about the saved workflow. */
+  source: 'draft' | 'saved';
+};
+
+export type Problems = {
+  readonly nodes: ReadonlyMap<string, readonly Problem[]>;
+  /** By `from>to`. */
+  readonly edges: ReadonlyMap<string, readonly Problem[]>;
+  /** Problems of the workflow as a whole. */
+  readonly workflow: readonly Problem[];
+};
+
+type Place = { node: string } | { edge: string } | undefined;
+type Found = { place: Place; problem: Problem };
+
+export const NO_PROBLEMS: Problems = { nodes: new Map(), edges: new Map(), workflow: [] };
+
+export function problemsOf(found: readonly Found[]): Problems {
+  const at = (key: 'node' | 'edge') =>
+    found.flatMap(({ place, problem }) => {
+      const id = place === undefined ? undefined : (place as Record<string, string | undefined>)[key];
+      return id === undefined ? [] : [{ id, problem }];
+    });
+  return {
+    nodes: grouped(at('node')),
+    edges: grouped(at('edge')),
+    workflow: found.flatMap(({ place, problem }) => (place === undefined ? [problem] : [])),
+  };
+}
+
+function grouped(list: { id: string; problem: Problem }[]): Map<string, Problem[]> {
+  return new Map(
+    [...Map.groupBy(list, ({ id }) => id)].map(([id, group]) => [id, group.map(({ problem }) => problem)]),
+  );
+}
+
+const NODE_PATH = /^spec\.nodes\[(\d+)\](?:\.(.*))?$/;
+const EDGE_PATH = /^spec\.edges\[(\d+)\](?:\.(.*))?$/;
+/** The prefix of API server messages: the kind of error and the value, which users need not read as JSON. */
+const PREFIX = /^Invalid value: (?:(?:"(?:\\.|[^"\\])*"|\{.*?\}|\[.*?\]|-?[\d.]+|true|false|null): )?/s;
+
+/** Rules that were skipped because of other errors: the user cannot do anything about them. */
+const NOT_CHECKED = /^Invalid value: null: some validation rules were not checked/;
+
+/** The problems that the API server reported for a draft. */
+export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Found[] {
+  const told = causes.filter(({ message }) => causes.length === 1 || !NOT_CHECKED.test(message));
+  return told.flatMap(({ field, message }): Found | Found[] => {
+    const credential = forbiddenCredential(message);
+    if (credential !== undefined) return forbiddenAt(credential, spec);
+    const text = plainMessage(message, field);
+    const node = NODE_PATH.exec(field);
+    if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', text, 'draft');
+    const edge = EDGE_PATH.exec(field);
+    if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', text, 'draft');
+    return named(field === '' || field === 'spec' ? text : `${field}: ${text}`, spec, 'draft');
+  });
+}
+
+const FORBIDDEN_CREDENTIAL = /lacks the right to use credentials\/(\S+) in namespace/;
+
+/** The credential that a refusal is about, if the right to use it is missing. */
+export function forbiddenCredential(message: string): string | undefined {
+  return FORBIDDEN_CREDENTIAL.exec(message)?.[1];
+}
+
+/** The problem at each node that refers to the credential. */
+function forbiddenAt(credential: string, spec: WorkflowSpec): Found[] {
+  const message = `You are not allowed to use the credential ${credential}. Choose another one, or ask an administrator for the verb "use" on it.`;
+  return spec.nodes.flatMap((node) =>
+    credentialFields(node)
+      .filter(({ name }) => name === credential)
+      .map(({ field }) => found({ node: node.id }, field, message, 'draft')),
+  );
+}
+
+/** The credential references of a node. Nodes of a draft may lack a kind. */
+function credentialFields(node: WorkflowNode): { field: string; name: string | undefined }[] {
+  const ofKinds = Object.entries(node).flatMap(([kind, fields]) =>
+    typeof fields === 'object' && 'credential' in fields
+      ? [{ field: `${kind}.credential`, name: fields.credential }]
+      : [],
+  );
+  const ofTools = (node.agent?.tools ?? []).map(({ credential }, index) => ({
+    field: `agent.tools[${index}].credential`,
+    name: credential,
+  }));
+  return [...ofKinds, ...ofTools];
+}
+
+/** The problems in the conditions that the operator wrote. */
+export function savedProblems({ metadata, spec, status }: WorkflowObject): Found[] {
+  const bad = (status?.conditions ?? []).filter(
+    ({ type, status: is, observedGeneration }) =>
+      (type === 'Valid' || type === 'CredentialsReady') &&
+      is === 'False' &&
+      (observedGeneration === undefined || observedGeneration === metadata.generation),
+  );
+  return bad.flatMap(({ message }) => sentencesOf(message ?? '').map((text) => named(text, spec, 'saved')));
+}
+
+/** A message may list several problems, each starting with its place. */
+function sentencesOf(message: string): string[] {
+  return message
+    .split(/(?:;|\n)\s*(?=(?:node|edge) [A-Za-z])/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+const NAMED_NODE = /^node '?([A-Za-z]\w*)'?(?:: ?([a-z][A-Za-z.]*): | |: )/;
+const NAMED_EDGE = /^edge ([A-Za-z]\w*) → ([A-Za-z]\w*)/;
+
+function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
+  const node = NAMED_NODE.exec(message);
+  const id = node?.[1] ?? '';
+  if (spec.nodes.some((other) => other.id === id))
+    return found({ node: id }, node?.[2] ?? '', message, source);
+  const edge = NAMED_EDGE.exec(message);
+  const ends = edge && edgeId({ from: edge[1] ?? '', to: edge[2] ?? '' });
+  if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
+    return found({ edge: ends }, 'when', message, source);
+  return found(undefined, '', message, source);
+}
+
+function found(place: Place, field: string, message: string, source: Problem['source']): Found {
+  return { place, problem: { field, message, source } };
+}
+
+function nodeAt(spec: WorkflowSpec, index: number): Place {
+  const id = spec.nodes[index]?.id;
+  return id === undefined ? undefined : { node: id };
+}
+
+function edgeAt(spec: WorkflowSpec, index: number): Place {
+  const edge = spec.edges?.[index];
+  return edge && { edge: edgeId(edge) };
+}
+
+/** The message of the API server without the field and the value that it repeats. */
+function plainMessage(message: string, field: string): string {
+  const text = message.replace(PREFIX, '');
+  const place = `${field} in body `;
+  const plain = text.startsWith(place) ? text.slice(place.length) : text;
+  return plain === 'should be at least 1 chars long' ? emptyMessage(field) : plain;
+}
+
+function emptyMessage(field: string): string {
+  if (field.endsWith('.model')) return 'Choose a model';
+  return field.endsWith('.credential') ? 'Choose a credential' : 'Enter a value';
+}

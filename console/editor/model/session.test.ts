@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import type { WorkflowObject } from '../../kube/resources.ts';
+import { updateSettings } from './model.ts';
+import { edited, isDirty, opened, resolved, receive, stepped, stored } from './session.ts';
+
+const workflow = (version: number, spec: Partial<WorkflowObject['spec']> = {}): WorkflowObject => ({
+  metadata: { name: 'orders', uid: 'u', resourceVersion: String(version) },
+  spec: { active: false, nodes: [{ id: 'trigger', manual: {} }], ...spec },
+});
+const named = (displayName: string) => (draft: Parameters<typeof updateSettings>[0]) =>
+  updateSettings(draft, { displayName });
+const mine = () => edited(opened(workflow(5)), named('Mine'), { at: 0 });
+
+test('a session is clean at first, dirty after a change, and clean after undo', () => {
+  expect(isDirty(opened(workflow(5)))).toBe(false);
+  expect(isDirty(mine())).toBe(true);
+  expect(isDirty(stepped(mine(), 'back'))).toBe(false);
+});
+
+test.each([
+  ['a status alone is no news', opened(workflow(5)), workflow(6), 'same'],
+  ['an older version is no news', opened(workflow(5)), workflow(4, { displayName: 'Old' }), 'same'],
+  [
+    'without own changes theirs is taken',
+    opened(workflow(5)),
+    workflow(6, { displayName: 'Theirs' }),
+    'updated',
+  ],
+  ['what both changed alike is taken', mine(), workflow(6, { displayName: 'Mine' }), 'updated'],
+  ['changes of other fields go together', mine(), workflow(6, { description: 'Theirs' }), 'rebased'],
+  ['switching it on is told by the toggle alone', mine(), workflow(6, { active: true }), 'switched'],
+  [
+    'with another change it is one of them',
+    mine(),
+    workflow(6, { active: true, description: 'Theirs' }),
+    'rebased',
+  ],
+  ['changes of the same are a conflict', mine(), workflow(6, { displayName: 'Theirs' }), 'conflict'],
+])('%s', (_what, session, read, outcome) => {
+  expect(receive(session, read).outcome).toBe(outcome);
+});
+
+test('undo and redo do not revert the toggle', () => {
+  const later = edited(mine(), named('Later'), { at: 9_000 });
+  const { session } = receive(stepped(later, 'back'), workflow(6, { active: true }));
+  const steps = [session, stepped(session, 'back'), stepped(session, 'forward')];
+  expect(steps.map(({ history }) => history.present.spec)).toMatchObject([
+    { active: true, displayName: 'Mine' },
+    { active: true },
+    { active: true, displayName: 'Later' },
+  ]);
+  expect(steps.map(isDirty)).toEqual([true, false, true]);
+});
+
+test('undo reverts own changes and none of others', () => {
+  const { session } = receive(mine(), workflow(6, { description: 'Theirs' }));
+  const undone = stepped(session, 'back');
+  expect(undone.history.present.spec).toMatchObject({ description: 'Theirs' });
+  expect(undone.history.present.spec.displayName).toBeUndefined();
+  expect(isDirty(undone)).toBe(false);
+});
+
+test('steps that conflict with changes of others cannot be undone', () => {
+  const saved = stored(mine(), workflow(6, { displayName: 'Mine' }), mine().history.present);
+  const { session } = receive(saved, workflow(7, { displayName: 'Theirs' }));
+  expect(session.history).toMatchObject({ past: [], present: { spec: { displayName: 'Theirs' } } });
+});
+
+test('a conflict changes neither the draft nor its base', () => {
+  const session = mine();
+  const { session: next } = receive(session, workflow(6, { displayName: 'Theirs' }));
+  expect(next.history).toBe(session.history);
+  expect(next.workflow.metadata.resourceVersion).toBe('5');
+  expect(next.theirs?.metadata.resourceVersion).toBe('6');
+});
+
+test('a conflict ends if the others revert their change', () => {
+  const { session } = receive(mine(), workflow(6, { displayName: 'Theirs' }));
+  expect(receive(session, workflow(7)).session.theirs).toBeUndefined();
+});
+
+test('a conflict is resolved with theirs, or with mine based on theirs', () => {
+  const { session } = receive(mine(), workflow(6, { displayName: 'Theirs' }));
+  const theirs = resolved(session, 'theirs');
+  expect(theirs.history.present.spec.displayName).toBe('Theirs');
+  expect(isDirty(theirs)).toBe(false);
+  const kept = resolved(session, session.history.present);
+  expect(kept.history.present.spec.displayName).toBe('Mine');
+  expect(kept.workflow.metadata.resourceVersion).toBe('6');
+  expect(isDirty(kept)).toBe(true);
+});
+
+test('input during a save stays and is unsaved', () => {
+  const session = mine();
+  const later = edited(session, named('Later'), { at: 9_000 });
+  const next = stored(later, workflow(6, { displayName: 'Mine' }), session.history.present);
+  expect(next.history.present.spec.displayName).toBe('Later');
+  expect(isDirty(next)).toBe(true);
+  expect(isDirty(stored(session, workflow(6, { displayName: 'Mine' }), session.history.present))).toBe(false);
+});

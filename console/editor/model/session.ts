@@ -1,0 +1,123 @@
+/**
+ * An editing session: the saved version, the draft, and what others saved. Pure transitions: no input is
+ * lost, and no change of others is overwritten unseen.
+ */
+import { type WorkflowObject } from '../../kube/resources.ts';
+import { draftOf, POSITIONS } from './annotation.ts';
+import { rebaseHistory, historyOf, recorded, redone, undone, type History } from './history.ts';
+import type { Draft, Operation } from './model.ts';
+import { isEqual } from '../../kube/patch.ts';
+import { rebaseDraft } from './patch.ts';
+
+export type Session = {
+  /** The object as last read, on which the draft is based. */
+  readonly workflow: WorkflowObject;
+  /** The draft of that object. */
+  readonly saved: Draft;
+  readonly history: History<Draft>;
+  /** A version that someone else saved and that conflicts with the draft. */
+  readonly theirs?: WorkflowObject;
+};
+
+export function opened(workflow: WorkflowObject): Session {
+  const saved = draftOf(workflow);
+  return { workflow, saved, history: historyOf(saved) };
+}
+
+export function edited(
+  session: Session,
+  operation: Operation,
+  change: { key?: string; at: number },
+): Session {
+  const history = recorded(session.history, operation(session.history.present), change);
+  return history === session.history ? session : { ...session, history };
+}
+
+export function stepped(session: Session, way: 'back' | 'forward'): Session {
+  const history = way === 'back' ? undone(session.history) : redone(session.history);
+  return history === undefined ? session : { ...session, history };
+}
+
+export function isDirty({ saved, history }: Session): boolean {
+  const { spec, positions } = history.present;
+  return !isEqual(saved.spec, spec) || !isEqual(saved.positions, positions);
+}
+
+/** The result of reading the object again. */
+export type Received = {
+  session: Session;
+  /**
+   * `same`: only the status changed. `switched`: only `active` or `suspend` changed. `updated`: the new
+   * version is shown. `rebased`: my changes are on top of theirs. `conflict`: people must decide.
+   */
+  outcome: 'same' | 'switched' | 'updated' | 'rebased' | 'conflict';
+};
+
+/** Handles a new version that someone saved or the operator updated. Older versions are ignored. */
+export function receive(session: Session, workflow: WorkflowObject): Received {
+  if (isOlder(workflow, session.workflow)) return { session, outcome: 'same' };
+  const theirs = draftOf(workflow);
+  if (isSameContent(workflow, session.workflow)) {
+    const { theirs: _resolved, ...rest } = session;
+    return { session: { ...rest, workflow }, outcome: 'same' };
+  }
+  const mine = session.history.present;
+  const isTheirs = !isDirty(session) || isEqual(mine, theirs);
+  const present = isTheirs ? theirs : rebaseDraft(session.saved, mine, theirs);
+  if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
+  // Their changes are no undo step of mine: undo would revert them, and the next save would overwrite them
+  // silently.
+  const history = rebaseHistory(session.history, present, (draft) =>
+    rebaseDraft(session.saved, draft, theirs),
+  );
+  return {
+    session: { workflow, saved: theirs, history },
+    outcome: isOnlySwitched(session, workflow) ? 'switched' : isTheirs ? 'updated' : 'rebased',
+  };
+}
+
+/** Handles the response to a save. Edits made meanwhile stay. */
+export function stored(session: Session, workflow: WorkflowObject, sent: Draft): Session {
+  const saved = draftOf(workflow);
+  const mine = session.history.present;
+  const present = mine === sent ? { spec: saved.spec, positions: mine.positions } : mine;
+  return {
+    workflow,
+    saved: { spec: saved.spec, positions: mine === sent ? mine.positions : saved.positions },
+    history: { ...session.history, present },
+  };
+}
+
+/** Handles a resolved conflict: this draft, based on theirs. */
+export function resolved(session: Session, draft: Draft | 'theirs'): Session {
+  const workflow = session.theirs ?? session.workflow;
+  const theirs = draftOf(workflow);
+  const present = draft === 'theirs' ? theirs : draft;
+  const history = recorded(session.history, present, { at: 0 });
+  return { workflow, saved: theirs, history };
+}
+
+/** Whether only `active` or `suspend` changed: toggle and state show that. */
+function isOnlySwitched({ workflow }: Session, read: WorkflowObject): boolean {
+  const switched = ({ spec: { active, suspend = false, ...spec } }: WorkflowObject) => ({
+    switches: { active, suspend },
+    rest: { ...read, spec: { active: true, ...spec } },
+  });
+  const [before, after] = [switched(workflow), switched(read)];
+  return (
+    !isEqual(before.switches, after.switches) &&
+    isSameContent({ ...workflow, spec: before.rest.spec }, after.rest)
+  );
+}
+
+function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {
+  const positionsOf = ({ metadata }: WorkflowObject) => metadata.annotations?.[POSITIONS];
+  return isEqual(one.spec, other.spec) && positionsOf(one) === positionsOf(other);
+}
+
+/** Resource versions of one object are increasing numbers. */
+function isOlder(one: WorkflowObject, other: WorkflowObject): boolean {
+  if (one.metadata.uid !== other.metadata.uid) return false;
+  const [a, b] = [one.metadata.resourceVersion ?? '', other.metadata.resourceVersion ?? ''];
+  return /^\d+$/.test(a) && /^\d+$/.test(b) && BigInt(a) < BigInt(b);
+}

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { pathOf, placeOf, readText, textOf, withSpec } from './yamlText.ts';
+
+const examples = join(import.meta.dirname, '../../../examples');
+const specs = readdirSync(examples, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }): [string, WorkflowSpec] => {
+    const text = readFileSync(join(examples, name, 'workflow.yaml'), 'utf8');
+    const documents = parseAllDocuments(text).map(
+      (document) => document.toJS() as { kind: string; spec: WorkflowSpec },
+    );
+    const found = documents.find(({ kind }) => kind === 'Workflow');
+    if (found === undefined) throw new Error(`${name} has no workflow`);
+    return [name, found.spec];
+  });
+
+test.each(specs)('the example %s is the same after conversion to YAML and back', (name, spec) => {
+  expect(readText(textOf(name, spec), name)).toMatchObject({ spec });
+});
+
+const body = (text: string) =>
+  `apiVersion: windlass.dev/v1alpha1\nkind: Workflow\nmetadata:\n  name: orders\n${text}`;
+
+test.each([
+  [body('spec: {}'), 'spec.nodes must be a list of nodes.', 5],
+  [body('spec:\n  nodes:\n    - manual: {}'), 'A node needs an ID.', 7],
+  [
+    body('spec:\n  nodes:\n    - { id: a, manual: {} }\n    - { id: a, response: {} }'),
+    'Another node already has the ID a.',
+    8,
+  ],
+  [
+    body('spec:\n  nodes: [{ id: a, manual: {} }]\n  edges: [{ from: a, to: z }]'),
+    'An edge needs "from" and "to"',
+    7,
+  ],
+  [body('spec: { nodes: [] }').replace('orders', 'other'), 'The name cannot be changed from orders', 4],
+])('the mistake in %j is reported at its line', (text, words, line) => {
+  const reading = readText(text, 'orders');
+  const [first] = 'mistakes' in reading ? reading.mistakes : [];
+  expect(first?.message).toContain(words);
+  expect(text.slice(0, first?.from).split('\n')).toHaveLength(line);
+});
+
+test('a problem of a field is located at its value or its deepest existing parent', () => {
+  const text = textOf('orders', { active: false, nodes: [{ id: 'a', webhook: { path: 'x' } }] });
+  const reading = readText(text, 'orders');
+  if (!('document' in reading)) throw new Error('it should be readable');
+  const at = (field: string) =>
+    text.slice(...placeOf(reading.document, ['spec', 'nodes', 0, ...pathOf(field)]));
+  expect(at('webhook.path')).toBe('x');
+  expect(at('webhook.auth.hmac')).toContain('path: x');
+});
+
+test('existing nodes keep their positions when the text changes, and new ones get a place', () => {
+  const draft = {
+    spec: { active: false, nodes: [{ id: 'a', manual: {} }] },
+    positions: { a: { x: 7, y: 7 } },
+  };
+  const next = withSpec(draft, {
+    active: false,
+    nodes: [
+      { id: 'a', manual: {} },
+      { id: 'b', response: { body: 1 } },
+    ],
+  });
+  expect(next.positions['a']).toEqual({ x: 7, y: 7 });
+  expect(next.positions['b']).toBeDefined();
+  expect(withSpec(draft, structuredClone(draft.spec))).toBe(draft);
+});

@@ -1,0 +1,137 @@
+/** Converts drafts to manifests and back without loss, and reports mistakes with their place. Pure. */
+import { isMap, isNode, isSeq, parseDocument, type Document } from 'yaml';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { apiVersionOf, WORKFLOWS } from '../../kube/resources.ts';
+import { yamlText } from '../../ui/yamlText.ts';
+import { edgesOf } from './graph.ts';
+import { layoutOf } from './layout.ts';
+import type { Draft } from './model.ts';
+import { isEqual } from '../../kube/patch.ts';
+import { freePlace, type Position } from './place.ts';
+
+type Mistake = { from: number; to: number; message: string };
+
+export type Reading = { spec: WorkflowSpec; document: Document } | { mistakes: Mistake[] };
+
+export function textOf(name: string, spec: WorkflowSpec): string {
+  const manifest = {
+    apiVersion: apiVersionOf(WORKFLOWS),
+    kind: WORKFLOWS.kind,
+    metadata: { name },
+    spec: inOrder(spec),
+  };
+  return yamlText(manifest);
+}
+
+/** Name and behavior come first; the API server sorts by name. */
+function inOrder({ displayName, description, active, nodes, edges, ...rest }: WorkflowSpec): object {
+  const members = {
+    displayName,
+    description,
+    active,
+    nodes: nodes.map(({ id, displayName: title, ...node }) => ({ id, displayName: title, ...node })),
+    edges: edges?.map(({ from, to, ...edge }) => ({ from, to, ...edge })),
+    ...rest,
+  };
+  return JSON.parse(JSON.stringify(members)) as object;
+}
+
+/**
+ * The spec of a manifest, or the mistakes in the text. What only the API server can validate is left to it.
+ */
+export function readText(text: string, name: string): Reading {
+  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: true });
+  if (document.errors.length > 0)
+    return {
+      mistakes: document.errors.map(({ pos: [from, to], message }) => ({
+        from,
+        to: Math.max(to, from),
+        message,
+      })),
+    };
+  const mistakes = [...manifestMistakes(document, name), ...graphMistakes(document)];
+  if (mistakes.length > 0) return { mistakes };
+  return { spec: (document.toJS({ maxAliasCount: 100 }) as { spec: WorkflowSpec }).spec, document };
+}
+
+/** The range in the text of the value at a path, or of its deepest existing parent. */
+export function placeOf(document: Document, path: readonly (string | number)[]): [number, number] {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const node: unknown = document.getIn(path.slice(0, depth), true);
+    if (isNode(node) && node.range) return [node.range[0], node.range[1]];
+  }
+  return [0, 0];
+}
+
+/** `agent.tools[0].skill` as a path. */
+export function pathOf(field: string): (string | number)[] {
+  return field
+    .split(/[.[\]]+/)
+    .filter((part) => part !== '')
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
+
+/** The draft with this spec. Existing nodes keep their positions. */
+export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
+  if (isEqual(draft.spec, spec)) return draft;
+  const automatic = layoutOf(spec);
+  const positions: Record<string, Position> = {};
+  for (const { id } of spec.nodes) if (draft.positions[id]) positions[id] = draft.positions[id];
+  for (const { id } of spec.nodes) positions[id] ??= freePlace(positions, automatic[id] ?? { x: 0, y: 0 });
+  return { spec, positions };
+}
+
+function manifestMistakes(document: Document, name: string): Mistake[] {
+  const { contents } = document;
+  if (!isMap(contents)) return [{ from: 0, to: 0, message: 'This is not a manifest: it has no fields.' }];
+  const wanted: [string[], unknown, string][] = [
+    [['apiVersion'], apiVersionOf(WORKFLOWS), 'The apiVersion cannot be changed.'],
+    [['kind'], WORKFLOWS.kind, 'The kind cannot be changed.'],
+    [
+      ['metadata', 'name'],
+      name,
+      `The name cannot be changed from ${name}: Kubernetes objects cannot be renamed. Duplicate the workflow instead.`,
+    ],
+  ];
+  return [
+    ...wanted.flatMap(([path, value, message]) =>
+      document.getIn(path) === value ? [] : [at(document, path, message)],
+    ),
+    ...(isSeq(document.getIn(['spec', 'nodes']))
+      ? []
+      : [at(document, ['spec', 'nodes'], 'spec.nodes must be a list of nodes.')]),
+  ];
+}
+
+/** Mistakes that the canvas could not show. */
+function graphMistakes(document: Document): Mistake[] {
+  const { spec } = (document.toJS({ maxAliasCount: 100 }) ?? {}) as { spec?: unknown };
+  const { nodes, edges } = (spec ?? {}) as { nodes?: unknown; edges?: unknown };
+  if (!Array.isArray(nodes)) return [];
+  const ids = nodes.map((node: unknown) => (node as WorkflowNode | null)?.id);
+  const wrongNodes = ids.flatMap((id, index) => {
+    const path = ['spec', 'nodes', index, 'id'];
+    if (typeof id !== 'string' || id === '') return [at(document, path, 'A node needs an ID.')];
+    return ids.indexOf(id) === index ? [] : [at(document, path, `Another node already has the ID ${id}.`)];
+  });
+  if (edges === undefined || wrongNodes.length > 0) return wrongNodes;
+  if (!Array.isArray(edges)) return [at(document, ['spec', 'edges'], 'spec.edges must be a list.')];
+  return edgesOf({ nodes: nodes as WorkflowNode[], edges }).flatMap((edge, index) =>
+    (['from', 'to'] as const).flatMap((end) =>
+      ids.includes(edge?.[end])
+        ? []
+        : [
+            at(
+              document,
+              ['spec', 'edges', index, end],
+              'An edge needs "from" and "to", the IDs of two nodes.',
+            ),
+          ],
+    ),
+  );
+}
+
+function at(document: Document, path: readonly (string | number)[], message: string): Mistake {
+  const [from, to] = placeOf(document, path);
+  return { from, to, message };
+}

@@ -1,0 +1,117 @@
+/** The connections of a node with their conditions. Connects and disconnects nodes without a pointer. */
+import { ActionIcon, Button, Group, Select, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import { edgeId, edgesOf, connectionProblem, type EdgeEnds } from '../model/graph.ts';
+import { edgeLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
+import { connect, disconnect, nodeOf } from '../model/model.ts';
+import { useEditor } from '../store/store.ts';
+
+type Side = 'before' | 'after';
+
+/** The direction of the edges of each side, seen from the node. */
+const SIDES: Record<Side, { title: string; ask: string; ends: (id: string, other: string) => EdgeEnds }> = {
+  before: { title: 'Runs after', ask: 'Connect from…', ends: (id, other) => ({ from: other, to: id }) },
+  after: { title: 'Runs next', ask: 'Connect to…', ends: (id, other) => ({ from: id, to: other }) },
+};
+
+export function ConnectionsTab({ node }: { node: WorkflowNode }) {
+  return (
+    <Stack gap="lg">
+      {!isTrigger(node) && <Connections id={node.id} side="before" />}
+      <Connections id={node.id} side="after" />
+    </Stack>
+  );
+}
+
+function Connections({ id, side }: { id: string; side: Side }) {
+  const { draft, isReadOnly } = useEditor();
+  const [mine, other] = side === 'before' ? (['to', 'from'] as const) : (['from', 'to'] as const);
+  const edges = edgesOf(draft.spec).filter((edge) => edge[mine] === id);
+  return (
+    <Stack gap={6} role="group" tabIndex={-1} aria-label={SIDES[side].title}>
+      <Title order={2} size="h6">
+        {SIDES[side].title}
+      </Title>
+      {edges.length === 0 && (
+        <Text size="xs" c="dimmed">
+          None.
+        </Text>
+      )}
+      {edges.map((edge) => (
+        <Line key={edgeId(edge)} edge={edge} other={edge[other]} />
+      ))}
+      {!isReadOnly && <ConnectSelect id={id} side={side} />}
+    </Stack>
+  );
+}
+
+function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
+  const { draft, apply, openEdge, isReadOnly } = useEditor();
+  const node = nodeOf(draft, other);
+  const name = node === undefined ? other : nodeLabel(node);
+  const words = edgeLabel(edge);
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Tooltip label="Run when">
+        <Button
+          flex={1}
+          variant="default"
+          justify="space-between"
+          miw={0}
+          rightSection={
+            <Text size="xs" c="dimmed" truncate maw={180} component="span">
+              {words === '' ? 'always' : words}
+            </Text>
+          }
+          onClick={() => openEdge(edge)}
+        >
+          {name}
+        </Button>
+      </Tooltip>
+      {!isReadOnly && (
+        <Tooltip label="Remove the connection">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Remove the connection from ${edge.from} to ${edge.to}`}
+            onClick={({ currentTarget }) => {
+              // The button is removed with its edge: keep the focus near.
+              currentTarget.closest<HTMLElement>('[role=group]')?.focus();
+              apply((before) => disconnect(before, [edge]));
+            }}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}
+
+/** Offers the nodes that may be connected without creating a cycle. */
+function ConnectSelect({ id, side }: { id: string; side: Side }) {
+  const { draft, apply } = useEditor();
+  const [search, setSearch] = useState('');
+  const { ask, ends } = SIDES[side];
+  const free = draft.spec.nodes.filter(
+    (other) => connectionProblem(draft.spec, ends(id, other.id)) === undefined,
+  );
+  if (free.length === 0) return null;
+  return (
+    <Select
+      aria-label={ask}
+      placeholder={ask}
+      searchable
+      searchValue={search}
+      onSearchChange={setSearch}
+      data={free.map((other) => ({ value: other.id, label: nodeLabel(other) }))}
+      value={null}
+      onChange={(other) => {
+        setSearch('');
+        if (other !== null) apply((before) => connect(before, ends(id, other)));
+      }}
+    />
+  );
+}

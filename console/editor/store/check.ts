@@ -1,0 +1,49 @@
+/** Validates the draft with a dry run on the API server, some time after the last change. */
+import { useEffect } from 'react';
+import { failureFrom } from '../../http/failure.ts';
+import { patchObject } from '../../kube/objects.ts';
+import { WORKFLOWS } from '../../kube/resources.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { isEqual, mergePatch } from '../../kube/patch.ts';
+import { draftProblems, forbiddenCredential } from '../model/problems.ts';
+import { useEditorPart, useEditorStore } from './store.ts';
+
+const AFTER_MS = 800;
+
+/**
+ * Updates the problems of the draft. If the API server cannot be asked, problems of earlier drafts are
+ * dropped.
+ */
+export function useDraftCheck(isAllowed: boolean): void {
+  const store = useEditorStore();
+  const draft = useEditorPart((state) => state.draft);
+  const saved = useEditorPart((state) => state.saved);
+  useEffect(() => {
+    if (!isAllowed || isEqual(saved.spec, draft.spec)) {
+      store.setDraftProblems([]);
+      return undefined;
+    }
+    const stop = new AbortController();
+    const { namespace, name } = store.get();
+    const timer = setTimeout(() => {
+      const spec = mergePatch(saved.spec, draft.spec);
+      patchObject(WORKFLOWS, { namespace, name }, { spec }, { dryRun: true, signal: stop.signal })
+        .then(() => store.setDraftProblems([]))
+        .catch((error: unknown) => {
+          if (!stop.signal.aborted) store.setDraftProblems(found(error, draft.spec));
+        });
+    }, AFTER_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [store, draft, saved, isAllowed]);
+}
+
+function found(error: unknown, spec: WorkflowSpec) {
+  const { status, causes, detail } = failureFrom(error);
+  // Other missing rights are visible on the page.
+  const isTold = status === 422 || status === 400 || forbiddenCredential(detail) !== undefined;
+  if (!isTold) return [];
+  return draftProblems(causes.length > 0 ? causes : [{ field: '', message: detail }], spec);
+}

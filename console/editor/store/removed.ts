@@ -1,0 +1,35 @@
+/** Removes elements from selection, panel and picker that the draft no longer contains. Pure. */
+import { edgeId, edgesOf } from '../model/graph.ts';
+import type { Draft } from '../model/model.ts';
+import type { EditorState } from './store.ts';
+
+type Shown = Pick<EditorState, 'selection' | 'panel' | 'picker'>;
+
+/** The view without removed elements. Unchanged parts keep their objects. */
+export function withoutRemoved<T extends Shown>(view: T, { spec }: Draft): T {
+  const ids = new Set(spec.nodes.map(({ id }) => id));
+  const edgeIds = new Set(edgesOf(spec).map(edgeId));
+  const { panel, picker } = view;
+  const isOpen =
+    panel !== undefined && ('node' in panel ? ids.has(panel.node) : edgeIds.has(edgeId(panel.edge)));
+  return {
+    ...view,
+    selection: selectionOf(view.selection, { ids, edgeIds }),
+    panel: isOpen ? panel : undefined,
+    picker: picker !== undefined && hasPlace(picker, { ids, edgeIds }) ? picker : undefined,
+  };
+}
+
+type Known = { ids: ReadonlySet<string>; edgeIds: ReadonlySet<string> };
+
+function selectionOf(selection: Shown['selection'], { ids, edgeIds }: Known): Shown['selection'] {
+  const nodes = selection.nodes.filter((id) => ids.has(id));
+  const edges = selection.edges.filter((id) => edgeIds.has(id));
+  const isSame = nodes.length === selection.nodes.length && edges.length === selection.edges.length;
+  return isSame ? selection : { nodes, edges };
+}
+
+function hasPlace(place: NonNullable<Shown['picker']>, { ids, edgeIds }: Known): boolean {
+  if (place.kind === 'after') return ids.has(place.node);
+  return place.kind !== 'between' || edgeIds.has(edgeId(place.edge));
+}

@@ -1,0 +1,61 @@
+/** Sends the changed fields, provided that nobody else saved first; or the whole object if it was deleted. */
+import { failureFrom } from '../../http/failure.ts';
+import { createObject, getObject, patchObject } from '../../kube/objects.ts';
+import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../../kube/resources.ts';
+import { manifestOf } from '../../workflows/manifest.ts';
+import { annotationOf, POSITIONS } from '../model/annotation.ts';
+import type { Draft } from '../model/model.ts';
+import { patchOf } from '../model/patch.ts';
+import type { Session } from '../model/session.ts';
+
+export type SaveResult =
+  | { kind: 'saved'; workflow: WorkflowObject; sent: Draft }
+  | { kind: 'nothing' }
+  /** Someone else saved first. */
+  | { kind: 'newer'; workflow: WorkflowObject }
+  | { kind: 'failed'; error: unknown };
+
+/** Never throws. */
+export async function saveSession({ workflow, saved, history }: Session): Promise<SaveResult> {
+  const sent = history.present;
+  const patch = patchOf(saved, sent);
+  if (patch === undefined) return { kind: 'nothing' };
+  const { namespace = '', name, resourceVersion } = workflow.metadata;
+  const versioned = { ...patch, metadata: { ...patch.metadata, resourceVersion } };
+  return saveResult({ namespace, name, sent }, () => patchObject(WORKFLOWS, { namespace, name }, versioned));
+}
+
+/** Recreates the object as inactive: whoever deleted it wanted no runs. Never throws. */
+export function recreate({ workflow, history }: Session): Promise<SaveResult> {
+  const sent = history.present;
+  const { namespace = '', name } = workflow.metadata;
+  const made = { metadata: metadataOf(workflow, sent), spec: { ...sent.spec, active: false } };
+  return saveResult({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
+}
+
+/** Labels and annotations that people set, and the current positions. */
+function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
+  const { annotations = {}, ...marks } = manifestOf(workflow).metadata;
+  const { [POSITIONS]: _before, ...kept } = annotations;
+  const positions = annotationOf(draft);
+  return { ...marks, annotations: { ...kept, ...(positions !== undefined && { [POSITIONS]: positions }) } };
+}
+
+type Sending = { namespace: string; name: string; sent: Draft };
+
+/** The result of the request. If someone else saved first, their version. */
+async function saveResult(
+  { namespace, name, sent }: Sending,
+  send: () => Promise<WorkflowObject>,
+): Promise<SaveResult> {
+  try {
+    return { kind: 'saved', workflow: await send(), sent };
+  } catch (error) {
+    if (failureFrom(error).status !== 409) return { kind: 'failed', error };
+  }
+  try {
+    return { kind: 'newer', workflow: await getObject(WORKFLOWS, namespace, name) };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}

@@ -1,0 +1,53 @@
+/** The frame of nested inputs, and the buttons that add and remove their rows. */
+import { ActionIcon, Button, Input, Stack } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { FieldLabel } from '../FieldLabel.tsx';
+
+type GroupProps = {
+  field: { label: string; help?: string; isRequired: boolean };
+  error: string | undefined;
+  actions?: React.ReactNode;
+  children: React.ReactNode;
+};
+
+export function Framed({ field, error, actions, children }: GroupProps) {
+  return (
+    <Input.Wrapper
+      size="xs"
+      role="group"
+      aria-label={field.label}
+      labelElement="div"
+      label={<FieldLabel label={field.label} isRequired={field.isRequired} actions={actions} />}
+      labelProps={{ style: { width: '100%' } }}
+      description={field.help}
+      error={error}
+    >
+      <Stack gap={6} pl="sm" style={{ borderLeft: '2px solid var(--mantine-color-default-border)' }}>
+        {children}
+      </Stack>
+    </Input.Wrapper>
+  );
+}
+
+export function AddButton({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      leftSection={<IconPlus size={14} />}
+      onClick={onClick}
+      aria-label={label}
+      style={{ alignSelf: 'flex-start' }}
+    >
+      Add
+    </Button>
+  );
+}
+
+export function RemoveButton({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <ActionIcon size={30} variant="subtle" color="gray" aria-label={label} onClick={onClick}>
+      <IconTrash size={16} />
+    </ActionIcon>
+  );
+}

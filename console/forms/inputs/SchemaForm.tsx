@@ -1,0 +1,259 @@
+/**
+ * A form for an object, made of its fields: required fields and those with a value first, the rest under
+ * "More options". Each field gets the input of its editor, or one for an expression. Errors appear after the
+ * first visit to a field.
+ */
+import { ActionIcon, Button, Collapse, Stack, Tooltip } from '@mantine/core';
+import { IconChevronDown, IconChevronRight, IconMathFunction } from '@tabler/icons-react';
+import { useState, type ComponentProps, type ComponentType } from 'react';
+import { durationProblem } from '../../../api/duration.ts';
+import { ExpressionInput } from '../expression/ExpressionInput.tsx';
+import type { Editor, Field } from '../fields.ts';
+import type { FieldInputProps, InputProps, SchemaFormProps } from '../props.ts';
+import { SiblingsContext, useFormScope } from '../scope.ts';
+import { REFERENCE_TYPE } from '../source.ts';
+import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
+import { CelValuesInput } from './CelValuesInput.tsx';
+import { FreeInput } from './CodeFields.tsx';
+import { CronInput } from './CronInput.tsx';
+import { ModelInput, SecretRefInput, SkillInput, TimeZoneInput } from './SelectInputs.tsx';
+import {
+  BooleanInput,
+  ChoiceInput,
+  ChoicesInput,
+  LongTextInput,
+  PlainNumberInput,
+  PlainTextInput,
+} from './PlainInputs.tsx';
+import { ListInput, MapInput, ObjectInput, OneOfInput, ShapesInput } from './StructureInputs.tsx';
+import { ToolsInput } from './ToolsInput.tsx';
+
+/** Up to so many optional fields are shown at once. */
+const FEW = 2;
+
+export function SchemaForm({ fields, path, values, onChange, isFlat = false }: SchemaFormProps) {
+  const { problems } = useFormScope();
+  const [isOpen, setOpen] = useState(false);
+  // Decided once, so that fields do not move while the user types.
+  const [given] = useState(() => new Set(Object.keys(values)));
+  const optional = fields.filter(({ isRequired }) => !isRequired);
+  const isShown = ({ name, isRequired }: Field) =>
+    isFlat ||
+    isRequired ||
+    given.has(name) ||
+    optional.length <= FEW ||
+    problemsAt(problems, `${path}.${name}`, true).length > 0;
+  const input = (field: Field) => (
+    <FieldInput
+      key={field.name}
+      field={field}
+      path={path === '' ? field.name : `${path}.${field.name}`}
+      value={values[field.name]}
+      onChange={(value) => onChange(withMember(values, field.name, value))}
+    />
+  );
+  const rest = fields.filter((field) => !isShown(field));
+  return (
+    <SiblingsContext value={values}>
+      <Stack gap="sm">
+        {fields.filter(isShown).map(input)}
+        {rest.length > 0 && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            aria-expanded={isOpen}
+            leftSection={isOpen ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
+            onClick={() => setOpen(!isOpen)}
+            style={{ alignSelf: 'flex-start' }}
+          >
+            More options ({rest.length})
+          </Button>
+        )}
+        <Collapse expanded={isOpen}>
+          <Stack gap="sm">{isOpen && rest.map(input)}</Stack>
+        </Collapse>
+      </Stack>
+    </SiblingsContext>
+  );
+}
+
+function FieldInput(props: FieldInputProps) {
+  const { field, path, value, onChange, isBare = false, actions } = props;
+  const { isReadOnly, problems, showsAll } = useFormScope();
+  const [wasIn, setWasIn] = useState(false);
+  const [isWritten, setWritten] = useState(false);
+  const error = problemOf(field, value, { path, problems, isAsked: showsAll || wasIn });
+  const isText = isBare || writesText(field.editor, value);
+  // While the user types, the input stays the same: another one would lose the focus.
+  const [locked, setLocked] = useState<boolean>();
+  const isExpression = locked ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
+  const canToggle = field.isExpression && !isText && !isReadOnly;
+  const swap = () => {
+    setWritten(!isExpression);
+    setLocked(undefined);
+    if (isExpression && holdsReference(value)) onChange(undefined);
+  };
+  const take = (reference: string): void => {
+    setLocked(undefined);
+    onChange(`{{ ${reference} }}`);
+  };
+  const buttons = canToggle ? (
+    <>
+      {actions}
+      <Toggle isWritten={isExpression} label={field.label} onClick={swap} />
+    </>
+  ) : (
+    actions
+  );
+  const Input = isExpression ? WrittenInput : Plain;
+  return (
+    <div
+      onFocus={() => setLocked(isExpression)}
+      onBlur={() => {
+        setWasIn(true);
+        setLocked(undefined);
+      }}
+      data-field={path}
+      {...(canToggle && !isExpression && dropOf(take))}
+    >
+      <Input {...{ field, path, value, onChange, error, isReadOnly, isBare, actions: buttons }} />
+    </div>
+  );
+}
+
+/** A reference dropped on a non-text input replaces its value. */
+function dropOf(
+  onReference: (reference: string) => void,
+): Pick<ComponentProps<'div'>, 'onDrop' | 'onDragOver'> {
+  return {
+    onDragOver: (event) => {
+      if (event.dataTransfer.types.includes(REFERENCE_TYPE)) event.preventDefault();
+    },
+    onDrop: (event) => {
+      const reference = event.dataTransfer.getData(REFERENCE_TYPE);
+      if (reference === '') return;
+      event.preventDefault();
+      onReference(reference);
+    },
+  };
+}
+
+type InputGiven = InputProps<Editor['kind']> & { isBare: boolean };
+
+function WrittenInput({ field, value, onChange, error, isBare, actions }: InputGiven) {
+  const isScalar = field.editor.kind === 'scalar';
+  const text = typeof value === 'string' && !isScalar ? value : scalarText(value);
+  return (
+    <ExpressionInput
+      label={field.label}
+      value={text}
+      onChange={(next) => onChange(next === '' ? undefined : isScalar ? scalarOf(next) : next)}
+      language="template"
+      isMultiline={field.editor.kind === 'longText'}
+      isRequired={field.isRequired}
+      isBare={isBare}
+      error={error}
+      actions={actions}
+      {...(field.help !== undefined && { help: field.help })}
+      {...(field.placeholder !== undefined && { placeholder: field.placeholder })}
+    />
+  );
+}
+
+/** Whether references can be typed into the value directly. */
+function writesText(editor: Editor, value: unknown): boolean {
+  if (editor.kind === 'text' || editor.kind === 'longText' || editor.kind === 'duration') return true;
+  // Addresses may be one text separated by commas.
+  return editor.kind === 'list' && editor.item.kind === 'text' && !Array.isArray(value);
+}
+
+type Known = { path: string; problems: ReturnType<typeof useFormScope>['problems']; isAsked: boolean };
+
+const NESTED: Editor['kind'][] = ['object', 'oneOf', 'map', 'shapes'];
+
+function problemOf(
+  { editor, isRequired, label }: Field,
+  value: unknown,
+  { path, problems, isAsked }: Known,
+): string | undefined {
+  if (!isAsked) return undefined;
+  const isNested = NESTED.includes(editor.kind);
+  const isLeaf = !isNested && !(editor.kind === 'list' && Array.isArray(value));
+  const told = problemsAt(problems, path, isLeaf);
+  if (told.length > 0) return told.join(' ');
+  if (isRequired && isNothing(value) && !isNested) return `${label} is required.`;
+  return typeof value === 'string' && value !== '' && !holdsReference(value)
+    ? formatProblem(editor, value)
+    : undefined;
+}
+
+/** The validation error of a text. */
+function formatProblem(editor: Editor, text: string): string | undefined {
+  if (editor.kind === 'duration') {
+    const { least, most } = editor.bounds;
+    return durationProblem(text, editor.bounds) === undefined
+      ? undefined
+      : `Enter a duration from ${least} to ${most}: a number and a unit, such as 30s or 5m.`;
+  }
+  if (editor.kind === 'text' && editor.pattern !== undefined && !new RegExp(editor.pattern, 'u').test(text))
+    return 'This value is not allowed here. See the description above.';
+  return undefined;
+}
+
+function Toggle({ isWritten, label, onClick }: { isWritten: boolean; label: string; onClick: () => void }) {
+  const text = isWritten ? 'Use a fixed value' : 'Use an expression';
+  return (
+    <Tooltip label={text}>
+      <ActionIcon
+        size="xs"
+        variant={isWritten ? 'light' : 'subtle'}
+        color={isWritten ? undefined : 'gray'}
+        aria-label={`${text} for ${label}`}
+        aria-pressed={isWritten}
+        onClick={onClick}
+      >
+        <IconMathFunction size={14} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function ScopedCredentialInput(props: InputProps<'credential'>) {
+  const { CredentialInput } = useFormScope();
+  return <CredentialInput {...props} />;
+}
+
+/**
+ * The input of each editor. Nested inputs get the components that render their fields, so that imports stay
+ * acyclic.
+ */
+const INPUTS: { [K in Editor['kind']]: ComponentType<InputProps<K>> } = {
+  text: PlainTextInput,
+  longText: LongTextInput,
+  duration: PlainTextInput,
+  scalar: PlainTextInput,
+  number: PlainNumberInput,
+  boolean: BooleanInput,
+  choice: ChoiceInput,
+  choices: ChoicesInput,
+  list: (props) => <ListInput {...props} Field={FieldInput} />,
+  map: (props) => <MapInput {...props} Field={FieldInput} />,
+  object: (props) => <ObjectInput {...props} Field={FieldInput} />,
+  oneOf: (props) => <OneOfInput {...props} Field={FieldInput} />,
+  shapes: (props) => <ShapesInput {...props} Field={FieldInput} />,
+  json: FreeInput,
+  secretRef: SecretRefInput,
+  credential: ScopedCredentialInput,
+  model: ModelInput,
+  skill: SkillInput,
+  tools: (props) => <ToolsInput {...props} Form={SchemaForm} />,
+  cron: CronInput,
+  timeZone: TimeZoneInput,
+  celValues: CelValuesInput,
+};
+
+function Plain({ isBare: _always, ...props }: InputGiven) {
+  const Input = INPUTS[props.field.editor.kind] as ComponentType<InputProps<Editor['kind']>>;
+  return <Input {...props} />;
+}

@@ -1,0 +1,128 @@
+/**
+ * The sources of an expression: the nodes before it, with their last outputs or, before the first run, with
+ * test data and example shapes. Reads own properties only, as the evaluation does.
+ */
+import { isRecord } from '../kube/patch.ts';
+import { printStep, type NodeMember, type PathStep } from '../../api/expression/reference.ts';
+import type { NodeOutput } from '../../api/expression/scope.ts';
+import type { NodeKind, WorkflowNode } from '../../api/workflow.ts';
+
+/** The drag data type of a reference, such as `$('trigger').data_content.name`. */
+export const REFERENCE_TYPE = 'application/x-windlass-reference';
+
+export type Source = {
+  id: string;
+  label: string;
+  kind: NodeKind;
+  output: Partial<NodeOutput>;
+  /** True: the output of a run or of test data. False: an example that only shows the members. */
+  isReal: boolean;
+  members: NodeMember[];
+};
+
+/** The elements of `forEach`; undefined if the step has no forEach. */
+export type Element = { item: unknown; isReal: boolean };
+
+export type Sources = { nodes: Source[]; element?: Element };
+
+const FILE = { id: '', name: '', mime_type: '', size: 0, modified_time: '', folder_id: '', url: '' };
+
+/** An example of `data_content` by kind; undefined: anything. */
+const SHAPES: Partial<Record<NodeKind, unknown>> = {
+  schedule: { scheduled_time: '', fired_time: '', time_zone: '' },
+  mail: {
+    from: '',
+    subject: '',
+    date: '',
+    to: [''],
+    message_id: '',
+    html: '',
+    attachments: [{ filename: '', content_type: '', size: 0 }],
+  },
+  spreadsheet: { spreadsheet_id: '', changes: [{ sheet: '', row: 0, event: '', values: {}, previous: {} }] },
+  fileStorage: { event: '', file: FILE },
+  bot: { chat_id: '', from: {}, message_type: '' },
+  agent: {
+    model: '',
+    finish_reason: '',
+    usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+    tool_calls: [],
+    json: {},
+  },
+};
+
+const ERROR_SHAPE = { reason: '', message: '' };
+
+/** The source for a node, with its last output if there is one. */
+export function sourceOf(
+  node: WorkflowNode,
+  kind: NodeKind,
+  last: Partial<NodeOutput> | undefined,
+  letsFailurePass: boolean,
+): Source {
+  const members: NodeMember[] = ['text_content', 'data_content'];
+  if (letsFailurePass) members.push('error');
+  if (kind === 'webhook' && (node.webhook?.headers?.length ?? 0) > 0) members.push('headers');
+  const known = last ?? testOutputOf(node, kind);
+  const label = node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
+  return {
+    id: node.id,
+    label,
+    kind,
+    output: known ?? shapeOf(node, kind),
+    isReal: known !== undefined,
+    members,
+  };
+}
+
+/** The input of a test run. Test data has no headers, so those of a webhook are unknown. */
+function testOutputOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> | undefined {
+  const fields: unknown = node[kind];
+  const testData = isRecord(fields) ? fields['testData'] : undefined;
+  if (!isRecord(testData) || (node.webhook?.headers?.length ?? 0) > 0) return undefined;
+  return { text_content: '', ...(kind === 'manual' ? { data_content: testData } : testData) };
+}
+
+function shapeOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> {
+  const headers = Object.fromEntries((node.webhook?.headers ?? []).map((name) => [name.toLowerCase(), '']));
+  return {
+    text_content: '',
+    data_content: testDataOf(node, kind) ?? SHAPES[kind],
+    error: ERROR_SHAPE,
+    headers,
+  };
+}
+
+/** Test data shows the members, even if it does not contain all of them. */
+function testDataOf(node: WorkflowNode, kind: NodeKind): unknown {
+  const fields: unknown = node[kind];
+  if (!isRecord(fields)) return undefined;
+  const { testData } = fields;
+  return kind === 'manual' || !isRecord(testData) ? testData : testData['data_content'];
+}
+
+/** A member of an object or an element of a list: its path step, its notation and its value. */
+export type Child = { step: PathStep; written: string; value: unknown };
+
+/** Lists show only the first elements; others usually have the same shape. */
+const ELEMENTS = 5;
+
+/** The members of a value. */
+export function childrenOf(value: unknown): Child[] {
+  if (Array.isArray(value))
+    return value.slice(0, ELEMENTS).map((element: unknown, index) => childOf(index, element));
+  return isRecord(value) ? Object.entries(value).map(([key, member]) => childOf(key, member)) : [];
+}
+
+function childOf(step: PathStep, value: unknown): Child {
+  return { step, written: printStep(step), value };
+}
+
+/** The type of a value: `text`, `number`, `list of 3`, `object`. */
+export function typeLabel(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'any';
+  if (Array.isArray(value)) return `list of ${value.length}`;
+  if (typeof value === 'object') return 'object';
+  return typeof value === 'string' ? 'text' : typeof value;
+}

@@ -1,0 +1,38 @@
+/** Merge patches (RFC 7396) and comparison of JSON values. Pure. */
+
+/**
+ * The patch from `from` to `to`; undefined if they are equal. Lists are replaced as a whole, as the API
+ * server does.
+ */
+export function mergePatch(from: unknown, to: unknown): unknown {
+  if (isEqual(from, to)) return undefined;
+  if (!isRecord(from) || !isRecord(to)) return to;
+  const keys = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return Object.fromEntries(
+    [...keys].flatMap((key) => {
+      if (to[key] === undefined) return from[key] === undefined ? [] : [[key, null]];
+      const inner = mergePatch(from[key], to[key]);
+      return inner === undefined ? [] : [[key, inner]];
+    }),
+  );
+}
+
+/** Deep equality of JSON values. Undefined members count as absent. */
+export function isEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) || Array.isArray(other)) return areEqualLists(one, other);
+  if (!isRecord(one) || !isRecord(other)) return false;
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((key) =>
+    isEqual(one[key], other[key]),
+  );
+}
+
+function areEqualLists(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+  return one.every((item, index) => isEqual(item, other[index]));
+}
+
+/** Whether the value is an object and no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

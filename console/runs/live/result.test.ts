@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { durationOf, resultOf } from './result.ts';
+import type { NodeView, RunHead } from './runState.ts';
+
+const run = (head: Partial<RunHead>): RunHead => ({
+  run: 'orders-1',
+  workflow: 'shop.orders',
+  phase: 'Succeeded',
+  test: true,
+  startTime: '2026-01-01T00:00:00.000Z',
+  completionTime: '2026-01-01T00:00:03.200Z',
+  ...head,
+});
+const nodes = (...list: NodeView[]) => new Map(list.map((node) => [node.id, node]));
+
+test.each([
+  [run({}), [], { text: 'Succeeded in 3.2 s' }],
+  [run({ until: 'agent_1' }), [], { text: 'Succeeded up to agent_1 in 3.2 s' }],
+  [run({ phase: 'Cancelled' }), [], { text: 'Cancelled after 3.2 s' }],
+  [run({ phase: 'Failed', message: 'too late' }), [], { text: 'Failed', why: 'too late' }],
+  [run({ phase: 'Running' }), [], undefined],
+  [
+    run({ phase: 'Failed', message: 'node mail: …' }),
+    [
+      { id: 'later', phase: 'Failed', completionTime: '2026-01-01T00:00:03Z', message: 'second' },
+      { id: 'mail', phase: 'Unknown', completionTime: '2026-01-01T00:00:02Z', message: 'no answer' },
+      { id: 'rest', phase: 'Skipped' },
+    ] satisfies NodeView[],
+    { text: 'Failed at mail', why: 'no answer', node: 'mail' },
+  ],
+])('the result of a run is one sentence (%#)', (head, list, result) => {
+  expect(resultOf(head, nodes(...list))).toEqual(result);
+});
+
+test('the duration of unfinished runs grows, and those not started have none', () => {
+  const startTime = '2026-01-01T00:00:00.000Z';
+  expect(durationOf({ startTime }, Date.parse(startTime) + 5)).toBe(5);
+  expect(durationOf({ startTime }, Date.parse(startTime) - 5)).toBe(0);
+  expect(durationOf({}, 5)).toBeUndefined();
+});

@@ -1,0 +1,50 @@
+/** The result of a run as a sentence. */
+import { isTerminal } from '../../../api/phase.ts';
+import { formatDuration } from '../../ui/format.ts';
+import type { NodeView, RunHead } from './runState.ts';
+
+export type RunResult = {
+  text: string;
+  /** The error message. */
+  why?: string;
+  /** The failed node. */
+  node?: string;
+};
+
+/** The sentence for an ended run; undefined for an unfinished one. */
+export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): RunResult | undefined {
+  if (!isTerminal(run.phase)) return undefined;
+  const took = durationOf(run, 0);
+  const time = took === undefined ? '' : formatDuration(took);
+  if (run.phase === 'Succeeded') {
+    const to = run.until === undefined ? '' : ` up to ${run.until}`;
+    return { text: `Succeeded${to}${time && ` in ${time}`}` };
+  }
+  if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}` };
+  const failed = failedNode(nodes);
+  const why = failed?.message ?? run.message;
+  return {
+    text: failed === undefined ? 'Failed' : `Failed at ${failed.id}`,
+    ...(why !== undefined && why !== '' && { why }),
+    ...(failed !== undefined && { node: failed.id }),
+  };
+}
+
+/** The node that failed first. */
+export function failedNode(nodes: ReadonlyMap<string, NodeView>): NodeView | undefined {
+  const failed = [...nodes.values()].filter(({ phase }) => phase === 'Failed' || phase === 'Unknown');
+  return failed.toSorted((a, b) => timeOf(a.completionTime) - timeOf(b.completionTime))[0];
+}
+
+type Timed = { startTime?: string | undefined; completionTime?: string | undefined };
+
+/** The duration so far, in milliseconds; undefined before the start. */
+export function durationOf({ startTime, completionTime }: Timed, now: number): number | undefined {
+  if (startTime === undefined) return undefined;
+  const end = completionTime === undefined ? now : Date.parse(completionTime);
+  return Math.max(0, end - Date.parse(startTime));
+}
+
+function timeOf(time: string | undefined): number {
+  return time === undefined ? Infinity : Date.parse(time);
+}

@@ -1,0 +1,60 @@
+/**
+ * Retries of runs: whether the record has the input, by the rules of the operator, and the creation of the
+ * new run.
+ */
+import { ANNOTATION } from '../../api/group.ts';
+import { RUNS, type RunObject } from '../kube/resources.ts';
+import { MAX_USER_NAME } from '../../api/person.ts';
+import { createObject } from '../kube/objects.ts';
+
+/** Why the run cannot be retried; undefined: it can. */
+export function retryProblem({ metadata, spec, status }: RunObject): string | undefined {
+  if (spec.inputTruncated !== true) return undefined;
+  if (spec.inputRedacted !== true) return 'the recorded input is truncated.';
+  const hadMore = metadata.annotations?.[ANNOTATION.partialInput] === 'true';
+  // Records list the trigger first. The output of the trigger is the input of a failed run.
+  const [trigger] = status?.nodes ?? [];
+  const isShown = !hadMore && trigger?.output !== undefined && trigger.truncated !== true;
+  return isShown ? undefined : 'the workflow does not record inputs.';
+}
+
+type RetryRequest = {
+  namespace: string;
+  workflow: string;
+  /** The run whose input is used. */
+  retryOf: string;
+  test: boolean;
+  /** The signed-in user. */
+  requestedBy?: string | undefined;
+  /** Undefined: the current revision. */
+  revision?: string | undefined;
+};
+
+/** Creates the new run and returns its name. */
+export async function retryRun(rerun: RetryRequest): Promise<string> {
+  const { namespace, workflow, retryOf, test, revision, requestedBy } = rerun;
+  const name = newName(workflow, Date.now());
+  await createObject(RUNS, namespace, {
+    metadata: { name, namespace },
+    spec: {
+      workflow,
+      retryOf,
+      ...(test && { test }),
+      ...(revision !== undefined && { revision }),
+      // Names that are too long for a record are left out: the API server would refuse the object.
+      ...(requestedBy !== undefined && requestedBy.length <= MAX_USER_NAME && { requestedBy }),
+    },
+  });
+  return name;
+}
+
+const SUFFIX = 15;
+const LIMIT = 63;
+
+/** A name in the format of the gateway: names of later runs sort later. */
+function newName(workflow: string, now: number): string {
+  const random = crypto.getRandomValues(new Uint32Array(2));
+  const suffix = now.toString(36).padStart(9, '0') + random.join('').padStart(6, '0').slice(-6);
+  const base = workflow.replaceAll('.', '-').slice(0, LIMIT - SUFFIX - 1);
+  return `${base.replace(/-+$/, '')}-${suffix}`;
+}

@@ -1,0 +1,43 @@
+/** A failure with its advice and a retry button. */
+import { Alert, Button, List, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { failureFrom } from '../http/failure.ts';
+
+type Props = { error: unknown; onRetry?: () => void; title?: string };
+
+export function FailureNote({ error, onRetry, title }: Props) {
+  const failure = failureFrom(error);
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle />}
+      title={title ?? failure.title}
+      role="alert"
+    >
+      {title !== undefined && <Text size="sm">{failure.title}.</Text>}
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {failure.detail}
+      </Text>
+      {failure.reason === 'Forbidden' && (
+        <Text size="sm" mt={6}>
+          Ask an administrator for this permission, or choose another project at the top.
+        </Text>
+      )}
+      {failure.causes.length > 1 && (
+        <List size="sm" mt="xs">
+          {failure.causes.map(({ field, message }) => (
+            <List.Item key={`${field} ${message}`}>
+              {field}: {message}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {onRetry && (
+        <Button variant="default" mt="sm" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </Alert>
+  );
+}

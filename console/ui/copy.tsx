@@ -1,0 +1,50 @@
+/** Copies text to the clipboard. */
+import { notifySuccess, notifyFailure } from './notify.tsx';
+import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
+import { IconCopy } from '@tabler/icons-react';
+
+/** Notifies the user; `what` names the copied text, such as "value". */
+export async function copyText(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notifySuccess(`${capitalized(what)} copied`);
+  } catch (error) {
+    notifyFailure(`Could not copy the ${what}`, error);
+  }
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+type Props = {
+  text: string;
+  /** The name of the text, such as "URL". */
+  what: string;
+};
+
+/** Text with a copy button. */
+export function CopyLine({ text, what }: Props) {
+  return (
+    <Group gap={4} wrap="nowrap" align="flex-start">
+      <Code
+        block
+        color="var(--mantine-color-default-hover)"
+        style={{ flex: 1, minWidth: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+        fz="xs"
+      >
+        {text}
+      </Code>
+      <Tooltip label={`Copy ${what}`}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`Copy ${what}`}
+          onClick={() => void copyText(text, what)}
+        >
+          <IconCopy size={16} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}

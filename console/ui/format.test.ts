@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { ago, count, formatDuration } from './format.ts';
+
+const NOW = Date.parse('2026-11-22T12:00:00Z');
+
+test.each([
+  ['2026-11-22T11:59:58Z', 'just now'],
+  ['2026-11-22T11:57:00Z', '3 minutes ago'],
+  ['2026-11-22T14:00:00Z', 'in 2 hours'],
+  ['2026-11-20T12:00:00Z', '2 days ago'],
+])('%s is "%s"', (time, text) => {
+  expect(ago(time, NOW)).toBe(text);
+});
+
+test.each([
+  [12.4, '12 ms'],
+  [3_210, '3.2 s'],
+  [42_000, '42 s'],
+  [245_000, '4 min 5 s'],
+  [7_380_000, '2 h 3 min'],
+])('%d ms is "%s"', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test('one item is singular', () => {
+  expect([count(1, 'run'), count(1_204, 'run'), count(0, 'entry', 'entries')]).toEqual([
+    '1 run',
+    '1,204 runs',
+    '0 entries',
+  ]);
+});

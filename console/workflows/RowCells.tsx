@@ -1,0 +1,95 @@
+/**
+ * Cells of the workflow table: the toggle, which is disabled if a tool manages it, and the bars of recent
+ * runs.
+ */
+import { Switch, Text, Tooltip } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { patchObject } from '../kube/objects.ts';
+import { WORKFLOWS } from '../kube/resources.ts';
+import { notifyFailure } from '../ui/notify.tsx';
+import { managerText } from './manager.ts';
+import type { WorkflowItem } from './items.ts';
+import { barsText, heights, RECENT_RUNS, type RunBar } from './recent.ts';
+import classes from './RunBars.module.css';
+
+type Props = { item: WorkflowItem; project: string; mayChange: boolean };
+
+export function ActiveSwitch({ item: { name, title, active, activeOwner }, project, mayChange }: Props) {
+  const change = useMutation({
+    mutationFn: (next: boolean) =>
+      patchObject(WORKFLOWS, { namespace: project, name }, { spec: { active: next } }),
+    onError: (error, next) => notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} ${title}`, error),
+  });
+  if (!mayChange)
+    return (
+      <Text size="xs" c="dimmed">
+        {active ? 'On' : 'Off'}
+      </Text>
+    );
+  const shown = change.isPending ? change.variables : active;
+  const toggle = (
+    <Switch
+      size="sm"
+      checked={shown}
+      aria-label={`${title} is active`}
+      aria-busy={change.isPending}
+      {...(activeOwner !== undefined && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
+      onChange={(event) => {
+        if (activeOwner === undefined && !change.isPending) change.mutate(event.currentTarget.checked);
+      }}
+    />
+  );
+  if (activeOwner === undefined) return toggle;
+  return (
+    <Tooltip
+      label={`${managerText(activeOwner)} manages this. Change it in the source of ${activeOwner.tool}.`}
+      events={{ hover: true, focus: true, touch: true }}
+      refProp="rootRef"
+    >
+      {toggle}
+    </Tooltip>
+  );
+}
+
+/** Recent runs as bars: up for success and down for failure, so that color is not the only difference. */
+const WIDTH = 5;
+const GAP = 2;
+const HEIGHT = 26;
+/** The baseline between successes and failures. */
+const BASE = 16;
+const LEAST = 3;
+
+export function RunBars({ bars }: { bars: RunBar[] }) {
+  const text = barsText(bars);
+  if (bars.length === 0)
+    return (
+      <Text size="xs" c="dimmed">
+        {text}
+      </Text>
+    );
+  const levels = heights(bars);
+  const width = RECENT_RUNS * (WIDTH + GAP);
+  const first = RECENT_RUNS - bars.length;
+  return (
+    <svg width={width} height={HEIGHT} role="img" aria-label={text} className={classes['bars'] ?? ''}>
+      <title>{text}</title>
+      <line x1={0} x2={width} y1={BASE} y2={BASE} className={classes['base'] ?? ''} />
+      {bars.map((bar, at) => (
+        <Bar key={bar.run} bar={bar} level={levels[at] ?? 0} x={(first + at) * (WIDTH + GAP)} />
+      ))}
+    </svg>
+  );
+}
+
+function Bar({ bar: { phase, test }, level, x }: { bar: RunBar; level: number; x: number }) {
+  const isDown = phase === 'Failed' || phase === 'Cancelled';
+  const room = (isDown ? HEIGHT - BASE : BASE) - 1;
+  const height = LEAST + level * (room - LEAST);
+  const y = isDown ? BASE + 1 : BASE - height;
+  const kind = `${classes[phase] ?? ''} ${test ? (classes['test'] ?? '') : ''}`;
+  return test ? (
+    <rect x={x + 0.5} y={y + 0.5} width={WIDTH - 1} height={height - 1} className={kind} />
+  ) : (
+    <rect x={x} y={y} width={WIDTH} height={height} className={kind} />
+  );
+}

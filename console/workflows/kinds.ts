@@ -1,0 +1,55 @@
+/** The kinds of nodes and their labels, without schemas, so that invalid drafts work too. */
+import type { StepKind } from '../../api/step.ts';
+import type { TriggerKind } from '../../api/trigger.ts';
+import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
+
+const TRIGGERS: Record<TriggerKind, string> = {
+  manual: 'Manual',
+  webhook: 'Webhook',
+  schedule: 'Schedule',
+  mail: 'New mail',
+  spreadsheet: 'Spreadsheet',
+  fileStorage: 'Files',
+  bot: 'Bot message',
+};
+
+const STEPS: Record<StepKind, string> = { agent: 'Agent', skill: 'Skill', response: 'Response' };
+
+const TRIGGER_NAMES = Object.keys(TRIGGERS) as TriggerKind[];
+
+/** The member of a node that is its kind; undefined if it has none. */
+export function nodeKind(node: WorkflowNode): NodeKind | undefined {
+  return [...TRIGGER_NAMES, ...(Object.keys(STEPS) as StepKind[])].find((kind) => node[kind] !== undefined);
+}
+
+export function isTrigger(node: WorkflowNode): boolean {
+  return TRIGGER_NAMES.some((kind) => node[kind] !== undefined);
+}
+
+export function kindLabel(kind: NodeKind): string {
+  return { ...TRIGGERS, ...STEPS }[kind];
+}
+
+/** What a node does: the skill's name, or the label of its kind. */
+export function actionLabel(node: WorkflowNode): string {
+  const kind = nodeKind(node);
+  if (kind === undefined) return 'No type';
+  return kind === 'skill' ? skillLabel(node.skill?.name ?? '') : kindLabel(kind);
+}
+
+/** "Send email" of `send_email`. */
+export function skillLabel(name: string): string {
+  const words = name.replaceAll('_', ' ').trim();
+  return words === '' ? 'Skill' : `${words[0]?.toUpperCase()}${words.slice(1)}`.replace(/\bhttp\b/i, 'HTTP');
+}
+
+/** The display name, or the ID. */
+export function nodeLabel(node: WorkflowNode): string {
+  return node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
+}
+
+/** The condition of an edge; empty if the edge is always taken. */
+export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>): string {
+  const words = [after === 'Failure' ? 'on failure' : '', when === undefined ? '' : `if ${when}`];
+  return words.filter((word) => word !== '').join(', ');
+}

@@ -1,10 +1,11 @@
 /** What a step is to those who execute it: evaluated fields go in, an output comes out, every failure is a `StepError`. */
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../api/credential.ts';
-import { StepError } from '../api/reasons.ts';
+import { StepError, type FailureReason } from '../api/reasons.ts';
 import { tokenRef } from '../api/token.ts';
 import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
-import type { Mask, Secret } from './secret.ts';
+import { Failure, type FailureKind } from './http/failure.ts';
+import type { Secret } from './secret.ts';
 
 /** What may happen to an effect when nobody knows whether it took place: it is repeated, or it is not. */
 export type Effect = 'AtLeastOnce' | 'AtMostOnce';
@@ -87,19 +88,6 @@ export function accessToken(credential: CredentialAccess): Secret {
   }
 }
 
-const MESSAGE_LIMIT = 500;
-/** Much less is kept than is looked at: a secret that is cut in two at the end is not recognized. */
-const LOOKED_AT = 16_384;
-
-/** A message from the other side, fit to be shown: one line, bounded, without the secrets that were sent there. */
-export function quoted(message: string, secrets: readonly Mask[]): string {
-  const line = secrets
-    .reduce((text, secret) => secret.redact(text), message.slice(0, LOOKED_AT))
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return line.length <= MESSAGE_LIMIT ? line : `${line.slice(0, MESSAGE_LIMIT)}…`;
-}
-
 /** The error of a failure that leaves open whether the effect took place: it may be repeated, or it is `EffectUnknown`. */
 export function inDoubt(effect: Effect, error: StepError, what: string): StepError {
   if (effect === 'AtLeastOnce') return error;
@@ -110,4 +98,55 @@ export function inDoubt(effect: Effect, error: StepError, what: string): StepErr
 export function abortion(signal: AbortSignal): StepError {
   const reason: unknown = signal.reason;
   return reason instanceof StepError ? reason : new StepError('Cancelled', 'the step was stopped');
+}
+
+const REASONS: Record<Exclude<FailureKind, 'Stopped' | 'Egress'>, FailureReason> = {
+  Unreachable: 'Unreachable',
+  InvalidAnswer: 'InvalidAnswer',
+  TooLarge: 'OutputTooLarge',
+  Rejected: 'CredentialRejected',
+  MissingScope: 'CredentialRejected',
+  Forbidden: 'Refused',
+  Missing: 'Refused',
+  RateLimited: 'RateLimited',
+  UpstreamError: 'UpstreamError',
+  Refused: 'Refused',
+  Unexpected: 'Refused',
+};
+
+/** The error of a step for a failed request; any other error is returned as it is. */
+export function stepError(
+  error: unknown,
+  { signal, effect }: Pick<StepContext, 'signal' | 'effect'>,
+): unknown {
+  if (!(error instanceof Failure)) return error;
+  const own = withoutDoubt(error, signal);
+  return error.isInDoubt ? inDoubt(effect, own, 'the provider may have done what was asked') : own;
+}
+
+function withoutDoubt(
+  { kind, message, cause, retryAfterMs, isPermanent }: Failure,
+  signal: AbortSignal,
+): StepError {
+  if (kind === 'Stopped') return abortion(signal);
+  if (kind === 'Egress') return cause instanceof StepError ? cause : new StepError('Unreachable', message);
+  return new StepError(REASONS[kind], message, {
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(isPermanent && { retryable: false }),
+  });
+}
+
+/**
+ * Does work of a step that sends requests.
+ * @throws StepError for every Failure
+ */
+export async function asStep<T>(
+  context: Pick<StepContext, 'signal' | 'effect'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw stepError(error, context);
+  }
 }

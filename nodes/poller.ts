@@ -1,6 +1,7 @@
 /** What a poller is to those who call it: a look at an account brings events and from where to go on; every failure is a `PollError`. */
 import type { NodeOutput } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
+import { Failure, type FailureKind } from './http/failure.ts';
 import type { CredentialAccess, NodeLog } from './node.ts';
 
 export type PolledEvent = {
@@ -95,4 +96,42 @@ export class PollError extends Error {
     this.reason = reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+}
+
+const REASONS: Record<Exclude<FailureKind, 'Stopped' | 'Egress'>, PollReason> = {
+  Unreachable: 'Unreachable',
+  InvalidAnswer: 'InvalidAnswer',
+  TooLarge: 'InvalidAnswer',
+  Rejected: 'Rejected',
+  MissingScope: 'MissingScope',
+  Forbidden: 'Rejected',
+  Missing: 'FolderMissing',
+  RateLimited: 'RateLimited',
+  UpstreamError: 'UpstreamError',
+  Refused: 'UpstreamError',
+  Unexpected: 'InvalidAnswer',
+};
+
+/** The error of a poll for a failed request; any other error is returned as it is. */
+export function pollError(error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const { kind, message, cause, retryAfterMs } = error;
+  if (kind === 'Egress') return cause;
+  if (kind === 'Stopped')
+    return cause instanceof Error ? cause : new PollError('Timeout', 'the poll was stopped');
+  const wait = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
+  return new PollError(REASONS[kind], message, { ...wait, cause: error });
+}
+
+/** A poller whose failed requests are PollErrors. */
+export function createPoller<Trigger>(poll: Poller<Trigger>['poll']): Poller<Trigger> {
+  return {
+    poll: async (...given) => {
+      try {
+        return await poll(...given);
+      } catch (error) {
+        throw pollError(error);
+      }
+    },
+  };
 }

@@ -12,6 +12,21 @@ const LONGEST_ESCAPE = 12;
 /** What masks a secret, or something that others make of it. */
 export type Mask = Pick<Secret, 'redact'>;
 
+const LONGEST_QUOTE = 500;
+/** More is masked than is kept: a secret that is cut in two at the end is not recognized. */
+const MASKED_LENGTH = 16_384;
+
+/** The text with every secret masked. */
+export function masked(text: string, secrets: readonly Mask[]): string {
+  return secrets.reduce((rest, secret) => secret.redact(rest), text);
+}
+
+/** A provider's message that is safe to show: one line, bounded, without the secrets. */
+export function quoted(message: string, secrets: readonly Mask[]): string {
+  const line = masked(message.slice(0, MASKED_LENGTH), secrets).replaceAll(/\s+/g, ' ').trim();
+  return line.length <= LONGEST_QUOTE ? line : `${line.slice(0, LONGEST_QUOTE)}…`;
+}
+
 /** The value of a Secret key. The text is in a private field, so that no copy, spread or JSON of it has the text. */
 export class Secret {
   readonly #text: string;

@@ -133,9 +133,9 @@ test.each([
   ['unauthorized', { reason: 'Rejected', message: /refused the token with status 401: Unauthorized/ }],
   ['forbidden', { reason: 'Rejected', message: /status 403/ }],
   ['notFound', { reason: 'Rejected', message: /knows no bot with this token/ }],
-  ['tooManyRequests', { reason: 'Unreachable', message: /asks to wait/, retryAfterMs: 17_000 }],
+  ['tooManyRequests', { reason: 'Unreachable', message: /limits the rate/, retryAfterMs: 17_000 }],
   ['unavailable', { reason: 'Unreachable', message: /status 502: Bad Gateway/ }],
-  ['drop', { reason: 'Unreachable', message: /no answer/ }],
+  ['drop', { reason: 'Unreachable', message: /was lost/ }],
   ['hang', { reason: 'Unreachable', message: /did not answer within 0.5 s/ }],
   ['garbage', { reason: 'Unreachable', message: /status 200/ }],
 ] as const)('of %s the reason is told, and nothing is changed', async (fault, { message, ...wrong }) => {

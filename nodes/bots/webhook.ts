@@ -4,8 +4,9 @@
  * for something of ours.
  */
 import { botSecret, TELEGRAM_UPDATES } from '../../api/bot.ts';
-import { ask, refusal, under, type Answer } from '../check/ask.ts';
+import { ask, refusal, under } from '../check/ask.ts';
 import { CheckError, shown, type CheckContext } from '../check/check.ts';
+import type { JsonAnswer } from '../http/json.ts';
 import { partOf, type CredentialAccess } from '../node.ts';
 import { echoesOf, Secret, type Mask } from '../secret.ts';
 
@@ -106,7 +107,7 @@ type Info = {
 };
 
 /** `WebhookInfo`. */
-function infoIn({ host, json }: Answer): Info {
+function infoIn({ host, json }: JsonAnswer): Info {
   const result = (json as { result?: unknown }).result;
   const info = (typeof result === 'object' && result !== null ? result : {}) as Record<string, unknown>;
   const { url, allowed_updates: updates, last_error_message: said } = info;
@@ -123,12 +124,10 @@ function infoIn({ host, json }: Answer): Info {
 }
 
 /** Calls a method. Only what is done comes back. `remark` is for people where it does not take the parameters. */
-async function call(bot: Bot, method: string, parameters: object = {}, remark = ''): Promise<Answer> {
+async function call(bot: Bot, method: string, parameters: object = {}, remark = ''): Promise<JsonAnswer> {
   const { apiURL, token, masks, context } = bot;
   const url = under(apiURL, `/bot${encodeURIComponent(token.reveal())}/${method}`);
-  const headers = { 'content-type': 'application/json' };
-  const body = JSON.stringify(parameters);
-  const answer = await ask({ url, method: 'POST', headers, body }, context);
+  const answer = await ask({ url, method: 'POST', json: parameters }, context);
   const { host, status, json } = answer;
   if (status === 404) throw new CheckError('Rejected', `${host} knows no bot with this token`);
   const said = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;

@@ -193,7 +193,7 @@ test('a server that says nothing is Unreachable when the time is over', async ()
   expect(await resultOf(checkOpenai, access, { egress: localEgress, signal }, 50)).toEqual({
     works: false,
     reason: 'Unreachable',
-    message: 'the other side did not answer within 0.05 s',
+    message: 'the provider did not answer within 0.05 s',
   });
 });
 

@@ -2,8 +2,9 @@
 import type { CheckReason, CheckResult } from '../../api/check.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import type { Egress } from '../egress/egress.ts';
-import { quoted, type CredentialAccess } from '../node.ts';
-import type { Mask } from '../secret.ts';
+import { Failure, type FailureKind } from '../http/failure.ts';
+import type { CredentialAccess } from '../node.ts';
+import { quoted, type Mask } from '../secret.ts';
 
 export type CheckContext = {
   /** Where it may connect to. */
@@ -49,12 +50,32 @@ export async function resultOf<T extends object = Found>(
     return { works: true, ...(await check(credential, { ...context, signal })) };
   } catch (error) {
     if (deadline.aborted)
-      return failed('Unreachable', `the other side did not answer within ${timeoutMs / 1_000} s`);
-    if (error instanceof CheckError) return failed(error.reason, error.message, error.retryAfterMs);
-    if (error instanceof StepError)
-      return failed(REASONS[error.reason] ?? 'Unreachable', error.message, error.retryAfterMs);
-    throw error;
+      return failed('Unreachable', `the provider did not answer within ${timeoutMs / 1_000} s`);
+    return failedBy(error);
   }
+}
+
+function failedBy(thrown: unknown): Failed {
+  const error = checkError(thrown);
+  if (error instanceof CheckError) return failed(error.reason, error.message, error.retryAfterMs);
+  if (error instanceof StepError)
+    return failed(REASONS[error.reason] ?? 'Unreachable', error.message, error.retryAfterMs);
+  throw error;
+}
+
+const OF_FAILURES: Partial<Record<FailureKind, CheckReason>> = {
+  Rejected: 'Rejected',
+  Forbidden: 'Rejected',
+  Missing: 'Rejected',
+  MissingScope: 'MissingScope',
+};
+
+/** The error of a check for a failed request; any other error is returned as it is. */
+export function checkError(error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const { kind, message, cause, retryAfterMs } = error;
+  if (kind === 'Egress') return cause;
+  return new CheckError(OF_FAILURES[kind] ?? 'Unreachable', message, { retryAfterMs });
 }
 
 /** What the errors of steps mean for a credential; whatever else there is lies with the other side, and may pass. */

@@ -1,6 +1,5 @@
 /** Asks for the page that the credential names as one that only callers with a login get. */
 import { authorityFor } from '../skills/http/authority.ts';
-import { withAuthority, type Request } from '../skills/http/request.ts';
 import { partOf } from '../node.ts';
 import { ask, refusal } from './ask.ts';
 import { CheckError, type Check } from './check.ts';
@@ -10,8 +9,7 @@ export const checkHttp: Check = async (credential, context) => {
   if (!URL.canParse(checkURL)) throw new CheckError('Rejected', 'checkURL is no URL: correct it');
   const url = new URL(checkURL);
   const authority = authorityFor(credential, url);
-  const request: Request = { method: 'GET', url, headers: {}, authority };
-  const answer = await ask(withAuthority(request), context);
+  const answer = await ask({ url, login: authority.login }, context);
   if (answer.status >= 200 && answer.status < 400) return { message: `${answer.host} took the credential.` };
   throw refusal(answer, 'the credential', authority.secrets);
 };

@@ -5,7 +5,8 @@
 import { isHeaderValue } from '../../api/headers.ts';
 import { partOf } from '../node.ts';
 import { echoesOf, type Mask } from '../secret.ts';
-import { ask, refusal, under, type Answer } from './ask.ts';
+import type { JsonAnswer } from '../http/json.ts';
+import { ask, refusal, under } from './ask.ts';
 import { CheckError, shown, type Check } from './check.ts';
 
 const DEFAULT_URL = 'https://api.openai.com/v1';
@@ -38,10 +39,7 @@ export const checkOpenai: Check = async (credential, context) => {
     };
   if (!WITHOUT_LIST.has(listed.status)) throw refusal(listed, 'the API key', secrets);
   const url = under(baseURL, '/chat/completions');
-  const asked = await ask(
-    { url, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: '{}' },
-    context,
-  );
+  const asked = await ask({ url, method: 'POST', headers, json: {} }, context);
   if (INCOMPLETE.has(asked.status))
     return { message: `${asked.host} took the API key; it has no list of models.` };
   if (!WITHOUT_LIST.has(asked.status)) throw refusal(asked, 'the API key', secrets);
@@ -49,7 +47,7 @@ export const checkOpenai: Check = async (credential, context) => {
   throw new CheckError('Unreachable', message);
 };
 
-function modelsIn({ status, json }: Answer, secrets: readonly Mask[]): string[] | undefined {
+function modelsIn({ status, json }: JsonAnswer, secrets: readonly Mask[]): string[] | undefined {
   const data = (json as { data?: unknown } | undefined | null)?.data;
   if (status !== 200 || !Array.isArray(data)) return undefined;
   const names = data.flatMap((each: { id?: unknown } | null) => shown(each?.id, secrets, LONGEST_NAME) ?? []);

@@ -30,14 +30,14 @@ const store: Handler = (request, response) => {
     now,
   });
   const isSigned = signed['authorization'] === request.headers.authorization;
-  const isThere = request.method === 'HEAD' && request.url === '/orders';
+  const isThere = request.method === 'HEAD' && request.url === '/orders/';
   response.writeHead(isSigned ? (isThere ? 200 : 404) : 403).end();
 };
 
 test('a bucket is asked for with a signed request', async () => {
   side.handle(store);
   expect(await check(s3(), { id: 'ID' })).toMatchObject({ works: true });
-  expect(side.seen).toEqual(['HEAD /orders']);
+  expect(side.seen).toEqual(['HEAD /orders/']);
 });
 
 test('a bucket with wrong keys, a wrong name or a wrong region is Rejected', async () => {
@@ -47,7 +47,7 @@ test('a bucket with wrong keys, a wrong name or a wrong region is Rejected', asy
   expect(missing).toMatchObject(WRONG);
   expect(missing.message).toContain('has no bucket missing');
   side.answer(301, {}, { 'x-amz-bucket-region': 'eu-west-1' });
-  expect((await check(s3(), { id: 'ID' })).message).toContain('lies in the region eu-west-1');
+  expect((await check(s3(), { id: 'ID' })).message).toContain('is in the region eu-west-1');
 });
 
 test('a bucket in the host name is asked for there', async () => {

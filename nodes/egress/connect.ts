@@ -76,12 +76,6 @@ export async function openSocket(
   }
 }
 
-/** Whether an error of a socket tells that it was connected before: the same codes stand for both. */
-export function isOfConnected(error: unknown): boolean {
-  const { syscall } = error as { syscall?: unknown };
-  return syscall === 'read' || syscall === 'write';
-}
-
 /** For a client that makes its connection itself: what was resolved and judged is all that it can lead to. */
 export function lookupOf(addresses: readonly HostAddress[]): LookupFunction {
   return (_host, options, callback) => {

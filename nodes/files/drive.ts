@@ -3,8 +3,9 @@
  * pages of files, folders and changes.
  */
 import * as z from 'zod';
-import { getGoogle, type Asked, type GoogleAccount } from '../google/request.ts';
+import type { Account, AccountCall } from '../http/json.ts';
 import { PollError } from '../poller.ts';
+import { callGoogle } from '../providers/google/api.ts';
 
 export const DRIVE_URL = 'https://www.googleapis.com';
 export const FOLDER_TYPE = 'application/vnd.google-apps.folder';
@@ -17,7 +18,7 @@ const FILE_FIELDS =
   'id,name,mimeType,size,createdTime,modifiedTime,md5Checksum,headRevisionId,parents,webViewLink,trashed';
 
 export type Drive = {
-  account: GoogleAccount;
+  account: Account;
   /** The folder that is watched; left out: all of them. */
   folder?: { id: string; below: boolean };
   /** The shared drive that the folder lies in. */
@@ -71,20 +72,21 @@ const changesSchema = z.object({
 });
 export type DriveChanges = z.infer<typeof changesSchema>;
 
-type Question<T> = Pick<Asked<T>, 'query' | 'schema' | 'absent'>;
+type Call<T> = Pick<AccountCall<T>, 'query' | 'schema' | 'absent'>;
 
-function get<T>(account: GoogleAccount, path: string, asked: Question<T>): Promise<T | undefined> {
-  return getGoogle(account, `drive/v3/${path}`, { ...asked, limit: ANSWER_LIMIT, right: 'list files' });
+function get<T>(account: Account, path: string, call: Call<T>): Promise<T | undefined> {
+  const all = { absent: [404], limit: ANSWER_LIMIT, right: 'list files' };
+  return callGoogle(account, { ...all, ...call, path: `drive/v3/${path}` });
 }
 
 /** What no answer should be without. */
-function present<T>(answer: T | undefined, account: GoogleAccount): T {
+function present<T>(answer: T | undefined, account: Account): T {
   if (answer !== undefined) return answer;
   throw new PollError('InvalidAnswer', `${new URL(account.baseURL).host} has no Drive API`);
 }
 
 /** Whose drive it is: the same for every name that a person has. */
-export async function ownerOf(account: GoogleAccount): Promise<string> {
+export async function ownerOf(account: Account): Promise<string> {
   const query = { fields: 'user(permissionId)' };
   return present(await get(account, 'about', { query, schema: aboutSchema }), account).user.permissionId;
 }
@@ -93,10 +95,7 @@ export async function ownerOf(account: GoogleAccount): Promise<string> {
  * The folder of that id.
  * @throws PollError `FolderMissing`
  */
-export async function folderOf(
-  account: GoogleAccount,
-  id: string,
-): Promise<{ id: string; driveId?: string }> {
+export async function folderOf(account: Account, id: string): Promise<{ id: string; driveId?: string }> {
   const query = { fields: 'id,mimeType,driveId,trashed', supportsAllDrives: 'true' };
   const found = await get(account, `files/${encodeURIComponent(id)}`, { query, schema: folderSchema });
   if (!found || found.trashed || found.mimeType !== FOLDER_TYPE)

@@ -37,7 +37,7 @@ export async function driveSource(
   context: PollContext,
 ): Promise<Source> {
   const { apiURL = DRIVE_URL } = credential.spec.oauth2 ?? {};
-  const account = { baseURL: apiURL, token: accessToken(credential), context };
+  const account = { baseURL: apiURL, token: accessToken(credential), wire: context };
   const owner = await ownerOf(account);
   const { folderId, includeSubfolders: below = false } = trigger;
   const found = folderId ? await folderOf(account, folderId) : undefined;

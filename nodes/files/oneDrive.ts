@@ -3,8 +3,9 @@
  * pages of what changed. A page that follows is asked for where the credential leads and nowhere else, whatever host it names.
  */
 import * as z from 'zod';
-import { getGoogle as getJson, type GoogleAccount as Account } from '../google/request.ts';
+import type { Account } from '../http/json.ts';
 import { PollError } from '../poller.ts';
+import { callGraph } from '../providers/microsoft/api.ts';
 
 export const GRAPH_URL = 'https://graph.microsoft.com';
 const VERSION = 'v1.0';
@@ -44,8 +45,14 @@ const right = 'list files';
 
 /** The drive of the account. */
 export async function driveIdOf(account: Account): Promise<string> {
-  const asked = { query: { $select: 'id' }, schema: idSchema, limit: ANSWER_LIMIT, right };
-  const drive = await getJson(account, `${VERSION}/me/drive`, asked);
+  const drive = await callGraph(account, {
+    path: `${VERSION}/me/drive`,
+    query: { $select: 'id' },
+    schema: idSchema,
+    limit: ANSWER_LIMIT,
+    right,
+    absent: [404],
+  });
   if (drive) return drive.id;
   throw new PollError('FolderMissing', 'the account has no OneDrive');
 }
@@ -58,8 +65,8 @@ export async function folderIdOf(account: Account, id: string): Promise<string> 
   const path = id === 'root' ? 'root' : `items/${encodeURIComponent(id)}`;
   const query = { $select: 'id,name,folder,deleted' };
   // What cannot be an id is a bad request.
-  const asked = { query, schema: itemSchema, limit: ANSWER_LIMIT, right, absent: [400, 404] };
-  const item = await getJson(account, `${VERSION}/me/drive/${path}`, asked);
+  const call = { query, schema: itemSchema, limit: ANSWER_LIMIT, right, absent: [400, 404] };
+  const item = await callGraph(account, { ...call, path: `${VERSION}/me/drive/${path}` });
   if (item?.folder && !item.deleted) return item.id;
   throw new PollError(
     'FolderMissing',
@@ -73,8 +80,8 @@ export async function folderIdOf(account: Account, id: string): Promise<string> 
  */
 export async function deltaPage(account: Account, path: string | undefined): Promise<DeltaPage | undefined> {
   const first = `me/drive/root/delta?${new URLSearchParams({ $select: FIELDS, $top: '200' }).toString()}`;
-  const asked = { schema: deltaSchema, limit: ANSWER_LIMIT, right, absent: [400, 404, 410] };
-  const page = await getJson(account, `${VERSION}/${path ?? first}`, asked);
+  const call = { schema: deltaSchema, limit: ANSWER_LIMIT, right, absent: [400, 404, 410] };
+  const page = await callGraph(account, { ...call, path: `${VERSION}/${path ?? first}` });
   if (!page) return undefined;
   const { value: items, '@odata.nextLink': nextLink, '@odata.deltaLink': deltaLink } = page;
   return { items, next: pathOf(nextLink ?? deltaLink), isPart: nextLink !== undefined };

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../api/trigger.ts';
-import type { GoogleAccount as Account } from '../google/request.ts';
+import type { Account } from '../http/json.ts';
 import { accessToken, type CredentialAccess } from '../node.ts';
 import { PollError, type PollContext } from '../poller.ts';
 import type { Known } from './known.ts';
@@ -42,7 +42,7 @@ export async function oneDriveSource(
   context: PollContext,
 ): Promise<Source> {
   const { apiURL = GRAPH_URL } = credential.spec.oauth2 ?? {};
-  const account = { baseURL: apiURL, token: accessToken(credential), context };
+  const account = { baseURL: apiURL, token: accessToken(credential), wire: context };
   const drive = await driveIdOf(account);
   const { folderId, includeSubfolders: below = false } = trigger;
   const isAll = !folderId || (folderId === 'root' && below);

@@ -7,13 +7,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../api/trigger.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import { PollError, type PollContext, type Polled, type Poller } from '../poller.ts';
+import { createPoller, PollError, type PollContext, type Polled } from '../poller.ts';
 import { collect } from '../mail/collect.ts';
 import { Known } from './known.ts';
 import { driveSource } from './driveSource.ts';
 import { decodeMemory, encodeMemory, isMuch, type Memory } from './memory.ts';
 import { oneDriveSource } from './oneDriveSource.ts';
-import { asPollError } from './refusal.ts';
 import { s3Source } from './s3Source.ts';
 import type { Change, SeenFile, Source } from './source.ts';
 
@@ -31,16 +30,10 @@ type Cursor = z.infer<typeof cursorSchema>;
 const AT_ONCE = 8;
 const LONGEST_NAME = 65_536;
 
-export const filePoller: Poller<FileStorageTrigger> = {
-  poll: async (trigger, cursor, context, since) => {
-    try {
-      const look = { source: await openSource(trigger, context), trigger, context };
-      return await (cursor === undefined ? begin(look, since) : goOn(look, cursor));
-    } catch (error) {
-      throw asPollError(error);
-    }
-  },
-};
+export const filePoller = createPoller<FileStorageTrigger>(async (trigger, cursor, context, since) => {
+  const look = { source: await openSource(trigger, context), trigger, context };
+  return cursor === undefined ? begin(look, since) : goOn(look, cursor);
+});
 
 /** @throws PollError `InvalidTrigger` for a credential that has no files */
 async function openSource(trigger: FileStorageTrigger, context: PollContext): Promise<Source> {

@@ -1,13 +1,15 @@
 /**
- * A bucket of an S3-compatible service (https://docs.aws.amazon.com/AmazonS3/latest/API/Welcome.html). Every failure is a Refusal or a
+ * A bucket of an S3-compatible service (https://docs.aws.amazon.com/AmazonS3/latest/API/Welcome.html). Every failure is a Failure or a
  * StepError, in words that hold no key.
  */
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
-import { partOf, quoted, type CredentialAccess } from '../node.ts';
+import { partOf, type CredentialAccess } from '../node.ts';
 import { echoesOf, type Secret } from '../secret.ts';
-import { Refusal, type RefusalKind } from './refusal.ts';
-import { drop, readUpTo, send, type Incoming, type Outgoing, type Wire } from './request.ts';
+import { drop, readStart } from '../http/body.ts';
+import { send, statusFailure } from '../http/client.ts';
+import type { Failure, FailureKind } from '../http/failure.ts';
+import type { HttpAnswer, HttpRequest, Wire } from '../http/request.ts';
 import { encoded, queryText, signedHeaders } from './signature.ts';
 import { elementOf, textIn } from './xml.ts';
 
@@ -52,7 +54,7 @@ export function bucketOf(credential: CredentialAccess): Bucket {
   };
 }
 
-type Asking = Pick<Outgoing, 'method'> & {
+type Asking = Pick<HttpRequest, 'method'> & {
   /** The object; left out: the bucket itself. */
   key?: string;
   query?: Readonly<Record<string, string>>;
@@ -61,7 +63,7 @@ type Asking = Pick<Outgoing, 'method'> & {
 };
 
 /** Asks, and leaves the judgement of the status to the caller. */
-export function ask(bucket: Bucket, { key, query = {}, ...asking }: Asking, wire: Wire): Promise<Incoming> {
+export function ask(bucket: Bucket, { key, query = {}, ...asking }: Asking, wire: Wire): Promise<HttpAnswer> {
   const { origin } = bucket;
   if (key !== undefined && leadsElsewhere(key))
     throw new StepError('InvalidParameters', 'the key of an object holds . or .. between slashes');
@@ -96,36 +98,35 @@ export function urlOf(bucket: Bucket, key: string): string | null {
 }
 
 /** The error of an answer that is no success. https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-export async function refusal(bucket: Bucket, answer: Incoming, wire: Wire): Promise<Refusal> {
-  const text = (await readUpTo(answer, ERROR_LIMIT, wire).catch(() => undefined))?.toString('utf8') ?? '';
+export async function refusal(bucket: Bucket, answer: HttpAnswer): Promise<Failure> {
+  const text = (await readStart(answer, ERROR_LIMIT)).toString('utf8');
   const error = elementOf(text, 'Error') ?? '';
   const code = textIn(error, 'Code') ?? '';
   const secrets = [bucket.accessKeyId, bucket.secretAccessKey].flatMap(echoesOf);
   const message = textIn(error, 'Message') ?? `status ${answer.status}`;
-  const said = quoted(`${code} ${message}`.trim(), secrets);
-  const place = answer.headers.get('x-amz-bucket-region') ?? textIn(error, 'Region') ?? '';
-  const [kind, what] = verdict(bucket, answer, { code, place });
-  return new Refusal(kind, `${what}: ${said}`, answer);
+  const place = answer.headers['x-amz-bucket-region'] ?? textIn(error, 'Region') ?? '';
+  const [kind, problem] = judge(bucket, answer, { code, place });
+  return statusFailure(answer, kind, problem, { text: `${code} ${message}`.trim(), secrets });
 }
 
-function verdict(
+function judge(
   { name }: Bucket,
-  { status, host }: Incoming,
+  { status, host }: HttpAnswer,
   { code, place }: { code: string; place: string },
-): [RefusalKind, string] {
+): [FailureKind, string] {
   if (isElsewhere(status, code))
     return [
       'Rejected',
       `the bucket ${name} lies elsewhere: correct region and endpoint${shownRegion(place)}`,
     ];
-  if (status === 429 || LIMITED.test(code)) return ['RateLimited', `${host} asks to wait`];
+  if (status === 429 || LIMITED.test(code)) return ['RateLimited', `${host} limits the rate of requests`];
   if (code === 'RequestTimeTooSkewed')
     return ['Rejected', `the clocks of ${host} and of this cluster differ by more than 15 minutes`];
   if (status === 401 || status === 403 || WRONG_KEYS.test(code))
     return ['Rejected', `${host} refused the keys, or their right to the bucket ${name}`];
   if (code === 'NoSuchBucket') return ['Missing', `${host} has no bucket ${name}`];
   if (status === 404) return ['Missing', `${host} has nothing there`];
-  if (status >= 500) return ['UpstreamError', `${host} has an error of its own`];
+  if (status >= 500) return ['UpstreamError', `${host} failed`];
   return ['Refused', `${host} answered with status ${status}`];
 }
 
@@ -143,7 +144,7 @@ export type ObjectHead = { type: string | null };
  * What is only known of an object by itself: undefined where it is gone. To whoever may list and not read the type is not told; where it
  * `mustTell`, that fails. Nor is that of an object that cannot be asked for so, as one that the customer has encrypted (400), or one whose key no
  * address can hold: it holds up no other.
- * @throws Refusal
+ * @throws Failure
  */
 export async function headOf(
   bucket: Bucket,
@@ -156,12 +157,12 @@ export async function headOf(
   const { status, headers } = answer;
   const type = status === 200 ? typeIn(headers) : null;
   const isHidden = status === 400 || (status === 403 && !mustTell);
-  if (status !== 200 && status !== 404 && !isHidden) throw await refusal(bucket, answer, wire);
+  if (status !== 200 && status !== 404 && !isHidden) throw await refusal(bucket, answer);
   drop(answer);
   return status === 404 ? undefined : { type };
 }
 
 /** Without the charset and the like. */
-export function typeIn(headers: Headers): string | null {
-  return headers.get('content-type')?.split(';', 1)[0]?.trim() || null;
+export function typeIn(headers: HttpAnswer['headers']): string | null {
+  return headers['content-type']?.split(';', 1)[0]?.trim() || null;
 }

@@ -1,6 +1,6 @@
 /** Pages of the objects of a bucket: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
-import { Refusal } from './refusal.ts';
-import { readUpTo, type Wire } from './request.ts';
+import { readUpTo, tooLarge, unreadable } from '../http/body.ts';
+import type { Wire } from '../http/request.ts';
 import { ask, refusal, type Bucket } from './s3.ts';
 import { elementOf, elementsOf, textIn } from './xml.ts';
 
@@ -16,7 +16,7 @@ export type Listing = { folder: string; below: boolean; token?: string | undefin
 
 /**
  * One page, in the order of the service. A service may end a page early.
- * @throws Refusal, StepError
+ * @throws Failure, StepError
  */
 export async function listPage(bucket: Bucket, listing: Listing, wire: Wire): Promise<S3Page> {
   const { folder, below, token } = listing;
@@ -29,13 +29,12 @@ export async function listPage(bucket: Bucket, listing: Listing, wire: Wire): Pr
     ...(token !== undefined && { 'continuation-token': token }),
   };
   const answer = await ask(bucket, { method: 'GET', query }, wire);
-  if (answer.status !== 200) throw await refusal(bucket, answer, wire);
-  const bytes = await readUpTo(answer, PAGE_LIMIT, wire);
-  if (bytes === undefined)
-    throw new Refusal('InvalidAnswer', `${answer.host} answered with more than ${PAGE_LIMIT} bytes`, answer);
+  if (answer.status !== 200) throw await refusal(bucket, answer);
+  const bytes = await readUpTo(answer, PAGE_LIMIT);
+  if (bytes === undefined) throw tooLarge(answer, PAGE_LIMIT);
   const page = parsePage(bytes.toString('utf8'));
   if (page) return page;
-  throw new Refusal('InvalidAnswer', `${answer.host} answered with something that is no list`, answer);
+  throw unreadable(answer);
 }
 
 /** Undefined for what is no list. */

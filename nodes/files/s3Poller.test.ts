@@ -40,11 +40,11 @@ test.each<[BucketFault, string, string, number | undefined]>([
   ['NoSuchBucket', 'FolderMissing', 'has no bucket orders', undefined],
   ['RequestTimeTooSkewed', 'Rejected', 'the clocks of', undefined],
   ['PermanentRedirect', 'Rejected', 'lies elsewhere: correct region and endpoint (eu-west-1)', undefined],
-  ['tooManyRequests', 'RateLimited', 'asks to wait', 17],
-  ['SlowDown', 'RateLimited', 'asks to wait', 17],
-  ['InternalError', 'UpstreamError', 'has an error of its own', undefined],
-  ['garbage', 'InvalidAnswer', 'is no list', undefined],
-  ['halfAList', 'InvalidAnswer', 'is no list', undefined],
+  ['tooManyRequests', 'RateLimited', 'limits the rate', 17],
+  ['SlowDown', 'RateLimited', 'limits the rate', 17],
+  ['InternalError', 'UpstreamError', 'failed', undefined],
+  ['garbage', 'InvalidAnswer', 'invalid body', undefined],
+  ['halfAList', 'InvalidAnswer', 'invalid body', undefined],
   ['endless', 'InvalidAnswer', 'more than 8388608 bytes', undefined],
 ])('a bucket that answers with "%s" is %s', async (fault, reason, message, retryAfterSeconds) => {
   const { look } = looks();

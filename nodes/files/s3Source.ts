@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { FileStorageTrigger } from '../../api/trigger.ts';
 import type { CredentialAccess } from '../node.ts';
-import { Refusal } from './refusal.ts';
+import { Failure } from '../http/failure.ts';
 import { bucketOf, headOf, urlOf, type Bucket } from './s3.ts';
 import { listPage, type Listing, type S3Object, type S3Page } from './s3List.ts';
 import type { Extent, Seen, SeenFile, Source } from './source.ts';
@@ -69,7 +69,7 @@ async function look(bucket: Bucket, listing: Listing, from: Place, extent: Exten
 }
 
 function isExpired(error: unknown): boolean {
-  return error instanceof Refusal && error.status === 400;
+  return error instanceof Failure && error.status === 400;
 }
 
 /** What is kept of a file until it is shown: all else follows from its key, which may be long. */

@@ -45,7 +45,7 @@ export type Source = {
   first(since?: Date): unknown;
   /**
    * What is new since the position; undefined where that means nothing any more. While a beginning is made there are no changes.
-   * @throws PollError, StepError, Refusal
+   * @throws PollError, StepError, Failure
    */
   look(position: unknown, extent: Extent): Promise<Seen | undefined>;
   /** What is only asked of files that are shown. Undefined: it is gone. Left out: nothing. */

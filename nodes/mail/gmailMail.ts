@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { isParsable, parseMail, readHeader, type MailContent, type MailHeader } from './content.ts';
-import { PollError, type PollReason } from '../poller.ts';
+import { Failure, type FailureKind } from '../http/failure.ts';
 import { getGmail, type Gmail } from './gmail.ts';
 import { assemble, type Part } from './parts.ts';
 
@@ -88,14 +88,17 @@ async function sourceOf(gmail: Gmail, id: string): Promise<Buffer | undefined> {
   const options = { query: { format: 'raw' }, schema: rawSchema, limit: RAW_LIMIT };
   const mail = await getGmail(gmail, pathOf(id), options).catch((error: unknown) => {
     // It may be this one request that it cannot answer.
-    if (isOneOf(error, 'UpstreamError', 'InvalidAnswer')) return undefined;
+    if (isOneOf(error, 'UpstreamError', ...TOO_MUCH)) return undefined;
     throw error;
   });
   return mail && Buffer.from(mail.raw, 'base64url');
 }
 
-function isOneOf(error: unknown, ...reasons: PollReason[]): boolean {
-  return error instanceof PollError && reasons.includes(error.reason);
+/** The failures of an answer that is too large, or that the server cannot give for this mail. */
+const TOO_MUCH = ['InvalidAnswer', 'TooLarge', 'Unexpected'] as const;
+
+function isOneOf(error: unknown, ...kinds: FailureKind[]): boolean {
+  return error instanceof Failure && kinds.includes(error.kind);
 }
 
 async function readLarge(gmail: Gmail, id: string, trigger: MailTrigger): Promise<MailContent | undefined> {
@@ -118,7 +121,7 @@ async function payloadOf(gmail: Gmail, id: string): Promise<Payload | undefined>
   const ask = (format: string) =>
     getGmail(gmail, pathOf(id), { query: { format }, schema: fullSchema, limit: FULL_LIMIT });
   const mail = await ask('full').catch((error: unknown) => {
-    if (isOneOf(error, 'InvalidAnswer')) return ask('metadata');
+    if (isOneOf(error, ...TOO_MUCH)) return ask('metadata');
     throw error;
   });
   return mail?.payload;

@@ -14,9 +14,8 @@ import type {
 import { StepError } from '../../api/reasons.ts';
 import { lookupOf } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
-import { quoted } from '../node.ts';
 import { PollError, type PollReason } from '../poller.ts';
-import { echoesOf, type Secret } from '../secret.ts';
+import { echoesOf, quoted, type Secret } from '../secret.ts';
 
 export type ImapAccount = {
   host: string;

@@ -2,7 +2,7 @@
 import type { CredentialSpec } from '../../api/credential.ts';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { accessToken, type CredentialAccess } from '../node.ts';
-import { PollError, type PollContext, type Polled, type Poller } from '../poller.ts';
+import { createPoller, PollError, type PollContext } from '../poller.ts';
 import { GMAIL_URL, type Gmail } from './gmail.ts';
 import { pollGmail } from './gmailPoller.ts';
 import { IMAP_PORT, type ImapAccount } from './imap.ts';
@@ -14,14 +14,12 @@ const IMAP_HOST = {
   custom: undefined,
 } as const;
 
-export const mailPoller: Poller<MailTrigger> = {
-  poll: async (trigger, cursor, context, since): Promise<Polled> => {
-    const credential = await context.credential(trigger.credential);
-    const imap = imapAccount(credential);
-    if (imap) return pollImap(imap, trigger, cursor, context, since);
-    return pollGmail(gmailAccount(credential, context), trigger, cursor, context, since);
-  },
-};
+export const mailPoller = createPoller<MailTrigger>(async (trigger, cursor, context, since) => {
+  const credential = await context.credential(trigger.credential);
+  const imap = imapAccount(credential);
+  if (imap) return pollImap(imap, trigger, cursor, context, since);
+  return pollGmail(gmailAccount(credential, context), trigger, cursor, context, since);
+});
 
 /**
  * The account at an IMAP server; undefined where the credential is one for Gmail's API.
@@ -54,7 +52,7 @@ function tokenAccount(
 
 function gmailAccount(credential: CredentialAccess, context: PollContext): Gmail {
   const { apiURL = GMAIL_URL } = credential.spec.oauth2 ?? {};
-  return { baseURL: apiURL, token: accessToken(credential), context };
+  return { baseURL: apiURL, token: accessToken(credential), wire: context };
 }
 
 function unfit({ name }: CredentialAccess, problem: string): PollError {

@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext, StepResult } from '../node.ts';
+import { asStep, type StepContext, type StepResult } from '../node.ts';
 import { openStore } from './files/open.ts';
-import { failureOf, tooLarge, type ReadFile } from './files/store.ts';
+import { tooLarge, type ReadFile } from './files/store.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
 /** In base64 it still fits into an output. */
@@ -51,11 +51,8 @@ export const downloadFile: SkillDefinition<Parameters> = {
 async function download(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
   const { fileId, encoding = 'auto', exportType, maxBytes = DEFAULT_BYTES } = parameters;
   const store = await openStore(context, name);
-  try {
-    return { output: outputOf(await store.read(fileId, maxBytes, exportType), encoding, maxBytes) };
-  } catch (error) {
-    throw failureOf(error, context);
-  }
+  const file = await asStep(context, () => store.read(fileId, maxBytes, exportType));
+  return { output: outputOf(file, encoding, maxBytes) };
 }
 
 function outputOf(file: ReadFile, wanted: 'auto' | 'text' | 'base64', most: number): StepResult['output'] {

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
-import { abortion, inDoubt, partOf, type StepContext, type StepResult } from '../node.ts';
+import { abortion, asStep, inDoubt, partOf, type StepContext, type StepResult } from '../node.ts';
 import { echoesOf } from '../secret.ts';
 import { parseMarkdown } from './message/markdown.ts';
 import type { Bot, Messenger, Outgoing, Sent } from './message/messenger.ts';
@@ -140,7 +140,7 @@ function partly(error: unknown, what: string, { context }: Sending): unknown {
 }
 
 function sendOne(message: Outgoing, { messenger, bot, context }: Sending): Promise<Sent> {
-  return messenger.send(message, bot, context);
+  return asStep(context, () => messenger.send(message, bot, context));
 }
 
 /** In the midst of a text the step waits itself: once it fails nothing of the text can be sent again. */

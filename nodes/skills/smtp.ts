@@ -7,8 +7,8 @@ import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import { openSocket } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
-import { abortion, inDoubt, quoted, type Effect } from '../node.ts';
-import { echoesOf, type Secret } from '../secret.ts';
+import { abortion, inDoubt, type Effect } from '../node.ts';
+import { echoesOf, quoted, type Secret } from '../secret.ts';
 import type { Mailbox } from './mailbox.ts';
 
 export type Mail = {

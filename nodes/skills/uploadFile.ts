@@ -2,9 +2,8 @@
 import * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext, StepResult } from '../node.ts';
+import { asStep, type StepContext, type StepResult } from '../node.ts';
 import { openStore } from './files/open.ts';
-import { failureOf } from './files/store.ts';
 import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
@@ -68,24 +67,14 @@ async function upload(
     parameters;
   const content = bytesOf(parameters.content, encoding);
   const store = await openStore(context, credential);
-  try {
-    const written = await store.write({
-      folderId: folderId || undefined,
-      name,
-      type: mimeType,
-      content,
-      overwrite,
-    });
-    const { id, type, size, url } = written;
-    return {
-      output: {
-        text_content: `Wrote ${name} (${size} bytes).`,
-        data_content: { file_id: id, name, mime_type: type, size, url },
-      },
-    };
-  } catch (error) {
-    throw failureOf(error, context);
-  }
+  const file = { folderId: folderId || undefined, name, type: mimeType, content, overwrite };
+  const { id, type, size, url } = await asStep(context, () => store.write(file));
+  return {
+    output: {
+      text_content: `Wrote ${name} (${size} bytes).`,
+      data_content: { file_id: id, name, mime_type: type, size, url },
+    },
+  };
 }
 
 /** Line breaks between are what mail has in it. */

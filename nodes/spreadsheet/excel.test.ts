@@ -309,7 +309,7 @@ test.each<[WorkbookFault, string, number | undefined]>([
 test('the message has the words of the provider, and the code that says more', async () => {
   server.put('orders', ORDERS);
   server.setFault({ status: 409, code: 'conflict', inner: 'accessConflict' });
-  await expect(watch().look()).rejects.toThrow(/others hold it: "?What: conflict\. \(accessConflict\)/);
+  await expect(watch().look()).rejects.toThrow(/the file is locked: "?What: conflict\. \(accessConflict\)/);
 });
 
 test('what is no workbook, or of which nobody knows, is told', async () => {

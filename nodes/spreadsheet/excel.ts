@@ -6,12 +6,13 @@
  */
 import * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
-import { getGoogle as getJson, postJson, type GoogleAccount as Account } from '../google/request.ts';
-import { quoted } from '../node.ts';
+import type { Account } from '../http/json.ts';
 import { PollError } from '../poller.ts';
+import { callGraph } from '../providers/microsoft/api.ts';
 import { areRows, type Book, type Cell, type Sheet } from './book.ts';
 import { isDateFormat } from './dateFormat.ts';
 import { inPieces } from './pieces.ts';
+import { quoted } from '../secret.ts';
 import { addressOf, type Area, type FileName, type SheetName } from './reference.ts';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
@@ -87,7 +88,8 @@ type Item = { id: string; version: string; workbook: string };
 /** What cannot be an id, or a URL of a file, is a bad request. */
 async function itemOf(account: Account, file: FileName): Promise<Item> {
   const path = 'id' in file ? `me/drive/items/${encodeURIComponent(file.id)}` : sharePath(file.url);
-  const item = await getJson(account, `${VERSION}/${path}`, {
+  const item = await callGraph(account, {
+    path: `${VERSION}/${path}`,
     query: { $select: 'id,cTag,eTag,file,deleted,parentReference' },
     schema: itemSchema,
     limit: ANSWER_LIMIT,
@@ -123,7 +125,8 @@ function sharePath(url: string): string {
 
 async function findSheet(account: Account, workbook: string, { title }: SheetName): Promise<Sheet> {
   const asked = { limit: ANSWER_LIMIT, right, absent: ABSENT };
-  const answer = await getJson(account, `${workbook}/worksheets`, {
+  const answer = await callGraph(account, {
+    path: `${workbook}/worksheets`,
     ...asked,
     query: { $select: 'id,name,position' },
     schema: worksheetsSchema,
@@ -136,7 +139,8 @@ async function findSheet(account: Account, workbook: string, { title }: SheetNam
       'SpreadsheetMissing',
       `the workbook has no sheet named ${quoted(title ?? '', [])}: make it, or correct sheet`,
     );
-  const used = await getJson(account, `${sheetPath(workbook, found.id)}/usedRange(valuesOnly=true)`, {
+  const used = await callGraph(account, {
+    path: `${sheetPath(workbook, found.id)}/usedRange(valuesOnly=true)`,
     ...asked,
     query: { $select: 'rowIndex,columnIndex,rowCount,columnCount' },
     schema: usedSchema,
@@ -164,9 +168,15 @@ const NO_SESSION = [400, 403, 404, 405, 409, 410, 423, 501, 504];
  * without it, too. https://learn.microsoft.com/graph/api/workbook-createsession
  */
 async function openSession(account: Account, workbook: string): Promise<Session> {
-  const asked = { schema: sessionSchema, limit: ANSWER_LIMIT, right, absent: NO_SESSION };
-  const body = { persistChanges: false };
-  const session = await postJson(account, `${workbook}/createSession`, { ...asked, body });
+  const session = await callGraph(account, {
+    method: 'POST',
+    path: `${workbook}/createSession`,
+    json: { persistChanges: false },
+    schema: sessionSchema,
+    limit: ANSWER_LIMIT,
+    right,
+    absent: NO_SESSION,
+  });
   return session && isHeaderValue(session.id) ? { 'workbook-session-id': session.id } : {};
 }
 
@@ -174,7 +184,8 @@ type Wanted = { path: string; sheet: Sheet; area: Area; headers: Session };
 
 function cellsOf(account: Account, { path, sheet, area, headers }: Wanted): Promise<Cell[][]> {
   return inPieces(area, CELLS_LIMIT, async (area) => {
-    const range = await getJson(account, `${sheetPath(path, sheet.id)}/range(address='${addressOf(area)}')`, {
+    const range = await callGraph(account, {
+      path: `${sheetPath(path, sheet.id)}/range(address='${addressOf(area)}')`,
       query: { $select: 'values,text,numberFormat' },
       headers,
       schema: rangeSchema,

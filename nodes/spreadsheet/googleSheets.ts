@@ -4,11 +4,12 @@
  * Values are what a person sees of dates and times, and plain numbers, texts and truth values of all else; of a formula its result.
  */
 import * as z from 'zod';
-import { getGoogle, type GoogleAccount } from '../google/request.ts';
-import { quoted } from '../node.ts';
+import type { Account } from '../http/json.ts';
 import { PollError } from '../poller.ts';
+import { callGoogle } from '../providers/google/api.ts';
 import { areRows, type Book, type Cell, type Sheet } from './book.ts';
 import { inPieces } from './pieces.ts';
+import { quoted } from '../secret.ts';
 import { a1, type Area, type SheetName } from './reference.ts';
 
 const DRIVE_URL = 'https://www.googleapis.com';
@@ -46,7 +47,7 @@ const sheetsSchema = z.object({
 const valuesSchema = z.object({ values: z.custom<Cell[][]>(areRows).optional() });
 
 /** The spreadsheet of that id. `apiURL`: where both APIs are, if not at Google. */
-export function googleBook(account: Omit<GoogleAccount, 'baseURL'>, id: string, apiURL?: string): Book {
+export function googleBook(account: Omit<Account, 'baseURL'>, id: string, apiURL?: string): Book {
   const drive = { ...account, baseURL: apiURL ?? DRIVE_URL };
   const sheets = { ...account, baseURL: apiURL ?? SHEETS_URL };
   return {
@@ -67,8 +68,9 @@ const missing = () =>
     'the account has no spreadsheet of that id, or may not see it: share it',
   );
 
-async function versionOf(drive: GoogleAccount, id: string): Promise<string> {
-  const file = await getGoogle(drive, `drive/v3/files/${encodeURIComponent(id)}`, {
+async function versionOf(drive: Account, id: string): Promise<string> {
+  const file = await callGoogle(drive, {
+    path: `drive/v3/files/${encodeURIComponent(id)}`,
     query: { fields: 'version,trashed,mimeType', supportsAllDrives: 'true' },
     schema: fileSchema,
     limit: ANSWER_LIMIT,
@@ -85,9 +87,10 @@ async function versionOf(drive: GoogleAccount, id: string): Promise<string> {
   );
 }
 
-async function findSheet(sheets: GoogleAccount, id: string, { title, gid }: SheetName): Promise<Sheet> {
+async function findSheet(sheets: Account, id: string, { title, gid }: SheetName): Promise<Sheet> {
   const fields = 'sheets.properties(sheetId,title,gridProperties(rowCount,columnCount))';
-  const answer = await getGoogle(sheets, `v4/spreadsheets/${encodeURIComponent(id)}`, {
+  const answer = await callGoogle(sheets, {
+    path: `v4/spreadsheets/${encodeURIComponent(id)}`,
     query: { fields },
     schema: sheetsSchema,
     limit: ANSWER_LIMIT,
@@ -116,10 +119,11 @@ async function findSheet(sheets: GoogleAccount, id: string, { title, gid }: Shee
 
 type Wanted = { id: string; sheet: Sheet; area: Area };
 
-function cellsOf(sheets: GoogleAccount, { id, sheet, area }: Wanted): Promise<Cell[][]> {
+function cellsOf(sheets: Account, { id, sheet, area }: Wanted): Promise<Cell[][]> {
   return inPieces(area, VALUES_LIMIT, async (area) => {
     const range = encodeURIComponent(a1(sheet.title, area));
-    const answer = await getGoogle(sheets, `v4/spreadsheets/${encodeURIComponent(id)}/values/${range}`, {
+    const answer = await callGoogle(sheets, {
+      path: `v4/spreadsheets/${encodeURIComponent(id)}/values/${range}`,
       query: { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'FORMATTED_STRING' },
       schema: valuesSchema,
       limit: VALUES_LIMIT,

@@ -4,14 +4,15 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { isHeaderValue } from '../../../api/headers.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { DRIVE_URL, FOLDER_TYPE } from '../../files/drive.ts';
-import { Refusal, type RefusalKind } from '../../files/refusal.ts';
-import { drop, readUpTo, send, type Incoming, type Outgoing } from '../../files/request.ts';
-import { accessToken, quoted, type CredentialAccess, type StepContext } from '../../node.ts';
-import { echoesOf, type Secret } from '../../secret.ts';
-import { changing, tooLarge, type GivenFile, type ReadFile, type Store, type WrittenFile } from './store.ts';
+import { parseOrUndefined, readStart, readUpTo } from '../../http/body.ts';
+import { send } from '../../http/client.ts';
+import { apiURL as urlOf, bearerOf, type Account, type AccountCall } from '../../http/json.ts';
+import { at, type HttpAnswer } from '../../http/request.ts';
+import { accessToken, type CredentialAccess, type StepContext } from '../../node.ts';
+import { callGoogle, googleFailure } from '../../providers/google/api.ts';
+import { tooLarge, type GivenFile, type ReadFile, type Store, type WrittenFile } from './store.ts';
 
 const ANSWER_LIMIT = 1_048_576;
 const FIELDS = 'id,name,mimeType,size,webViewLink';
@@ -37,16 +38,15 @@ const fileSchema = z.object({
 type DriveFile = z.infer<typeof fileSchema>;
 const listSchema = z.object({ files: z.array(fileSchema).default([]) });
 
-type Drive = { base: URL; token: Secret; context: StepContext };
+type Drive = Account & { effectKey: string };
+
+const RIGHT = 'use files of this drive';
 
 /** @throws StepError */
 export function driveStore(credential: CredentialAccess, context: StepContext): Store {
   const { apiURL = DRIVE_URL } = credential.spec.oauth2 ?? {};
-  if (!URL.canParse(apiURL)) throw new StepError('InvalidParameters', 'apiURL of the credential is no URL');
-  const token = accessToken(credential);
-  if (!isHeaderValue(token.reveal()))
-    throw new StepError('CredentialRejected', 'the access token holds a character that headers cannot hold');
-  const drive = { base: new URL(apiURL), token, context };
+  const { effectKey } = context;
+  const drive = { baseURL: apiURL, token: accessToken(credential), wire: context, effectKey };
   return {
     write: (file) => write(drive, file),
     read: (id, most, exportType) => read(drive, id, { most, exportType }),
@@ -65,7 +65,7 @@ function requireId(parameter: string, id: string): void {
 async function write(drive: Drive, file: GivenFile): Promise<WrittenFile> {
   if (file.folderId !== undefined) requireId('folderId', file.folderId);
   const { name, type, content } = file;
-  const key = createHash('sha256').update(drive.context.effectKey).digest('hex').slice(0, 40);
+  const key = createHash('sha256').update(drive.effectKey).digest('hex').slice(0, 40);
   const written = (await findWritten(drive, key)) ?? (await put(drive, file, key));
   const { id, webViewLink: url = null } = written;
   return { id, name, type, size: content.length, url };
@@ -87,7 +87,7 @@ async function search(drive: Drive, q: string): Promise<DriveFile[]> {
     ...EVERYWHERE,
     includeItemsFromAllDrives: 'true',
   };
-  return (await ask(drive, { path: 'drive/v3/files', query }, listSchema)).files;
+  return (await call(drive, { path: 'drive/v3/files', query, schema: listSchema })).files;
 }
 
 const EVERYWHERE = { supportsAllDrives: 'true' };
@@ -99,13 +99,13 @@ async function put(drive: Drive, file: GivenFile, key: string): Promise<DriveFil
   const metadata = before
     ? { appProperties, mimeType: type }
     : { appProperties, name, mimeType: type, ...(folderId !== undefined && { parents: [folderId] }) };
-  const asking: Asking = {
+  return call(drive, {
     method: before ? 'PATCH' : 'POST',
     path: before ? `upload/drive/v3/files/${encodeURIComponent(before.id)}` : 'upload/drive/v3/files',
     query: { uploadType: 'multipart', fields: FIELDS, ...EVERYWHERE },
     ...multipart(metadata, type, content),
-  };
-  return changing(drive.context, () => ask(drive, asking, fileSchema));
+    schema: fileSchema,
+  });
 }
 
 /** The one file of that name. @throws StepError `Refused` where there are several */
@@ -123,7 +123,11 @@ function inQuery(text: string): string {
 }
 
 /** https://developers.google.com/workspace/drive/api/guides/manage-uploads#multipart */
-function multipart(metadata: object, type: string, content: Buffer): Pick<Asking, 'headers' | 'body'> {
+function multipart(
+  metadata: object,
+  type: string,
+  content: Buffer,
+): Pick<AccountCall<unknown>, 'headers' | 'body'> {
   const boundary = randomUUID();
   const body = Buffer.concat([
     Buffer.from(`--${boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n`),
@@ -140,7 +144,8 @@ type Reading = { most: number; exportType: string | undefined };
 async function read(drive: Drive, id: string, { most, exportType }: Reading): Promise<ReadFile> {
   requireId('fileId', id);
   const path = `drive/v3/files/${id}`;
-  const file = await ask(drive, { path, query: { fields: FIELDS, ...EVERYWHERE } }, fileSchema);
+  const query = { fields: FIELDS, ...EVERYWHERE };
+  const file = await call(drive, { path, query, schema: fileSchema });
   const { name, mimeType, size = 0 } = file;
   if (size > most) throw tooLarge(most);
   const isOfGoogle = mimeType.startsWith(OF_GOOGLE);
@@ -148,82 +153,29 @@ async function read(drive: Drive, id: string, { most, exportType }: Reading): Pr
   if (type === undefined)
     throw new StepError('Refused', `a file of type ${mimeType.slice(0, 200)} has nothing to be read`);
   const answer = isOfGoogle
-    ? await request(drive, { path: `${path}/export`, query: { mimeType: type } })
-    : await request(drive, { path, query: { alt: 'media', ...EVERYWHERE } });
-  const content = await readUpTo(answer, most, drive.context);
+    ? await open(drive, `${path}/export`, { mimeType: type })
+    : await open(drive, path, { alt: 'media', ...EVERYWHERE });
+  const content = await readUpTo(answer, most);
   if (!content) throw tooLarge(most);
   return { id: file.id, name, type: type || null, content };
 }
 
-type Asking = Partial<Pick<Outgoing, 'method' | 'headers' | 'body'>> & {
-  path: string;
-  query: Readonly<Record<string, string>>;
-};
+type Call<T> = Omit<AccountCall<T>, 'limit' | 'right' | 'absent'>;
 
-async function ask<T>(drive: Drive, asking: Asking, schema: z.ZodType<T>): Promise<T> {
-  const answer = await request(drive, asking);
-  const bytes = await readUpTo(answer, ANSWER_LIMIT, drive.context);
-  try {
-    return schema.parse(JSON.parse(bytes?.toString('utf8') ?? ''));
-  } catch {
-    throw new Refusal('InvalidAnswer', `${answer.host} answered with something that cannot be read`, answer);
-  }
+async function call<T>(drive: Drive, given: Call<T>): Promise<T> {
+  // Without a status that means absence there is always an answer.
+  return (await callGoogle(drive, { ...given, limit: ANSWER_LIMIT, right: RIGHT })) as T;
 }
 
-/** An answer that is a success. */
-async function request({ base, token, context }: Drive, asking: Asking): Promise<Incoming> {
-  const { method = 'GET', path, query, headers, body } = asking;
-  const answer = await send(
-    {
-      origin: base.origin,
-      path: `${base.pathname.replace(/\/+$/, '')}/${path}?${new URLSearchParams(query).toString()}`,
-      method,
-      headers: { ...headers, authorization: `Bearer ${token.reveal()}` },
-      ...(body && { body }),
-    },
-    context,
-  );
+/** A file's content. */
+async function open(
+  { baseURL, token, wire }: Drive,
+  path: string,
+  query: Record<string, string>,
+): Promise<HttpAnswer> {
+  const url = urlOf(baseURL, path, query);
+  const answer = await send({ method: 'GET', ...at(url), headers: { authorization: bearerOf(token) } }, wire);
   if (answer.status === 200) return answer;
-  throw await refusal(answer, token, context);
-}
-
-/** https://developers.google.com/workspace/drive/api/guides/handle-errors */
-const errorSchema = z.object({
-  error: z.object({
-    message: z.string().optional(),
-    errors: z.array(z.object({ reason: z.string().optional() })).optional(),
-  }),
-});
-const LIMITED = /rateLimitExceeded|quotaExceeded|dailyLimitExceeded|sharingRateLimitExceeded/i;
-const UNSCOPED = /insufficientPermissions|insufficientScopes/;
-const OF_ACCESS = /authError|accessNotConfigured|appNotAuthorized|domainPolicy/;
-
-async function refusal(answer: Incoming, token: Secret, context: StepContext): Promise<Refusal> {
-  const text = (await readUpTo(answer, 65_536, context).catch(() => undefined))?.toString('utf8') ?? '';
-  drop(answer);
-  const parsed = errorSchema.safeParse(parsedOrNothing(text));
-  const { message, errors = [] } = parsed.success ? parsed.data.error : {};
-  const reasons = errors.map(({ reason }) => reason ?? '').join(' ');
-  const said = quoted(message ?? `status ${answer.status}`, echoesOf(token));
-  const [kind, what] = verdict(answer, reasons);
-  return new Refusal(kind, `${what}: ${said}`, answer);
-}
-
-function verdict({ status, host }: Incoming, reasons: string): [RefusalKind, string] {
-  if (status === 429 || (status === 403 && LIMITED.test(reasons)))
-    return ['RateLimited', `${host} asks to wait`];
-  if (status === 403 && UNSCOPED.test(reasons))
-    return ['MissingScope', 'the access lacks a right: connect the credential again'];
-  if (status === 401 || OF_ACCESS.test(reasons)) return ['Rejected', `${host} refused the access`];
-  if (status === 404) return ['Missing', `${host} has no such file or folder, or the account may not see it`];
-  if (status >= 500) return ['UpstreamError', `${host} has an error of its own`];
-  return ['Refused', `${host} refused what was asked`];
-}
-
-function parsedOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const json = parseOrUndefined((await readStart(answer, 65_536)).toString('utf8'));
+  throw googleFailure({ ...answer, json }, token, RIGHT);
 }

@@ -1,9 +1,9 @@
 /** Files of a bucket for steps: the id of a file is its key. */
 import { StepError } from '../../../api/reasons.ts';
-import { drop, readUpTo } from '../../files/request.ts';
+import { drop, readUpTo } from '../../http/body.ts';
 import { ask, bucketOf, leadsElsewhere, refusal, typeIn, urlOf, type Bucket } from '../../files/s3.ts';
 import type { CredentialAccess, StepContext } from '../../node.ts';
-import { changing, tooLarge, type GivenFile, type ReadFile, type Store, type WrittenFile } from './store.ts';
+import { tooLarge, type GivenFile, type ReadFile, type Store, type WrittenFile } from './store.ts';
 
 /** Bytes that S3 admits: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html */
 const LONGEST_KEY = 1_024;
@@ -22,13 +22,10 @@ async function write(bucket: Bucket, file: GivenFile, context: StepContext): Pro
   const key = keyOf(file);
   // Unless it says so it changes nothing that is there: RFC 9110 section 13.1.2.
   const headers = { 'content-type': type, ...(!overwrite && { 'if-none-match': '*' }) };
-  const isThere = await changing(context, async () => {
-    const answer = await ask(bucket, { method: 'PUT', key, headers, body: content }, context);
-    if (answer.status !== 200 && answer.status !== 412) throw await refusal(bucket, answer, context);
-    drop(answer);
-    return answer.status === 412;
-  });
-  if (isThere) await requireSame(bucket, key, { content, context });
+  const answer = await ask(bucket, { method: 'PUT', key, headers, body: content }, context);
+  if (answer.status !== 200 && answer.status !== 412) throw await refusal(bucket, answer);
+  drop(answer);
+  if (answer.status === 412) await requireSame(bucket, key, { content, context });
   return { id: key, name, type, size: content.length, url: urlOf(bucket, key) };
 }
 
@@ -40,7 +37,7 @@ async function requireSame(
 ): Promise<void> {
   // No ETag tells: that of an object that came in parts, or is encrypted, is no hash of what is in it.
   const there = await ask(bucket, { method: 'GET', key }, context);
-  const found = await readUpTo(there, Math.max(content.length, 1), context);
+  const found = await readUpTo(there, Math.max(content.length, 1));
   if (there.status === 200 && found?.equals(content)) return;
   throw new StepError(
     'Refused',
@@ -68,8 +65,8 @@ async function read(
 ): Promise<ReadFile> {
   requireNoWayUp('fileId', key);
   const answer = await ask(bucket, { method: 'GET', key }, context);
-  if (answer.status !== 200) throw await refusal(bucket, answer, context);
-  const content = await readUpTo(answer, most, context);
+  if (answer.status !== 200) throw await refusal(bucket, answer);
+  const content = await readUpTo(answer, most);
   if (!content) throw tooLarge(most);
   return { id: key, name: key.slice(key.lastIndexOf('/') + 1), type: typeIn(answer.headers), content };
 }

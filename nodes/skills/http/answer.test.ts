@@ -218,7 +218,7 @@ test('a server that is not there was not reached, so that nothing is in doubt', 
   const error = await target.failure({ url: raw.url, method: 'POST' }, { effect: 'AtMostOnce' });
   expect(error).toMatchObject({
     reason: 'Unreachable',
-    message: `no connection with ${new URL(raw.url).host}: ECONNREFUSED`,
+    message: `cannot connect to ${new URL(raw.url).host}: ECONNREFUSED`,
   });
 });
 

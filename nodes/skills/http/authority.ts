@@ -9,11 +9,11 @@ import type { SecretKeyRef } from '../../../api/value.ts';
 import { isHeaderValue } from '../../../api/headers.ts';
 import { accessToken, partOf, type CredentialAccess } from '../../node.ts';
 import { echoesOf, Secret, type Mask } from '../../secret.ts';
+import type { Login } from '../../http/request.ts';
 import { headerNameProblem } from './parameters.ts';
 
 export type Authority = {
-  /** The header or parameter of the query to add. Its text is a secret. */
-  add: { to: 'headers' | 'query'; name: string; value: Secret };
+  login: Login;
   /** What is masked in everything that comes back: the secrets, and the forms in which others repeat them. */
   secrets: readonly Mask[];
 };
@@ -69,7 +69,7 @@ function basicAuthority(
 }
 
 function authority(to: 'headers' | 'query', name: string, secrets: [value: Secret, ...Secret[]]): Authority {
-  return { add: { to, name, value: secrets[0] }, secrets: secrets.flatMap(echoesOf) };
+  return { login: { to, name, value: secrets[0] }, secrets: secrets.flatMap(echoesOf) };
 }
 
 /** Files and `echo` end with a line break that nobody meant. */
@@ -89,9 +89,4 @@ function sendable(credential: CredentialAccess, secret: Secret): Secret {
 
 function refused({ name }: CredentialAccess, problem: string): StepError {
   return new StepError('InvalidParameters', `credential ${name} ${problem}`);
-}
-
-/** The text without the secrets. */
-export function masked(text: string, secrets: readonly Mask[]): string {
-  return secrets.reduce((rest, secret) => secret.redact(rest), text);
 }

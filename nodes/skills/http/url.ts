@@ -9,7 +9,7 @@ import type { Given } from '../../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../../api/expression/template.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { ParameterRule } from '../skill.ts';
-import { urlProblem } from './parameters.ts';
+import { urlProblem } from '../../http/url.ts';
 
 type Part = string | Given;
 

@@ -1,5 +1,5 @@
 /** What a messaging service is to the skill that sends messages. A new one is a file beside this one and a line in the skill. */
-import type { StepContext } from '../../node.ts';
+import type { Wire } from '../../http/request.ts';
 import type { Mask, Secret } from '../../secret.ts';
 import type { RichText, Room } from './richText.ts';
 
@@ -27,6 +27,6 @@ export type Sent = { chatId: number | string; messageId: number | string };
 export type Messenger = {
   /** What one message has room for. */
   room: Room;
-  /** Sends one message, once. Throws a StepError. */
-  send(message: Outgoing, bot: Bot, context: StepContext): Promise<Sent>;
+  /** Sends one message, once. Throws a Failure or a StepError. */
+  send(message: Outgoing, bot: Bot, wire: Wire): Promise<Sent>;
 };

@@ -3,10 +3,10 @@
  * nothing in a text calls a channel or a person: what Slack reads as such is escaped (https://docs.slack.dev/messaging/formatting-message-text).
  */
 import * as z from 'zod';
-import { isHeaderValue } from '../../../api/headers.ts';
-import { StepError } from '../../../api/reasons.ts';
-import { inDoubt, type StepContext } from '../../node.ts';
-import { callApi, refusalOf, unreadable, type ApiAnswer, type ApiCall } from '../api.ts';
+import { unreadable } from '../../http/body.ts';
+import { meaningOf, statusFailure } from '../../http/client.ts';
+import type { Failure } from '../../http/failure.ts';
+import { apiURL as urlOf, bearerOf, callJson, type JsonAnswer, type JsonCall } from '../../http/json.ts';
 import type { Bot, Messenger, Outgoing } from './messenger.ts';
 import type { Format, RichText, Span } from './richText.ts';
 
@@ -21,24 +21,19 @@ const errorSchema = z.object({ ok: z.literal(false), error: z.string() });
 export const slack: Messenger = {
   room: { most: LONGEST, lengthOf: (part) => mrkdwnOf(part).length },
   send: async (message, bot, context) => {
-    const call = callOf(message, bot);
-    const answer = await callApi(call, context);
+    const answer = await callJson(callOf(message, bot), context);
     const parsed = okSchema.safeParse(answer.json);
     if (answer.status === 200 && parsed.success)
       return { chatId: parsed.data.channel, messageId: parsed.data.ts };
-    throw refusal(answer, call, bot, context);
+    throw refusal(answer, bot);
   },
 };
 
 function callOf(
   { chatId, part, isFormatted, replyTo, hasPreview }: Outgoing,
   { token, apiURL = SLACK_URL }: Bot,
-): ApiCall {
-  const base = apiURL.replace(/\/+$/, '');
-  if (!URL.canParse(base)) throw new StepError('InvalidParameters', 'apiURL of the credential is no URL');
-  if (!isHeaderValue(token.reveal()))
-    throw new StepError('CredentialRejected', 'the token holds a character that headers cannot hold');
-  const body = {
+): JsonCall {
+  const json = {
     channel: chatId,
     text: mrkdwnOf(part),
     mrkdwn: isFormatted,
@@ -46,8 +41,8 @@ function callOf(
     unfurl_media: hasPreview,
     ...(replyTo !== undefined && { thread_ts: replyTo }),
   };
-  const headers = { authorization: `Bearer ${token.reveal()}` };
-  return { method: 'POST', url: new URL(`${base}/chat.postMessage`), headers, body, limit: ANSWER_LIMIT };
+  const headers = { authorization: bearerOf(token, 'token') };
+  return { method: 'POST', url: urlOf(apiURL, 'chat.postMessage'), headers, json, limit: ANSWER_LIMIT };
 }
 
 /** Of its errors those that are about the token. */
@@ -57,17 +52,20 @@ const LIMITED = /^(ratelimited|rate_limited|message_limit_exceeded)$/;
 /** "It's possible some aspect of the operation succeeded before the error was raised." */
 const BROKEN = /^(fatal_error|internal_error|service_unavailable|request_timeout|team_added_to_org)$/;
 
-function refusal(answer: ApiAnswer, call: ApiCall, { secrets }: Bot, context: StepContext): StepError {
+function refusal(answer: JsonAnswer, { secrets }: Bot): Failure {
   const parsed = errorSchema.safeParse(answer.json);
-  const said = parsed.success ? parsed.data.error : undefined;
-  if (answer.status !== 200) return refusalOf(answer, { said, secrets }, context, call);
-  if (said === undefined) return unreadable(answer, context, call);
-  const asked = (status: number) => refusalOf({ ...answer, status }, { said, secrets }, context, call);
-  if (LIMITED.test(said)) return asked(429);
-  if (REJECTED.test(said)) return asked(401);
-  if (!BROKEN.test(said)) return asked(400);
-  const failure = new StepError('UpstreamError', `${answer.host} has an error of its own: ${said}`);
-  return inDoubt(context.effect, failure, 'it may have sent the message');
+  const text = parsed.success ? parsed.data.error : undefined;
+  if (answer.status === 200 && text === undefined) return unreadable(answer);
+  const [kind, problem] = meaningOf({ ...answer, status: statusOf(answer.status, text) });
+  return statusFailure(answer, kind, problem, { text, secrets });
+}
+
+/** The status that stands for an error. */
+function statusOf(status: number, error = ''): number {
+  if (status !== 200) return status;
+  if (LIMITED.test(error)) return 429;
+  if (REJECTED.test(error)) return 401;
+  return BROKEN.test(error) ? 500 : 400;
 }
 
 const MARKS: Record<Exclude<Format, 'link'>, readonly [before: string, after: string]> = {

@@ -4,8 +4,10 @@
  */
 import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
-import type { StepContext } from '../../node.ts';
-import { callApi, refusalOf, unreadable, type ApiAnswer, type ApiCall } from '../api.ts';
+import { unreadable } from '../../http/body.ts';
+import { meaningOf, statusFailure } from '../../http/client.ts';
+import { Failure } from '../../http/failure.ts';
+import { apiURL as urlOf, callJson, type JsonAnswer } from '../../http/json.ts';
 import type { Bot, Messenger, Outgoing } from './messenger.ts';
 import type { Span } from './richText.ts';
 
@@ -29,22 +31,23 @@ const errorSchema = z.object({
 export const telegram: Messenger = {
   room: { most: LONGEST, lengthOf: ({ text }) => text.length },
   send: async (message, bot, context) => {
-    const call: ApiCall = { method: 'POST', url: urlOf(bot), body: bodyOf(message), limit: ANSWER_LIMIT };
-    const answer = await callApi(call, context);
-    if (answer.status !== 200) throw refusal(answer, call, bot, context);
+    const url = methodURL(bot, 'sendMessage');
+    const answer = await callJson(
+      { method: 'POST', url, json: bodyOf(message), limit: ANSWER_LIMIT },
+      context,
+    );
+    if (answer.status !== 200) throw refusal(answer, bot);
     const parsed = okSchema.safeParse(answer.json);
-    if (!parsed.success) throw unreadable(answer, context, call);
+    if (!parsed.success) throw unreadable(answer);
     const { chat, message_id: messageId } = parsed.data.result;
     return { chatId: chat.id, messageId };
   },
 };
 
-function urlOf({ token, apiURL = TELEGRAM_URL }: Bot): URL {
-  const base = apiURL.replace(/\/+$/, '');
-  if (!URL.canParse(base)) throw new StepError('InvalidParameters', 'apiURL of the credential is no URL');
-  // The colon of a token stands as it is, as everybody writes it.
+function methodURL({ token, apiURL = TELEGRAM_URL }: Bot, method: string): URL {
+  // The colon of a token is not escaped, as the documentation writes it.
   const path = encodeURIComponent(token.reveal()).replace('%3A', ':');
-  return new URL(`${base}/bot${path}/sendMessage`);
+  return urlOf(apiURL, `bot${path}/${method}`);
 }
 
 function bodyOf({ chatId, part, replyTo, hasPreview }: Outgoing): object {
@@ -82,14 +85,15 @@ function entityOf({ format, start, end, url, language }: Span): object {
   };
 }
 
-function refusal(answer: ApiAnswer, call: ApiCall, { secrets }: Bot, context: StepContext): StepError {
+function refusal(answer: JsonAnswer, { secrets }: Bot): Failure {
   const parsed = errorSchema.safeParse(answer.json);
-  const { description: said, parameters = {} } = parsed.success ? parsed.data : {};
+  const { description: text, parameters = {} } = parsed.success ? parsed.data : {};
   const { retry_after: wait, migrate_to_chat_id: movedTo } = parameters;
   if (movedTo !== undefined)
-    return new StepError('Refused', `the group has become a supergroup: its chat is now ${movedTo}`);
-  // What has not the form of a token is no path of the API.
+    return new Failure('Refused', `the group has become a supergroup: its chat is now ${movedTo}`);
+  // A text that does not have the form of a token is no path of the API.
   const status = answer.status === 404 ? 401 : answer.status;
-  const refusal = { said, secrets, ...(wait !== undefined && { retryAfterMs: wait * 1_000 }) };
-  return refusalOf({ ...answer, status }, refusal, context, call);
+  const [kind, problem] = meaningOf({ ...answer, status });
+  const retryAfterMs = wait === undefined ? undefined : wait * 1_000;
+  return statusFailure(answer, kind, problem, { text, secrets, retryAfterMs });
 }

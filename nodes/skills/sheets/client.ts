@@ -3,12 +3,11 @@
  * Guarantees that the access token goes to the address of the credential alone, and comes back in no message.
  */
 import * as z from 'zod';
-import { isHeaderValue } from '../../../api/headers.ts';
 import { StepError } from '../../../api/reasons.ts';
-import { accessToken, partOf, type CredentialAccess, type StepContext } from '../../node.ts';
-import { echoesOf, type Mask, type Secret } from '../../secret.ts';
+import type { Account, AccountCall } from '../../http/json.ts';
+import { accessToken, asStep, partOf, type CredentialAccess, type StepContext } from '../../node.ts';
+import { callGoogle } from '../../providers/google/api.ts';
 import type { SheetName } from './parameters.ts';
-import { callApi, refusalOf, unreadable, type ApiAnswer, type ApiCall } from '../api.ts';
 
 const SHEETS_URL = 'https://sheets.googleapis.com';
 /** Of a page of cells. Google recommends 2 MB: https://developers.google.com/workspace/sheets/api/limits */
@@ -16,13 +15,7 @@ const VALUES_LIMIT = 4_194_304;
 const ANSWER_LIMIT = 1_048_576;
 
 /** One spreadsheet, and what is needed to ask for it. */
-export type Sheets = {
-  spreadsheetId: string;
-  baseURL: string;
-  token: Secret;
-  secrets: readonly Mask[];
-  context: StepContext;
-};
+export type Sheets = Account & { spreadsheetId: string; context: StepContext };
 
 export type CellValue = string | number | boolean;
 
@@ -37,9 +30,7 @@ export async function openSheets(spreadsheetId: string, context: StepContext, na
   const credential = await context.credential(name);
   const baseURL = addressOf(credential);
   const token = accessToken(credential);
-  if (!isHeaderValue(token.reveal()))
-    throw new StepError('CredentialRejected', 'the access token holds a character that headers cannot hold');
-  return { spreadsheetId, baseURL, token, secrets: echoesOf(token), context };
+  return { spreadsheetId, baseURL, token, wire: context, context };
 }
 
 /** A token of another provider is not shown to Google. */
@@ -72,8 +63,7 @@ export type SheetSize = { title: string; rowCount: number; columnCount: number }
  */
 export async function sizeOfSheet(sheets: Sheets, { title, gid }: SheetName): Promise<SheetSize> {
   const query = { fields: 'sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))' };
-  const call = callOf(sheets, 'GET', '', { query, limit: ANSWER_LIMIT });
-  const answer = await ask(sheets, call, propertiesSchema);
+  const answer = await call(sheets, { path: '', query, schema: propertiesSchema, limit: ANSWER_LIMIT });
   const grids = answer.sheets.map(({ properties }) => properties).filter(hasCells);
   const found = grids.find((each) =>
     title === undefined ? gid === undefined || String(each.sheetId ?? 0) === gid : each.title === title,
@@ -102,8 +92,8 @@ const valuesSchema = z.object({ values: z.array(z.array(cell)).optional() });
  * @throws StepError
  */
 export async function readValues(sheets: Sheets, range: string): Promise<CellValue[][]> {
-  const call = callOf(sheets, 'GET', pathOf(range), { query: RENDERED, limit: VALUES_LIMIT });
-  return (await ask(sheets, call, valuesSchema)).values ?? [];
+  const read = { path: pathOf(range), query: RENDERED, schema: valuesSchema, limit: VALUES_LIMIT };
+  return (await call(sheets, read)).values ?? [];
 }
 
 /** What is written into a cell; null leaves it as it is. */
@@ -138,9 +128,9 @@ export async function writeRow(
     responseValueRenderOption: RENDERED.valueRenderOption,
     responseDateTimeRenderOption: RENDERED.dateTimeRenderOption,
   };
-  const body = { range, majorDimension: 'ROWS', values: [row] };
-  const call = callOf(sheets, 'PUT', pathOf(range), { query, body, limit: VALUES_LIMIT });
-  const { updatedData } = await ask(sheets, call, updateSchema);
+  const json = { range, majorDimension: 'ROWS', values: [row] };
+  const write = { method: 'PUT', path: pathOf(range), query, json, limit: VALUES_LIMIT } as const;
+  const { updatedData } = await call(sheets, { ...write, schema: updateSchema });
   return updatedData && { range: updatedData.range, values: updatedData.values?.[0] ?? [] };
 }
 
@@ -154,65 +144,20 @@ export async function appendRowAt(
   { row, input }: { row: readonly GivenCell[]; input: Input },
 ): Promise<string> {
   const query = { valueInputOption: INPUTS[input], insertDataOption: 'INSERT_ROWS' };
-  const body = { range: cellInTable, majorDimension: 'ROWS', values: [row] };
+  const json = { range: cellInTable, majorDimension: 'ROWS', values: [row] };
   const path = `${pathOf(cellInTable)}:append`;
-  const call = callOf(sheets, 'POST', path, { query, body, limit: ANSWER_LIMIT });
-  return (await ask(sheets, call, appendSchema)).updates.updatedRange;
+  const append = { method: 'POST', path, query, json, limit: ANSWER_LIMIT } as const;
+  return (await call(sheets, { ...append, schema: appendSchema })).updates.updatedRange;
 }
 
 const pathOf = (range: string): string => `/values/${encodeURIComponent(range)}`;
 
-function callOf(
-  { baseURL, spreadsheetId, token }: Sheets,
-  method: ApiCall['method'],
-  path: string,
-  { query, body, limit }: { query: Record<string, string>; body?: unknown; limit: number },
-): ApiCall {
-  const base = `${baseURL.replace(/\/+$/, '')}/v4/spreadsheets/${encodeURIComponent(spreadsheetId)}`;
-  if (!URL.canParse(base)) throw new StepError('InvalidParameters', 'apiURL of the credential is no URL');
-  const url = new URL(`${base}${path}?${new URLSearchParams(query).toString()}`);
-  const headers = { authorization: `Bearer ${token.reveal()}` };
-  return { method, url, headers, limit, ...(body !== undefined && { body }) };
-}
+type Call<T> = Omit<AccountCall<T>, 'right'>;
 
-async function ask<T>({ secrets, context }: Sheets, call: ApiCall, schema: z.ZodType<T>): Promise<T> {
-  const answer = await callApi(call, context);
-  if (answer.status !== 200) throw refusal(answer, call, { secrets, context });
-  const result = schema.safeParse(answer.json);
-  if (result.success) return result.data;
-  throw unreadable(answer, context, call);
-}
-
-/** https://google.aip.dev/193 */
-const errorSchema = z.object({
-  error: z.object({
-    message: z.string().optional(),
-    status: z.string().optional(),
-    errors: z.array(z.object({ reason: z.string().optional() })).optional(),
-    details: z.array(z.object({ reason: z.string().optional() })).optional(),
-  }),
-});
-
-const LIMITED = /rateLimitExceeded|quotaExceeded|RESOURCE_EXHAUSTED|RATE_LIMIT_EXCEEDED/i;
-const UNSCOPED = /insufficientPermissions|ACCESS_TOKEN_SCOPE_INSUFFICIENT/;
-
-function refusal(
-  answer: ApiAnswer,
-  call: ApiCall,
-  { secrets, context }: { secrets: readonly Mask[]; context: StepContext },
-): StepError {
-  const parsed = errorSchema.safeParse(answer.json);
-  const error = parsed.success ? parsed.data.error : {};
-  const reasons = [
-    error.status,
-    ...[...(error.errors ?? []), ...(error.details ?? [])].map((each) => each.reason),
-  ];
-  const has = (pattern: RegExp) => reasons.some((reason) => reason !== undefined && pattern.test(reason));
-  const { message: said } = error;
-  const asked = (status: number) => refusalOf({ ...answer, status }, { said, secrets }, context, call);
-  if (answer.status !== 403) return asked(answer.status);
-  if (has(LIMITED)) return asked(429);
-  if (!has(UNSCOPED)) return asked(403);
-  const message = `the access has not the right to ${call.method === 'GET' ? 'read' : 'change'} spreadsheets: connect the credential again`;
-  return new StepError('CredentialRejected', message);
+async function call<T>(sheets: Sheets, { path, ...given }: Call<T>): Promise<T> {
+  const { spreadsheetId, context } = sheets;
+  const right = `${given.method === undefined ? 'read' : 'change'} spreadsheets`;
+  const whole = `v4/spreadsheets/${encodeURIComponent(spreadsheetId)}${path}`;
+  // Without a status that means absence there is always an answer.
+  return (await asStep(context, () => callGoogle(sheets, { ...given, path: whole, right }))) as T;
 }

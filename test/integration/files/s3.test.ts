@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import { ask, bucketOf, type Bucket } from '../../../nodes/files/s3.ts';
-import { drop } from '../../../nodes/files/request.ts';
+import { drop } from '../../../nodes/http/body.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { fileLooks, inShort, shownIn } from '../../support/fileLook.ts';
 import { putInParts } from '../../support/s3Parts.ts';
@@ -187,7 +187,7 @@ test.each([
   ['a bucket that is not there', { bucket: 'missing' }, {}, 'FolderMissing', 'has no bucket missing'],
   ['a secret that is another', {}, { secret: 'other-secret' }, 'Rejected', 'refused the keys'],
   ['a key that nobody has', {}, { id: 'nobody' }, 'Rejected', 'refused the keys'],
-  ['nobody who listens', { endpoint: 'http://127.0.0.1:1' }, {}, 'Unreachable', 'no answer from'],
+  ['nobody who listens', { endpoint: 'http://127.0.0.1:1' }, {}, 'Unreachable', 'cannot connect to'],
 ])('%s is told', async (_what, changes, others, reason, message) => {
   const given = { ...secrets(), ...others };
   const error: unknown = await fileLooks(spec(changes), given)

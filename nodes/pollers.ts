@@ -16,12 +16,12 @@ type Registered = {
 
 const POLLERS: Partial<Record<TriggerKind, Registered>> = {
   mail: {
-    load: async () => (await import('./mail/poller.ts')).mailPoller,
+    load: async () => (await import('./triggers/mail.ts')).mailPoller,
     place: { credential: undefined, mailbox: 'INBOX' },
     credentials: ['imap', 'oauth2'],
   },
   spreadsheet: {
-    load: async () => (await import('./spreadsheet/poller.ts')).spreadsheetPoller,
+    load: async () => (await import('./triggers/spreadsheet/poller.ts')).spreadsheetPoller,
     place: {
       credential: undefined,
       spreadsheetId: undefined,
@@ -33,7 +33,7 @@ const POLLERS: Partial<Record<TriggerKind, Registered>> = {
     credentials: ['oauth2'],
   },
   fileStorage: {
-    load: async () => (await import('./files/poller.ts')).filePoller,
+    load: async () => (await import('./triggers/files/poller.ts')).filePoller,
     place: { credential: undefined, folderId: undefined, includeSubfolders: false },
     credentials: ['s3', 'oauth2'],
   },

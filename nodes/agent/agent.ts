@@ -9,8 +9,8 @@ import { fetchThrough } from '../egress/connect.ts';
 import type { Egress } from '../egress/egress.ts';
 import { abortion, partOf, type StepContext, type StepResult } from '../node.ts';
 import { addChunk, emptyDraft, finished, type Answer } from './answer.ts';
-import { boundedFetch } from './bounded.ts';
-import { adapted, requestOf, type AgentFields } from './request.ts';
+import { boundedFetch } from '../providers/openai/bounded.ts';
+import { adapted, requestOf, type AgentFields } from '../providers/openai/request.ts';
 import { structuredAnswer } from './structured.ts';
 
 /** How long a model may be silent, in milliseconds. The step's own timeout bounds the whole beside it. */
@@ -35,7 +35,7 @@ export async function executeAgent(
   const credential = await context.credential(fields.credential);
   const part = partOf(credential, 'openai');
   const key = credential.secret(part.apiKeyRef);
-  const { failureOf } = await import('./failure.ts');
+  const { failureOf } = await import('../providers/openai/failure.ts');
   try {
     const client = await clientOf(part, key.reveal(), context.egress);
     const answer = await ask(client, requestOf(fields), { context, patience });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Known, KnownList, MOST_FILES } from './known.ts';
-import { decodeMemory, encodeMemory } from './memory.ts';
+import { decodeMemory, encodeMemory } from '../triggers/files/state.ts';
 
 const list = (...files: [string, string][]) => {
   const made = new KnownList();

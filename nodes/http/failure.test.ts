@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOf } from '../agent/failure.ts';
+import { failureOf } from '../providers/openai/failure.ts';
 import { connectionFailure } from './failure.ts';
 import { stepError } from '../node.ts';
 import { Secret } from '../secret.ts';

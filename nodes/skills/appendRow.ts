@@ -5,9 +5,9 @@
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
 import type { StepContext, StepResult } from '../node.ts';
-import { appendRowAt, openSheets, readValues, titleOf } from './sheets/client.ts';
+import { appendRowAt, openSheets, readValues, titleOf } from '../providers/google/sheets.ts';
 import { cellsOf, row, rowRules, table, tableOf } from './sheets/parameters.ts';
-import { columnsOf, lettersOf, placeOf, rangeOf, type Area, type Column } from './sheets/table.ts';
+import { columnsOf, lettersOf, placeOf, rangeOf, type Area, type Column } from '../spreadsheet/table.ts';
 import type { SkillDefinition } from './skill.ts';
 
 const parameters = z.strictObject({ ...table, ...row });

@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
 import { asStep, type StepContext, type StepResult } from '../node.ts';
-import { openStore } from './files/open.ts';
-import { tooLarge, type ReadFile } from './files/store.ts';
+import { openStore } from './openStore.ts';
+import { tooLarge, type ReadFile } from '../files/store.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
 /** In base64 it still fits into an output. */

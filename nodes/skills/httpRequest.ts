@@ -7,7 +7,7 @@ import type { HttpAnswer } from '../http/request.ts';
 import { asStep, type StepContext, type StepResult } from '../node.ts';
 import { masked, type Mask } from '../secret.ts';
 import { outputOf } from './http/answer.ts';
-import { authorityFor } from './http/authority.ts';
+import { authorityFor } from '../providers/http/authority.ts';
 import { isExpected, parameters, RESPONSE_BYTES, type Parameters } from './http/parameters.ts';
 import { requestOf } from './http/request.ts';
 import { urlRule } from './http/url.ts';

@@ -6,11 +6,11 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { NodeOutput } from '../../api/value.ts';
 import { partOf, type StepContext } from '../node.ts';
-import { checkMailbox, readMailbox, type Mailbox } from './mailbox.ts';
+import { checkMailbox, readMailbox, type Mailbox } from '../mail/mailbox.ts';
 import { markup } from './markup.ts';
 import { MOST_RECIPIENTS, recipients } from './recipients.ts';
 import { writtenByAuthor } from './rules.ts';
-import { deliver, type Delivery, type Mail } from './smtp.ts';
+import { deliver, type Delivery, type Mail } from '../providers/smtp/delivery.ts';
 import { textParameter } from './skill.ts';
 
 const LONGEST_SUBJECT = 998;

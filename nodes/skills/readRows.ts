@@ -14,10 +14,10 @@ import {
   type CellValue,
   type Sheets,
   type SheetSize,
-} from './sheets/client.ts';
+} from '../providers/google/sheets.ts';
 import { pagesOf, type Bounded, type Page } from './sheets/pages.ts';
 import { table, tableOf, tableRules } from './sheets/parameters.ts';
-import { columnNamed, rangeOf, type Area, type Column } from './sheets/table.ts';
+import { columnNamed, rangeOf, type Area, type Column } from '../spreadsheet/table.ts';
 import type { SkillDefinition } from './skill.ts';
 
 const ROWS = { default: 100, most: 10_000 } as const;

@@ -6,7 +6,13 @@ import { toText } from '../../api/expression/evaluate.ts';
 import type { Given, SourcedValue } from '../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../api/expression/template.ts';
 import { StepError } from '../../api/reasons.ts';
-import { checkMailbox, LONGEST_MAILBOX, readMailbox, type Mailbox, type MailboxReading } from './mailbox.ts';
+import {
+  checkMailbox,
+  LONGEST_MAILBOX,
+  readMailbox,
+  type Mailbox,
+  type MailboxReading,
+} from '../mail/mailbox.ts';
 import type { ParameterRule } from './skill.ts';
 import { splitAtCommas } from './split.ts';
 

@@ -8,7 +8,7 @@ import { StepError } from '../../api/reasons.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { StepContext, StepResult } from '../node.ts';
 import { addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
-import { readMailbox, type Mailbox } from './mailbox.ts';
+import { readMailbox, type Mailbox } from '../mail/mailbox.ts';
 import { MOST_RECIPIENTS } from './recipients.ts';
 import { destination } from './rules.ts';
 import type { SkillDefinition } from './skill.ts';

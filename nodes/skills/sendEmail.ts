@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { StepContext, StepResult } from '../node.ts';
 import { address, addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox } from '../mail/mailbox.ts';
 import { MOST_RECIPIENTS, recipient } from './recipients.ts';
 import type { SkillDefinition } from './skill.ts';
 

@@ -7,11 +7,11 @@ import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
 import { abortion, asStep, inDoubt, partOf, type StepContext, type StepResult } from '../node.ts';
 import { echoesOf } from '../secret.ts';
-import { parseMarkdown } from './message/markdown.ts';
-import type { Bot, Messenger, Outgoing, Sent } from './message/messenger.ts';
-import { partsOf, type RichText, type Room } from './message/richText.ts';
-import { slack } from './message/slack.ts';
-import { telegram } from './message/telegram.ts';
+import { parseMarkdown } from '../messages/markdown.ts';
+import type { Bot, Messenger, Outgoing, Sent } from '../messages/messenger.ts';
+import { partsOf, type RichText, type Room } from '../messages/richText.ts';
+import { slack } from '../providers/slack/messenger.ts';
+import { telegram } from '../providers/telegram/messenger.ts';
 import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 

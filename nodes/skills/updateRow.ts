@@ -15,7 +15,7 @@ import {
   type GivenCell,
   type Sheets,
   type WrittenRow,
-} from './sheets/client.ts';
+} from '../providers/google/sheets.ts';
 import { pagesOf, type Page } from './sheets/pages.ts';
 import { cellsOf, row, rowRules, table, tableOf } from './sheets/parameters.ts';
 import {
@@ -27,7 +27,7 @@ import {
   rangeOf,
   type Area,
   type Column,
-} from './sheets/table.ts';
+} from '../spreadsheet/table.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
 const parameters = z

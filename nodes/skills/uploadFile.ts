@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
 import { asStep, type StepContext, type StepResult } from '../node.ts';
-import { openStore } from './files/open.ts';
+import { openStore } from './openStore.ts';
 import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 

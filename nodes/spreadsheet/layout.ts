@@ -1,6 +1,6 @@
 /** The columns of what is watched: their names, which of them identifies a row, and what became of those that were there before. */
 import { PollError } from '../poller.ts';
-import { columnOf, lettersOf } from '../skills/sheets/table.ts';
+import { columnOf, lettersOf } from './table.ts';
 import type { Cell } from './book.ts';
 
 /** What a row is in the output: by the names of columns, or in order where there is no header. */

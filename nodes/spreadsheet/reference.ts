@@ -1,6 +1,6 @@
 /** How people name a spreadsheet and cells of it: id or URL, A1 notation (https://developers.google.com/workspace/sheets/api/guides/concepts#cell). */
 import { PollError } from '../poller.ts';
-import { lettersOf, parseRange, spreadsheetIn } from '../skills/sheets/table.ts';
+import { lettersOf, parseRange, spreadsheetIn } from './table.ts';
 
 /** Cells of a sheet, counted from 0; the ends are the first that do not belong to it, and `Infinity` where nothing is said. */
 export type Area = { startRow: number; endRow: number; startColumn: number; endColumn: number };

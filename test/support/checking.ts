@@ -1,7 +1,7 @@
 /** Another side that credentials are tried at, whose answers tests say. */
 import { afterAll, beforeEach } from 'vitest';
 import type { CredentialSpec } from '../../api/credential.ts';
-import { checkCredential } from '../../nodes/check/register.ts';
+import { checkCredential } from '../../nodes/checks.ts';
 import { Secret } from '../../nodes/secret.ts';
 import type { Handler } from './httpTarget.ts';
 import { listen, sendJson } from './listen.ts';

@@ -2,7 +2,7 @@
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { FileStorageTrigger } from '../../api/trigger.ts';
-import { filePoller } from '../../nodes/files/poller.ts';
+import { filePoller } from '../../nodes/triggers/files/poller.ts';
 import type { PollContext, Polled } from '../../nodes/poller.ts';
 import { Secret } from '../../nodes/secret.ts';
 import { createLookMemory } from './lookMemory.ts';

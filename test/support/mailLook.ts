@@ -2,7 +2,7 @@
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { MailTrigger } from '../../api/trigger.ts';
-import { mailPoller } from '../../nodes/mail/poller.ts';
+import { mailPoller } from '../../nodes/triggers/mail.ts';
 import type { PollContext, Polled } from '../../nodes/poller.ts';
 import { Secret } from '../../nodes/secret.ts';
 import { createLookMemory } from './lookMemory.ts';

@@ -1,8 +1,8 @@
 /** Puts an object into a bucket in several parts, as programs do with large ones: https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html */
 import { readUpTo } from '../../nodes/http/body.ts';
 import type { HttpAnswer } from '../../nodes/http/request.ts';
-import { ask, type Bucket } from '../../nodes/files/s3.ts';
-import { textIn } from '../../nodes/files/xml.ts';
+import { ask, type Bucket } from '../../nodes/providers/s3/bucket.ts';
+import { textIn } from '../../nodes/providers/s3/xml.ts';
 import { localEgress } from './stepContext.ts';
 
 /** Its ETag, which is no hash of what is in it. Throws when the server refuses. */

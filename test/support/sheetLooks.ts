@@ -4,7 +4,7 @@ import { StepError } from '../../api/reasons.ts';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
 import type { PollContext, Polled } from '../../nodes/poller.ts';
 import { Secret } from '../../nodes/secret.ts';
-import { spreadsheetPoller } from '../../nodes/spreadsheet/poller.ts';
+import { spreadsheetPoller } from '../../nodes/triggers/spreadsheet/poller.ts';
 import { createLookMemory } from './lookMemory.ts';
 import { localEgress } from './stepContext.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
-import type { Authority } from './authority.ts';
+import type { Authority } from '../../providers/http/authority.ts';
 import { at, type HttpRequest, type Method } from '../../http/request.ts';
 import { addToQuery, queryOf } from '../../http/url.ts';
 import { queryTexts, type Parameters } from './parameters.ts';

@@ -1,7 +1,7 @@
 /** A sheet in pages. Guarantees that one of them is held at a time, however large the sheet and its cells are. */
 import { StepError } from '../../../api/reasons.ts';
-import { readValues, type CellValue, type Sheets, type SheetSize } from './client.ts';
-import { lettersOf, rangeOf, type Area } from './table.ts';
+import { readValues, type CellValue, type Sheets, type SheetSize } from '../../providers/google/sheets.ts';
+import { lettersOf, rangeOf, type Area } from '../../spreadsheet/table.ts';
 
 /** Cells of a page: some megabytes of JSON, as a rule. Google counts requests, so that there should be few of them. */
 const PAGE_CELLS = 100_000;

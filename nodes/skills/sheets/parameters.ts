@@ -5,9 +5,9 @@ import { StepError } from '../../../api/reasons.ts';
 import { plainOf } from '../../../api/expression/sourced.ts';
 import { destination, writtenByAuthor } from '../rules.ts';
 import { textParameter, type ParameterRule } from '../skill.ts';
-import type { GivenCell } from './client.ts';
+import type { GivenCell } from '../../providers/google/sheets.ts';
 import { rowValues } from './formula.ts';
-import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from './table.ts';
+import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from '../../spreadsheet/table.ts';
 
 /** What a cell may hold (https://support.google.com/drive/answer/37603). */
 const CELL_LIMIT = 50_000;

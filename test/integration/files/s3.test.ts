@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
-import { ask, bucketOf, type Bucket } from '../../../nodes/files/s3.ts';
+import { ask, bucketOf, type Bucket } from '../../../nodes/providers/s3/bucket.ts';
 import { drop } from '../../../nodes/http/body.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { fileLooks, inShort, shownIn } from '../../support/fileLook.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
-import { checkCredential } from '../../../nodes/check/register.ts';
+import { checkCredential } from '../../../nodes/checks.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { runCommand } from '../../support/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';

@@ -1,0 +1,32 @@
+/** What the skills for files need of a store, whatever it is: to write one file and to read one, both of bounded size. */
+import { StepError } from '../../api/reasons.ts';
+
+export type GivenFile = {
+  /** Left out: the top of the store. */
+  folderId: string | undefined;
+  name: string;
+  type: string;
+  content: Buffer;
+  overwrite: boolean;
+};
+
+export type WrittenFile = { id: string; name: string; type: string; size: number; url: string | null };
+
+export type ReadFile = { id: string; name: string; type: string | null; content: Buffer };
+
+export type Store = {
+  /** @throws StepError, Failure */
+  write(file: GivenFile): Promise<WrittenFile>;
+  /**
+   * `exportType`: as what a document that has no bytes of its own is wanted.
+   * @throws StepError, Failure; StepError `OutputTooLarge` for more than `most` bytes, of which no more is read
+   */
+  read(id: string, most: number, exportType: string | undefined): Promise<ReadFile>;
+};
+
+export function tooLarge(most: number): StepError {
+  return new StepError(
+    'OutputTooLarge',
+    `the file has more than ${most} bytes: raise maxBytes, or use a smaller one`,
+  );
+}

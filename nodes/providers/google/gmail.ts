@@ -1,0 +1,23 @@
+/** Requests to Gmail's API (https://developers.google.com/workspace/gmail/api/reference/rest), for the mailbox of the account itself. */
+import type { Account, AccountCall } from '../../http/json.ts';
+import { callGoogle } from './api.ts';
+
+export const GMAIL_URL = 'https://gmail.googleapis.com';
+
+export type Gmail = Account;
+
+/** Of an answer without a mail in it. */
+const ANSWER_LIMIT = 4_194_304;
+
+/**
+ * The answer to `GET /gmail/v1/users/me/<path>`; undefined for 404.
+ * @throws Failure, StepError
+ */
+export function getGmail<T>(
+  gmail: Gmail,
+  path: string,
+  { limit = ANSWER_LIMIT, ...call }: Pick<AccountCall<T>, 'query' | 'schema'> & { limit?: number },
+): Promise<T | undefined> {
+  const fullPath = `gmail/v1/users/me/${path}`;
+  return callGoogle(gmail, { ...call, path: fullPath, limit, right: 'read mail', absent: [404] });
+}

@@ -1,0 +1,102 @@
+/**
+ * Messages by Slack (https://docs.slack.dev/reference/methods/chat.postMessage), which answers 200 also where it refuses. Guarantees that
+ * nothing in a text calls a channel or a person: what Slack reads as such is escaped (https://docs.slack.dev/messaging/formatting-message-text).
+ */
+import * as z from 'zod';
+import { unreadable } from '../../http/body.ts';
+import { meaningOf, statusFailure } from '../../http/client.ts';
+import type { Failure } from '../../http/failure.ts';
+import { apiURL as urlOf, bearerOf, callJson, type JsonAnswer, type JsonCall } from '../../http/json.ts';
+import type { Bot, Messenger, Outgoing } from '../../messages/messenger.ts';
+import type { Format, RichText, Span } from '../../messages/richText.ts';
+
+const SLACK_URL = 'https://slack.com/api';
+/** Longer texts are truncated. */
+const LONGEST = 40_000;
+const ANSWER_LIMIT = 1_048_576;
+
+const okSchema = z.object({ ok: z.literal(true), channel: z.string(), ts: z.string() });
+const errorSchema = z.object({ ok: z.literal(false), error: z.string() });
+
+export const slack: Messenger = {
+  room: { most: LONGEST, lengthOf: (part) => mrkdwnOf(part).length },
+  send: async (message, bot, context) => {
+    const answer = await callJson(callOf(message, bot), context);
+    const parsed = okSchema.safeParse(answer.json);
+    if (answer.status === 200 && parsed.success)
+      return { chatId: parsed.data.channel, messageId: parsed.data.ts };
+    throw refusal(answer, bot);
+  },
+};
+
+function callOf(
+  { chatId, part, isFormatted, replyTo, hasPreview }: Outgoing,
+  { token, apiURL = SLACK_URL }: Bot,
+): JsonCall {
+  const json = {
+    channel: chatId,
+    text: mrkdwnOf(part),
+    mrkdwn: isFormatted,
+    unfurl_links: hasPreview,
+    unfurl_media: hasPreview,
+    ...(replyTo !== undefined && { thread_ts: replyTo }),
+  };
+  const headers = { authorization: bearerOf(token, 'token') };
+  return { method: 'POST', url: urlOf(apiURL, 'chat.postMessage'), headers, json, limit: ANSWER_LIMIT };
+}
+
+/** Of its errors those that are about the token. */
+const REJECTED =
+  /^(not_authed|invalid_auth|account_inactive|token_expired|token_revoked|missing_scope|no_permission|access_denied|not_allowed_token_type|ekm_access_denied|org_login_required)$/;
+const LIMITED = /^(ratelimited|rate_limited|message_limit_exceeded)$/;
+/** "It's possible some aspect of the operation succeeded before the error was raised." */
+const BROKEN = /^(fatal_error|internal_error|service_unavailable|request_timeout|team_added_to_org)$/;
+
+function refusal(answer: JsonAnswer, { secrets }: Bot): Failure {
+  const parsed = errorSchema.safeParse(answer.json);
+  const text = parsed.success ? parsed.data.error : undefined;
+  if (answer.status === 200 && text === undefined) return unreadable(answer);
+  const [kind, problem] = meaningOf({ ...answer, status: statusOf(answer.status, text) });
+  return statusFailure(answer, kind, problem, { text, secrets });
+}
+
+/** The status that stands for an error. */
+function statusOf(status: number, error = ''): number {
+  if (status !== 200) return status;
+  if (LIMITED.test(error)) return 429;
+  if (REJECTED.test(error)) return 401;
+  return BROKEN.test(error) ? 500 : 400;
+}
+
+const MARKS: Record<Exclude<Format, 'link'>, readonly [before: string, after: string]> = {
+  bold: ['*', '*'],
+  italic: ['_', '_'],
+  strikethrough: ['~', '~'],
+  code: ['`', '`'],
+  pre: ['```\n', '\n```'],
+};
+
+/** The text as Slack reads it. */
+function mrkdwnOf({ text, spans }: RichText): string {
+  const edges = spans.flatMap((span, order) => [
+    { at: span.start, order, text: marksOf(span)[0] },
+    { at: span.end, order: -1 - order, text: marksOf(span)[1] },
+  ]);
+  // At one place inner spans end before outer ones, then outer ones begin before inner ones.
+  edges.sort((a, b) => a.at - b.at || a.order - b.order);
+  let result = '';
+  let from = 0;
+  for (const edge of edges) {
+    result += escaped(text.slice(from, edge.at)) + edge.text;
+    from = edge.at;
+  }
+  return result + escaped(text.slice(from));
+}
+
+function marksOf({ format, url = '' }: Span): readonly [before: string, after: string] {
+  return format === 'link' ? [`<${escaped(url).replaceAll('|', '%7C')}|`, '>'] : MARKS[format];
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,15 @@
+/** Greets the mail server and logs in, as for a mail, and sends none. */
+import { partOf } from '../../node.ts';
+import { greet } from './delivery.ts';
+import type { Check } from '../../check.ts';
+
+export const checkSmtp: Check = async (credential, context) => {
+  const smtp = partOf(credential, 'smtp');
+  const password = smtp.passwordRef && credential.secret(smtp.passwordRef);
+  await greet({ smtp, password }, context);
+  if (password === undefined) return { message: `${smtp.host} answers; no login is asked for.` };
+  return {
+    message: `${smtp.host} took the login.`,
+    ...(smtp.username !== undefined && { account: smtp.username }),
+  };
+};

@@ -1,43 +1,22 @@
-/** The register of checks: one line for each kind of credential. What a check needs is loaded when it is first made. */
+/** Checks credentials by the provider that they lead to. */
 import type { CheckResult } from '../api/check.ts';
-import { credentialKind, type CredentialKind, type CredentialSpec } from '../api/credential.ts';
+import { credentialKind, type CredentialSpec } from '../api/credential.ts';
+import { resultOf, type CheckContext } from './check.ts';
 import type { CredentialAccess } from './node.ts';
-import { resultOf, type Check, type CheckContext } from './check.ts';
-import { canUseToken } from './providers/oauth2/userinfo.ts';
+import { findProvider } from './providers/register.ts';
 
-type Registered = {
-  load: () => Promise<Check>;
-  /** Left out: each credential of the kind can be tried. */
-  isPossible?: (spec: CredentialSpec) => boolean;
-};
-
-const CHECKS: Record<CredentialKind, Registered> = {
-  smtp: { load: async () => (await import('./providers/smtp/check.ts')).checkSmtp },
-  imap: { load: async () => (await import('./providers/imap/check.ts')).checkImap },
-  openai: { load: async () => (await import('./providers/openai/check.ts')).checkOpenai },
-  oauth2: {
-    load: async () => (await import('./providers/oauth2/check.ts')).checkOauth2,
-    isPossible: canUseToken,
-  },
-  http: {
-    load: async () => (await import('./providers/http/check.ts')).checkHttp,
-    isPossible: ({ http }) => http?.checkURL !== undefined,
-  },
-  bot: { load: async () => (await import('./providers/telegram/check.ts')).checkBot },
-  s3: { load: async () => (await import('./providers/s3/check.ts')).checkS3 },
-};
-
-/** Whether there is anything that a credential can be tried by. */
+/** Whether the credential can be checked. */
 export function canBeChecked(spec: CredentialSpec): boolean {
-  const check = CHECKS[credentialKind(spec)];
-  return check.isPossible?.(spec) ?? true;
+  const provider = findProvider(spec, 'check');
+  return provider !== undefined && (provider.canCheck?.(spec) ?? true);
 }
 
-/** Tries the credential. Only a defect is thrown. */
+/** Checks the credential. Throws only what is a defect. */
 export async function checkCredential(
   credential: CredentialAccess,
   context: CheckContext,
 ): Promise<CheckResult> {
-  const { load } = CHECKS[credentialKind(credential.spec)];
-  return resultOf(await load(), credential, context);
+  const provider = findProvider(credential.spec, 'check');
+  if (!provider) throw new Error(`no provider checks credentials of kind ${credentialKind(credential.spec)}`);
+  return resultOf(await provider.check(), credential, context);
 }

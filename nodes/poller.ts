@@ -113,7 +113,7 @@ const REASONS: Record<Exclude<FailureKind, 'Stopped' | 'Egress'>, PollReason> = 
 };
 
 /** The error of a poll for a failed request; any other error is returned as it is. */
-export function pollError(error: unknown): unknown {
+function pollError(error: unknown): unknown {
   if (!(error instanceof Failure)) return error;
   const { kind, message, cause, retryAfterMs } = error;
   if (kind === 'Egress') return cause;

@@ -8,7 +8,7 @@ import type { FastifyPluginCallback } from 'fastify';
 import { BOT_PREFIX } from '../../api/bot.ts';
 import { parseJson } from '../../api/json.ts';
 import { isWanted, type ReceivedMessage } from '../../nodes/messages/received.ts';
-import { SERVICES } from '../../nodes/messages/register.ts';
+import { readerFor } from '../../nodes/providers/register.ts';
 import type { Submitted } from '../../runs/types.ts';
 import { JSON_TYPE, type Answers } from '../answers.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -37,7 +37,7 @@ async function receive(deps: GatewayDeps, answers: Answers, { route, reply, body
   if (bot?.platform === undefined) return answers.problem(reply, 'not-found');
   const json = parseJson(body, deps.limits.json);
   if (!json.ok) return answers.problem(reply, json.code);
-  const received = SERVICES[bot.platform].read(json.value, bot.username);
+  const received = readerFor(bot.platform)(json.value, bot.username);
   if (received.kind === 'challenge') return answers.send(reply, 200, TEXT_TYPE, received.text);
   if (received.kind === 'other' || !isWanted(received, bot)) return answers.send(reply, 200, JSON_TYPE, '{}');
   const input = JSON.stringify(received.output);

@@ -1,5 +1,7 @@
 /** What a store of files is to the poller: it says what changed since a position, and remembers nothing itself. */
 import * as z from 'zod';
+import type { FileStorageTrigger } from '../../api/trigger.ts';
+import type { CredentialAccess } from '../node.ts';
 import type { PollContext } from '../poller.ts';
 import type { Known } from './known.ts';
 
@@ -53,3 +55,10 @@ export type Source = {
   /** Why a position was lost, in words. */
   lost: string;
 };
+
+/** Opens the store of files that the credential leads to. */
+export type OpenSource = (
+  credential: CredentialAccess,
+  trigger: FileStorageTrigger,
+  context: PollContext,
+) => Source | Promise<Source>;

@@ -1,5 +1,6 @@
 /** What the skills for files need of a store, whatever it is: to write one file and to read one, both of bounded size. */
 import { StepError } from '../../api/reasons.ts';
+import type { CredentialAccess, StepContext } from '../node.ts';
 
 export type GivenFile = {
   /** Left out: the top of the store. */
@@ -23,6 +24,9 @@ export type Store = {
    */
   read(id: string, most: number, exportType: string | undefined): Promise<ReadFile>;
 };
+
+/** Opens the store that the credential leads to. */
+export type OpenStore = (credential: CredentialAccess, context: StepContext) => Store;
 
 export function tooLarge(most: number): StepError {
   return new StepError(

@@ -1,6 +1,5 @@
 /** Reading of answers. Guarantees that no more than a bound is read and kept, also of compressed bodies and of those that never end. */
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type * as z from 'zod';
 import { connectionFailure, Failure } from './failure.ts';
 import type { HttpAnswer } from './request.ts';
 
@@ -59,11 +58,6 @@ export async function readStart(answer: HttpAnswer, enough: number): Promise<Buf
   return Buffer.concat(chunks);
 }
 
-/** The body as JSON; undefined where it is not JSON, or has more than `most` bytes. */
-export async function readJson(answer: HttpAnswer, most: number): Promise<unknown> {
-  return parseOrUndefined((await readUpTo(answer, most))?.toString('utf8') ?? '');
-}
-
 /** The text as JSON; undefined where it is not JSON. */
 export function parseOrUndefined(text: string): unknown {
   try {
@@ -71,18 +65,6 @@ export function parseOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * The body as JSON that fits the schema.
- * @throws Failure `TooLarge` beyond `most` bytes, `InvalidAnswer`
- */
-export async function readAs<T>(answer: HttpAnswer, schema: z.ZodType<T>, most: number): Promise<T> {
-  const bytes = await readUpTo(answer, most);
-  if (!bytes) throw tooLarge(answer, most);
-  const parsed = schema.safeParse(parseOrUndefined(bytes.toString('utf8')));
-  if (parsed.success) return parsed.data;
-  throw unreadable(answer);
 }
 
 /** The failure of an answer with more bytes than are read. */

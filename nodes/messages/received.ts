@@ -11,6 +11,9 @@ export type Received =
   /** Anything else: it starts nothing. */
   | { kind: 'other' };
 
+/** Reads the body of a verified request. `username`: that of the bot, where it is known. Pure. */
+export type ReadMessage = (body: unknown, username?: string) => Received;
+
 export type ReceivedMessage = {
   kind: 'message';
   /** Names the event: the same in each delivery of it. */

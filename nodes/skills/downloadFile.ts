@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
 import { asStep, type StepContext, type StepResult } from '../node.ts';
+import { credentialsFor } from '../providers/register.ts';
 import { openStore } from './openStore.ts';
 import { tooLarge, type ReadFile } from '../files/store.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
@@ -43,7 +44,7 @@ export const downloadFile: SkillDefinition<Parameters> = {
   name: 'download_file',
   description: 'Reads a file of an S3-compatible bucket or a Google Drive.',
   parameters,
-  credentials: ['s3', 'oauth2'],
+  credentials: credentialsFor('store'),
   effect: 'AtLeastOnce',
   execute: download,
 };

@@ -5,13 +5,13 @@
 import * as z from 'zod';
 import { OUTPUT_LIMIT, toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
+import type { Cell } from '../spreadsheet/book.ts';
 import type { StepContext, StepResult } from '../node.ts';
 import { named, namesOf, type Values } from '../spreadsheet/layout.ts';
 import {
   openSheets,
   readValues,
   sizeOfSheet,
-  type CellValue,
   type Sheets,
   type SheetSize,
 } from '../providers/google/sheets.ts';
@@ -105,7 +105,7 @@ async function headingsOf(sheets: Sheets, area: Bounded, { title }: SheetSize): 
 
 type Condition = { column: number; text: string };
 
-function conditionsOf(where: Record<string, CellValue>, columns: readonly Column[]): Condition[] {
+function conditionsOf(where: Record<string, Cell>, columns: readonly Column[]): Condition[] {
   return Object.entries(where).map(([name, value]) => ({
     column: columnNamed(name, columns, `where[${JSON.stringify(name.slice(0, 100))}]`),
     text: toText(value),
@@ -142,8 +142,8 @@ async function collect(
   return { rows, more: false };
 }
 
-const isEmpty = (cells: readonly CellValue[]): boolean => cells.every((cell) => cell === '');
+const isEmpty = (cells: readonly Cell[]): boolean => cells.every((cell) => cell === '');
 
-function fits(cells: readonly CellValue[], wanted: readonly Condition[], { firstColumn }: Area): boolean {
+function fits(cells: readonly Cell[], wanted: readonly Condition[], { firstColumn }: Area): boolean {
   return wanted.every(({ column, text }) => toText(cells[column - firstColumn] ?? '') === text);
 }

@@ -5,17 +5,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
-import { abortion, asStep, inDoubt, partOf, type StepContext, type StepResult } from '../node.ts';
+import {
+  abortion,
+  asStep,
+  inDoubt,
+  partOf,
+  type CredentialAccess,
+  type StepContext,
+  type StepResult,
+} from '../node.ts';
 import { echoesOf } from '../secret.ts';
 import { parseMarkdown } from '../messages/markdown.ts';
 import type { Bot, Messenger, Outgoing, Sent } from '../messages/messenger.ts';
 import { partsOf, type RichText, type Room } from '../messages/richText.ts';
-import { slack } from '../providers/slack/messenger.ts';
-import { telegram } from '../providers/telegram/messenger.ts';
+import { credentialsFor, findProvider } from '../providers/register.ts';
 import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
-
-const MESSENGERS: Record<'telegram' | 'slack', Messenger> = { telegram, slack };
 
 const LONGEST_TEXT = 524_288;
 /** Telegram admits some 20 messages a minute in a group. */
@@ -62,7 +67,7 @@ export const sendMessage: SkillDefinition<Parameters> = {
   description: 'Sends a message by a bot: Telegram or Slack.',
   parameters,
   rules: { chatId: destination },
-  credentials: ['bot'],
+  credentials: credentialsFor('messenger'),
   effect: 'AtMostOnce',
   execute: send,
 };
@@ -72,7 +77,7 @@ async function send(parameters: Parameters, context: StepContext, name = ''): Pr
   const credential = await context.credential(name);
   const { platform = 'telegram', tokenRef, apiURL } = partOf(credential, 'bot');
   const token = credential.secret(tokenRef);
-  const messenger = MESSENGERS[platform];
+  const messenger = await messengerOf(credential);
   const isFormatted = format === 'Markdown';
   const rich = isFormatted ? parseMarkdown(text) : { text, spans: [] };
   const parts = sendable(rich, messenger.room);
@@ -99,6 +104,12 @@ async function send(parameters: Parameters, context: StepContext, name = ''): Pr
       },
     },
   };
+}
+
+async function messengerOf({ name, spec }: CredentialAccess): Promise<Messenger> {
+  const provider = findProvider(spec, 'messenger');
+  if (provider) return provider.messenger();
+  throw new StepError('InvalidParameters', `credential ${name} sends no messages`);
 }
 
 function sendable(rich: RichText, room: Room): RichText[] {

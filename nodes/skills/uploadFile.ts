@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
 import { asStep, type StepContext, type StepResult } from '../node.ts';
+import { credentialsFor } from '../providers/register.ts';
 import { openStore } from './openStore.ts';
 import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
@@ -52,7 +53,7 @@ export const uploadFile: SkillDefinition<Parameters> = {
   description: 'Writes a file to an S3-compatible bucket or a Google Drive.',
   parameters,
   rules: { folderId: destination },
-  credentials: ['s3', 'oauth2'],
+  credentials: credentialsFor('store'),
   effect: 'AtLeastOnce',
   execute: upload,
 };

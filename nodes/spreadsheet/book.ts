@@ -1,4 +1,6 @@
 /** What a spreadsheet is to those who compare its rows, whoever keeps it. A provider is a file that gives one. */
+import type { Wire } from '../http/request.ts';
+import type { CredentialAccess } from '../node.ts';
 import type { Area, SheetName } from './reference.ts';
 
 /** What a cell shows; `''` where it is empty. */
@@ -37,3 +39,10 @@ export type Book = {
   /** The cells of an area within what the sheet has, row by row; what is empty at the end of a row, and the rows at the end, may be left out. */
   cells(sheet: Sheet, area: Area): Promise<Cell[][]>;
 };
+
+/** Opens the spreadsheet that the text names, with the number of the sheet that its URL shows. Throws PollError, StepError. */
+export type OpenBook = (
+  credential: CredentialAccess,
+  spreadsheetId: string,
+  wire: Wire,
+) => { book: Book; gid?: string | undefined };

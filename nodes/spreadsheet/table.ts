@@ -3,7 +3,6 @@
  * (https://developers.google.com/workspace/sheets/api/guides/concepts#cell). Rows count from 1 as people see them, columns from 0. Pure.
  */
 import { StepError } from '../../api/reasons.ts';
-import type { CellValue } from '../providers/google/sheets.ts';
 
 /** Where a table may lie; what is left out is unbounded. */
 export type Area = { firstRow: number; lastRow?: number; firstColumn: number; lastColumn?: number };
@@ -90,7 +89,10 @@ export function placeOf(range: string): { sheet: string; row: number; column: nu
 export type Column = { name: string; column: number };
 
 /** What stands in the first row of a table: the cells of the area, of a whole row of the sheet. */
-export function columnsOf(row: readonly CellValue[], { firstColumn, lastColumn = Infinity }: Area): Column[] {
+export function columnsOf(
+  row: readonly (string | number | boolean)[],
+  { firstColumn, lastColumn = Infinity }: Area,
+): Column[] {
   return row.flatMap((value, column) => {
     const name = String(value).trim();
     return name === '' || column < firstColumn || column > lastColumn ? [] : [{ name, column }];

@@ -5,12 +5,13 @@
  */
 import * as z from 'zod';
 import type { Account } from '../../http/json.ts';
+import { accessToken } from '../../node.ts';
 import { PollError } from '../../poller.ts';
 import { callGoogle } from './api.ts';
-import { areRows, type Book, type Cell, type Sheet } from '../../spreadsheet/book.ts';
+import { areRows, type Book, type Cell, type OpenBook, type Sheet } from '../../spreadsheet/book.ts';
 import { inPieces } from '../../spreadsheet/pieces.ts';
 import { quoted } from '../../secret.ts';
-import { a1, type Area, type SheetName } from '../../spreadsheet/reference.ts';
+import { a1, spreadsheetOf, type Area, type SheetName } from '../../spreadsheet/reference.ts';
 
 const DRIVE_URL = 'https://www.googleapis.com';
 const SHEETS_URL = 'https://sheets.googleapis.com';
@@ -46,8 +47,14 @@ const sheetsSchema = z.object({
 
 const valuesSchema = z.object({ values: z.custom<Cell[][]>(areRows).optional() });
 
+export const openGoogleBook: OpenBook = (credential, spreadsheetId, wire) => {
+  const token = accessToken(credential);
+  const { id, gid } = spreadsheetOf(spreadsheetId);
+  return { book: googleBook({ token, wire }, id, credential.spec.oauth2?.apiURL), gid };
+};
+
 /** The spreadsheet of that id. `apiURL`: where both APIs are, if not at Google. */
-export function googleBook(account: Omit<Account, 'baseURL'>, id: string, apiURL?: string): Book {
+function googleBook(account: Omit<Account, 'baseURL'>, id: string, apiURL?: string): Book {
   const drive = { ...account, baseURL: apiURL ?? DRIVE_URL };
   const sheets = { ...account, baseURL: apiURL ?? SHEETS_URL };
   return {

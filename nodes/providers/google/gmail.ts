@@ -1,10 +1,18 @@
 /** Requests to Gmail's API (https://developers.google.com/workspace/gmail/api/reference/rest), for the mailbox of the account itself. */
 import type { Account, AccountCall } from '../../http/json.ts';
+import type { Wire } from '../../http/request.ts';
+import { accessToken, type CredentialAccess } from '../../node.ts';
 import { callGoogle } from './api.ts';
 
-export const GMAIL_URL = 'https://gmail.googleapis.com';
+const GMAIL_URL = 'https://gmail.googleapis.com';
 
 export type Gmail = Account;
+
+/** The mailbox of a connected account. Throws a StepError `CredentialMissing`. */
+export function openGmail(credential: CredentialAccess, wire: Wire): Gmail {
+  const { apiURL = GMAIL_URL } = credential.spec.oauth2 ?? {};
+  return { baseURL: apiURL, token: accessToken(credential), wire };
+}
 
 /** Of an answer without a mail in it. */
 const ANSWER_LIMIT = 4_194_304;

@@ -6,7 +6,8 @@ import * as z from 'zod';
 import type { MailTrigger } from '../../../api/trigger.ts';
 import { PollError, type PollContext, type Polled, type PolledEvent } from '../../poller.ts';
 import { collect, untilEnough } from '../../collect.ts';
-import { getGmail, type Gmail } from './gmail.ts';
+import type { PollMail } from '../../provider.ts';
+import { getGmail, openGmail, type Gmail } from './gmail.ts';
 import { readGmail, summaryOf, type GmailSummary } from './gmailMail.ts';
 import { matches } from '../../mail/filter.ts';
 import { outputOf } from '../../mail/output.ts';
@@ -58,13 +59,8 @@ const MOST_LOOKED_AT = 200;
  * One look at the account.
  * @throws PollError
  */
-export async function pollGmail(
-  gmail: Gmail,
-  trigger: MailTrigger,
-  cursor: unknown,
-  context: PollContext,
-  since?: Date,
-): Promise<Polled> {
+export const pollGmail: PollMail = async (credential, trigger, cursor, context, since) => {
+  const gmail = openGmail(credential, context);
   const profile = await getGmail(gmail, 'profile', { schema: profileSchema });
   if (!profile) throw new PollError('Rejected', 'the account has no Gmail mailbox');
   const label = await labelOf(gmail, trigger.mailbox ?? 'INBOX');
@@ -81,7 +77,7 @@ export async function pollGmail(
     return { events: [], cursor: await begin(gmail, now, label), more: false, baselineLost };
   }
   return look({ gmail, trigger, label, context, from: parsed.data, historyId: now.historyId });
-}
+};
 
 type Now = { account: string; historyId: string };
 

@@ -7,7 +7,8 @@ import { StepError } from '../../../api/reasons.ts';
 import type { Account, AccountCall } from '../../http/json.ts';
 import { accessToken, asStep, partOf, type CredentialAccess, type StepContext } from '../../node.ts';
 import { callGoogle } from './api.ts';
-import type { SheetName } from '../../skills/sheets/parameters.ts';
+import type { Cell } from '../../spreadsheet/book.ts';
+import type { SheetName } from '../../spreadsheet/reference.ts';
 
 const SHEETS_URL = 'https://sheets.googleapis.com';
 /** Of a page of cells. Google recommends 2 MB: https://developers.google.com/workspace/sheets/api/limits */
@@ -16,8 +17,6 @@ const ANSWER_LIMIT = 1_048_576;
 
 /** One spreadsheet, and what is needed to ask for it. */
 export type Sheets = Account & { spreadsheetId: string; context: StepContext };
-
-export type CellValue = string | number | boolean;
 
 /** As cells are shown to workflows: numbers as numbers, dates as the sheet shows them, formulas as their results. */
 const RENDERED = { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'FORMATTED_STRING' };
@@ -91,13 +90,13 @@ const valuesSchema = z.object({ values: z.array(z.array(cell)).optional() });
  * The values of a range, row by row, without the empty ones at the ends.
  * @throws StepError
  */
-export async function readValues(sheets: Sheets, range: string): Promise<CellValue[][]> {
+export async function readValues(sheets: Sheets, range: string): Promise<Cell[][]> {
   const read = { path: pathOf(range), query: RENDERED, schema: valuesSchema, limit: VALUES_LIMIT };
   return (await call(sheets, read)).values ?? [];
 }
 
 /** What is written into a cell; null leaves it as it is. */
-export type GivenCell = CellValue | null;
+export type GivenCell = Cell | null;
 
 /** Whether texts are stored as they are, or read as if a person typed them. */
 export type Input = 'Raw' | 'UserEntered';
@@ -111,7 +110,7 @@ const updateSchema = z.object({
 const appendSchema = z.object({ updates: updateSchema });
 
 /** What a range holds after it was written. */
-export type WrittenRow = { range: string; values: readonly CellValue[] };
+export type WrittenRow = { range: string; values: readonly Cell[] };
 
 /**
  * Writes one row into a range that has room for it; what it holds afterwards, where that was told.

@@ -6,11 +6,10 @@ import { admitsURL, allowedHostsOf, hostEntryFor } from '../../../api/hosts.ts';
 import { credentialKind } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { SecretKeyRef } from '../../../api/value.ts';
-import { isHeaderValue } from '../../../api/headers.ts';
+import { isHeaderName, isHeaderValue, RESERVED_HEADERS } from '../../../api/headers.ts';
 import { accessToken, partOf, type CredentialAccess } from '../../node.ts';
 import { echoesOf, Secret, type Mask } from '../../secret.ts';
 import type { Login } from '../../http/request.ts';
-import { headerNameProblem } from '../../skills/http/parameters.ts';
 
 export type Authority = {
   login: Login;
@@ -89,4 +88,11 @@ function sendable(credential: CredentialAccess, secret: Secret): Secret {
 
 function refused({ name }: CredentialAccess, problem: string): StepError {
   return new StepError('InvalidParameters', `credential ${name} ${problem}`);
+}
+
+/** Why a header of that name cannot be sent; undefined when it can. */
+export function headerNameProblem(name: string): string | undefined {
+  if (!isHeaderName(name)) return 'is no name of an HTTP header: use letters, digits and -';
+  if (RESERVED_HEADERS.has(name.toLowerCase())) return 'is set by the connection: remove it';
+  return undefined;
 }

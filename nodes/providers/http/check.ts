@@ -1,8 +1,7 @@
 /** Asks for the page that the credential names as one that only callers with a login get. */
 import { authorityFor } from './authority.ts';
 import { partOf } from '../../node.ts';
-import { ask, refusal } from '../../http/ask.ts';
-import { CheckError, type Check } from '../../check.ts';
+import { ask, type Check, CheckError, refusal } from '../../check.ts';
 
 export const checkHttp: Check = async (credential, context) => {
   const { checkURL = '' } = partOf(credential, 'http');

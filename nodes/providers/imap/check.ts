@@ -1,14 +1,13 @@
 /** Logs in at the mail server, and opens no mailbox. */
 import type { CheckReason } from '../../../api/check.ts';
 import { withImap } from './connection.ts';
-import { imapAccount } from '../../triggers/mail.ts';
+import { imapAccount } from './account.ts';
 import { PollError, type PollReason } from '../../poller.ts';
 import { CheckError, type Check } from '../../check.ts';
 
 export const checkImap: Check = async (credential, context) => {
   try {
     const account = imapAccount(credential);
-    if (!account) throw new CheckError('Rejected', 'the credential names no mail server');
     await withImap(account, context, () => Promise.resolve());
     return { message: `${account.host} took the login.`, account: account.username };
   } catch (error) {

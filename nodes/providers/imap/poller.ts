@@ -10,15 +10,9 @@ import { PollError, type PollContext, type Polled, type PolledEvent } from '../.
 import { collect, untilEnough } from '../../collect.ts';
 import { readHeader } from '../../mail/content.ts';
 import { hasFilter, matches } from '../../mail/filter.ts';
-import {
-  fetchMails,
-  mustBeOpen,
-  openMailbox,
-  refusalOf,
-  searchMailbox,
-  withImap,
-  type ImapAccount,
-} from './connection.ts';
+import { fetchMails, mustBeOpen, openMailbox, refusalOf, searchMailbox, withImap } from './connection.ts';
+import type { PollMail } from '../../provider.ts';
+import { imapAccount } from './account.ts';
 import { headerPart, readMail, type MailSummary } from './mail.ts';
 import { outputOf } from '../../mail/output.ts';
 
@@ -47,13 +41,8 @@ const FILTERED_BYTES = 65_536;
  * One look at the mailbox.
  * @throws PollError
  */
-export async function pollImap(
-  account: ImapAccount,
-  trigger: MailTrigger,
-  cursor: unknown,
-  context: PollContext,
-  since?: Date,
-): Promise<Polled> {
+export const pollImap: PollMail = (credential, trigger, cursor, context, since) => {
+  const account = imapAccount(credential);
   return withImap(account, context, async (client) => {
     const path = trigger.mailbox ?? 'INBOX';
     const mailbox = await openMailbox(client, path);
@@ -69,7 +58,7 @@ export async function pollImap(
       return { events: [], cursor: now, more: false, baselineLost: lost ?? UNREADABLE };
     return look(client, trigger, { from: parsed.data, last, context });
   });
-}
+};
 
 const UNREADABLE = 'the place up to which mail was seen cannot be read';
 

@@ -7,13 +7,20 @@
 import * as z from 'zod';
 import { isHeaderValue } from '../../../api/headers.ts';
 import type { Account } from '../../http/json.ts';
+import { accessToken } from '../../node.ts';
 import { PollError } from '../../poller.ts';
 import { callGraph } from './api.ts';
-import { areRows, type Book, type Cell, type Sheet } from '../../spreadsheet/book.ts';
+import { areRows, type Book, type Cell, type OpenBook, type Sheet } from '../../spreadsheet/book.ts';
 import { isDateFormat } from './dateFormat.ts';
 import { inPieces } from '../../spreadsheet/pieces.ts';
 import { quoted } from '../../secret.ts';
-import { addressOf, type Area, type FileName, type SheetName } from '../../spreadsheet/reference.ts';
+import {
+  addressOf,
+  workbookOf,
+  type Area,
+  type FileName,
+  type SheetName,
+} from '../../spreadsheet/reference.ts';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 const VERSION = 'v1.0';
@@ -55,8 +62,13 @@ const rangeSchema = z.object({ values: z.custom<Cell[][]>(areRows), text: grid, 
 
 const sessionSchema = z.object({ id: z.string() });
 
+export const openExcelBook: OpenBook = (credential, spreadsheetId, wire) => {
+  const token = accessToken(credential);
+  return { book: excelBook({ token, wire }, workbookOf(spreadsheetId), credential.spec.oauth2?.apiURL) };
+};
+
 /** The workbook in that file. `apiURL`: where the API is, if not at Microsoft. */
-export function excelBook(given: Omit<Account, 'baseURL'>, file: FileName, apiURL?: string): Book {
+function excelBook(given: Omit<Account, 'baseURL'>, file: FileName, apiURL?: string): Book {
   const account = { ...given, baseURL: apiURL ?? GRAPH_URL };
   let item: Promise<Item> | undefined;
   let session: Promise<Session> | undefined;

@@ -2,10 +2,9 @@
 import { StepError } from '../../../api/reasons.ts';
 import { accessToken, partOf, type CredentialAccess } from '../../node.ts';
 import { echoesOf, type Secret } from '../../secret.ts';
-import { ask, refusal } from '../../http/ask.ts';
-import { CheckError, type Check } from '../../check.ts';
+import { ask, type Check, CheckError, refusal } from '../../check.ts';
 import { checkImap } from '../imap/check.ts';
-import { userinfoOf } from './userinfo.ts';
+import { userinfoOf } from './provider.ts';
 
 export const checkOauth2: Check = async (credential, context) => {
   const oauth2 = partOf(credential, 'oauth2');

@@ -4,12 +4,11 @@
  */
 import { isHeaderValue } from '../../../api/headers.ts';
 import { partOf } from '../../node.ts';
+import { OPENAI_URL } from './client.ts';
 import { echoesOf, type Mask } from '../../secret.ts';
 import type { JsonAnswer } from '../../http/json.ts';
-import { ask, refusal, under } from '../../http/ask.ts';
-import { CheckError, shown, type Check } from '../../check.ts';
+import { ask, type Check, CheckError, refusal, shown, under } from '../../check.ts';
 
-const DEFAULT_URL = 'https://api.openai.com/v1';
 /** What the status holds. */
 const MOST_MODELS = 50;
 const LONGEST_NAME = 256;
@@ -18,7 +17,7 @@ const WITHOUT_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
 const INCOMPLETE: ReadonlySet<number> = new Set([400, 422]);
 
 export const checkOpenai: Check = async (credential, context) => {
-  const { baseURL = DEFAULT_URL, apiKeyRef, organization } = partOf(credential, 'openai');
+  const { baseURL = OPENAI_URL, apiKeyRef, organization } = partOf(credential, 'openai');
   const key = credential.secret(apiKeyRef);
   const secrets = echoesOf(key);
   if (!isHeaderValue(key.reveal()))

@@ -24,7 +24,7 @@ export type Bucket = {
   secretAccessKey: Secret;
 };
 
-export const DEFAULT_REGION = 'us-east-1';
+const DEFAULT_REGION = 'us-east-1';
 const ERROR_LIMIT = 65_536;
 const LIMITED = /^(SlowDown|TooManyRequests|RequestLimitExceeded)/;
 /** Some services answer with another status than 403. */

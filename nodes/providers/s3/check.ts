@@ -2,8 +2,7 @@
 import { drop } from '../../http/body.ts';
 import { echoesOf } from '../../secret.ts';
 import { ask, bucketOf } from './bucket.ts';
-import { refusal } from '../../http/ask.ts';
-import { CheckError, type Check } from '../../check.ts';
+import { type Check, CheckError, refusal } from '../../check.ts';
 
 export const checkS3: Check = async (credential, context) => {
   const bucket = bucketOf(credential);

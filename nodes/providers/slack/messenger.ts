@@ -7,10 +7,10 @@ import { unreadable } from '../../http/body.ts';
 import { meaningOf, statusFailure } from '../../http/client.ts';
 import type { Failure } from '../../http/failure.ts';
 import { apiURL as urlOf, bearerOf, callJson, type JsonAnswer, type JsonCall } from '../../http/json.ts';
+import { problemOf, SLACK_URL } from './api.ts';
 import type { Bot, Messenger, Outgoing } from '../../messages/messenger.ts';
 import type { Format, RichText, Span } from '../../messages/richText.ts';
 
-const SLACK_URL = 'https://slack.com/api';
 /** Longer texts are truncated. */
 const LONGEST = 40_000;
 const ANSWER_LIMIT = 1_048_576;
@@ -18,7 +18,7 @@ const ANSWER_LIMIT = 1_048_576;
 const okSchema = z.object({ ok: z.literal(true), channel: z.string(), ts: z.string() });
 const errorSchema = z.object({ ok: z.literal(false), error: z.string() });
 
-export const slack: Messenger = {
+export const slackMessenger: Messenger = {
   room: { most: LONGEST, lengthOf: (part) => mrkdwnOf(part).length },
   send: async (message, bot, context) => {
     const answer = await callJson(callOf(message, bot), context);
@@ -45,13 +45,6 @@ function callOf(
   return { method: 'POST', url: urlOf(apiURL, 'chat.postMessage'), headers, json, limit: ANSWER_LIMIT };
 }
 
-/** Of its errors those that are about the token. */
-const REJECTED =
-  /^(not_authed|invalid_auth|account_inactive|token_expired|token_revoked|missing_scope|no_permission|access_denied|not_allowed_token_type|ekm_access_denied|org_login_required)$/;
-const LIMITED = /^(ratelimited|rate_limited|message_limit_exceeded)$/;
-/** "It's possible some aspect of the operation succeeded before the error was raised." */
-const BROKEN = /^(fatal_error|internal_error|service_unavailable|request_timeout|team_added_to_org)$/;
-
 function refusal(answer: JsonAnswer, { secrets }: Bot): Failure {
   const parsed = errorSchema.safeParse(answer.json);
   const text = parsed.success ? parsed.data.error : undefined;
@@ -63,10 +56,10 @@ function refusal(answer: JsonAnswer, { secrets }: Bot): Failure {
 /** The status that stands for an error. */
 function statusOf(status: number, error = ''): number {
   if (status !== 200) return status;
-  if (LIMITED.test(error)) return 429;
-  if (REJECTED.test(error)) return 401;
-  return BROKEN.test(error) ? 500 : 400;
+  return STATUSES[problemOf(error)];
 }
+
+const STATUSES = { limit: 429, outage: 500, expired: 401, scope: 401, token: 401, request: 400 } as const;
 
 const MARKS: Record<Exclude<Format, 'link'>, readonly [before: string, after: string]> = {
   bold: ['*', '*'],

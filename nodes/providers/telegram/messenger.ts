@@ -7,11 +7,11 @@ import { StepError } from '../../../api/reasons.ts';
 import { unreadable } from '../../http/body.ts';
 import { meaningOf, statusFailure } from '../../http/client.ts';
 import { Failure } from '../../http/failure.ts';
-import { apiURL as urlOf, callJson, type JsonAnswer } from '../../http/json.ts';
+import { callJson, type JsonAnswer } from '../../http/json.ts';
+import { methodURL } from './api.ts';
 import type { Bot, Messenger, Outgoing } from '../../messages/messenger.ts';
 import type { Span } from '../../messages/richText.ts';
 
-const TELEGRAM_URL = 'https://api.telegram.org';
 /** "1-4096 characters after entities parsing". */
 const LONGEST = 4_096;
 const ANSWER_LIMIT = 262_144;
@@ -28,10 +28,10 @@ const errorSchema = z.object({
     .optional(),
 });
 
-export const telegram: Messenger = {
+export const telegramMessenger: Messenger = {
   room: { most: LONGEST, lengthOf: ({ text }) => text.length },
   send: async (message, bot, context) => {
-    const url = methodURL(bot, 'sendMessage');
+    const url = methodURL(bot.token, 'sendMessage', bot.apiURL);
     const answer = await callJson(
       { method: 'POST', url, json: bodyOf(message), limit: ANSWER_LIMIT },
       context,
@@ -43,12 +43,6 @@ export const telegram: Messenger = {
     return { chatId: chat.id, messageId };
   },
 };
-
-function methodURL({ token, apiURL = TELEGRAM_URL }: Bot, method: string): URL {
-  // The colon of a token is not escaped, as the documentation writes it.
-  const path = encodeURIComponent(token.reveal()).replace('%3A', ':');
-  return urlOf(apiURL, `bot${path}/${method}`);
-}
 
 function bodyOf({ chatId, part, replyTo, hasPreview }: Outgoing): object {
   const { text, spans } = part;

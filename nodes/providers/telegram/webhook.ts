@@ -4,13 +4,12 @@
  * for something of ours.
  */
 import { botSecret, TELEGRAM_UPDATES } from '../../../api/bot.ts';
-import { ask, refusal, under } from '../../http/ask.ts';
-import { CheckError, shown, type CheckContext } from '../../check.ts';
+import { ask, type CheckContext, CheckError, refusal, shown } from '../../check.ts';
 import type { JsonAnswer } from '../../http/json.ts';
 import { partOf, type CredentialAccess } from '../../node.ts';
+import { methodURL } from './api.ts';
 import { echoesOf, Secret, type Mask } from '../../secret.ts';
 
-const API = 'https://api.telegram.org';
 const LONGEST_QUOTE = 300;
 /** An error that is older tells nothing of now. */
 const RECENT_S = 600;
@@ -31,7 +30,7 @@ export type WebhookWish = {
 export type Registered = { url?: string; mended?: string; undelivered?: string };
 
 /** The bot as this speaks to it. */
-type Bot = { apiURL: string; token: Secret; masks: readonly Mask[]; context: CheckContext };
+type Bot = { apiURL: string | undefined; token: Secret; masks: readonly Mask[]; context: CheckContext };
 
 /**
  * Makes it as wished.
@@ -42,7 +41,7 @@ export async function registerWebhook(
   wish: WebhookWish,
   context: CheckContext,
 ): Promise<Registered> {
-  const { apiURL = API, tokenRef } = partOf(credential, 'bot');
+  const { apiURL, tokenRef } = partOf(credential, 'bot');
   const token = credential.secret(tokenRef);
   const bot: Bot = { apiURL, token, masks: echoesOf(token), context };
   const found = infoIn(await call(bot, 'getWebhookInfo'));
@@ -126,7 +125,7 @@ function infoIn({ host, json }: JsonAnswer): Info {
 /** Calls a method. Only what is done comes back. `remark` is for people where it does not take the parameters. */
 async function call(bot: Bot, method: string, parameters: object = {}, remark = ''): Promise<JsonAnswer> {
   const { apiURL, token, masks, context } = bot;
-  const url = under(apiURL, `/bot${encodeURIComponent(token.reveal())}/${method}`);
+  const url = methodURL(token, method, apiURL);
   const answer = await ask({ url, method: 'POST', json: parameters }, context);
   const { host, status, json } = answer;
   if (status === 404) throw new CheckError('Rejected', `${host} knows no bot with this token`);

@@ -1,8 +1,9 @@
 /** The parameters of `http_request`. What they admit can be sent: no header smuggles another one in, no URL hides a login. */
 import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
-import { isHeaderName, isHeaderValue, RESERVED_HEADERS } from '../../../api/headers.ts';
+import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';
 import type { Method } from '../../http/request.ts';
+import { headerNameProblem } from '../../providers/http/authority.ts';
 import { urlProblem } from '../../http/url.ts';
 import { textParameter } from '../skill.ts';
 
@@ -18,13 +19,6 @@ const METHODS = [
 
 export const RESPONSE_BYTES = { default: 262_144, most: 393_216 } as const;
 const REDIRECTS = { default: 5, most: 10 } as const;
-
-/** Why a header of that name cannot be sent; undefined when it can. */
-export function headerNameProblem(name: string): string | undefined {
-  if (!isHeaderName(name)) return 'is no name of an HTTP header: use letters, digits and -';
-  if (RESERVED_HEADERS.has(name.toLowerCase())) return 'is set by the connection: remove it';
-  return undefined;
-}
 
 const headers = z
   .record(

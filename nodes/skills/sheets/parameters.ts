@@ -8,6 +8,7 @@ import { textParameter, type ParameterRule } from '../skill.ts';
 import type { GivenCell } from '../../providers/google/sheets.ts';
 import { rowValues } from './formula.ts';
 import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from '../../spreadsheet/table.ts';
+import type { SheetName } from '../../spreadsheet/reference.ts';
 
 /** What a cell may hold (https://support.google.com/drive/answer/37603). */
 const CELL_LIMIT = 50_000;
@@ -92,9 +93,6 @@ export type TableParameters = {
 const WHOLE: Area = { firstRow: 1, firstColumn: 0 };
 
 export type RowValues = Record<string, unknown> | unknown[];
-
-/** The sheet is named by its title, or by its number in URLs; neither: the first one. */
-export type SheetName = { title?: string; gid?: string };
 
 export type Table = { id: string; sheet: SheetName; area: Area };
 

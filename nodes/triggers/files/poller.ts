@@ -9,11 +9,9 @@ import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { NodeOutput } from '../../../api/value.ts';
 import { createPoller, PollError, type PollContext, type Polled } from '../../poller.ts';
 import { collect } from '../../collect.ts';
+import { findProvider, titlesFor } from '../../providers/register.ts';
 import { Known } from '../../files/known.ts';
-import { driveSource } from '../../providers/google/driveSource.ts';
 import { decodeMemory, encodeMemory, isMuch, type Memory } from './state.ts';
-import { oneDriveSource } from '../../providers/microsoft/oneDriveSource.ts';
-import { s3Source } from '../../providers/s3/source.ts';
 import type { Change, SeenFile, Source } from '../../files/source.ts';
 
 const cursorSchema = z.object({
@@ -35,17 +33,14 @@ export const filePoller = createPoller<FileStorageTrigger>(async (trigger, curso
   return cursor === undefined ? begin(look, since) : goOn(look, cursor);
 });
 
-/** @throws PollError `InvalidTrigger` for a credential that has no files */
+/** @throws PollError `InvalidTrigger` for a credential that leads to no files */
 async function openSource(trigger: FileStorageTrigger, context: PollContext): Promise<Source> {
   const credential = await context.credential(trigger.credential);
-  const { s3, oauth2 } = credential.spec;
-  if (s3) return s3Source(credential, trigger);
-  if (oauth2?.preset === 'google' || (oauth2?.preset !== 'microsoft' && oauth2?.apiURL !== undefined))
-    return driveSource(credential, trigger, context);
-  if (oauth2?.preset === 'microsoft') return oneDriveSource(credential, trigger, context);
+  const provider = findProvider(credential.spec, 'files');
+  if (provider) return (await provider.files())(credential, trigger, context);
   throw new PollError(
     'InvalidTrigger',
-    `the credential ${credential.name} cannot list files: use one of kind s3, or of kind oauth2 with the preset google or microsoft`,
+    `the credential ${credential.name} cannot list files: use one of ${titlesFor('files')}`,
   );
 }
 

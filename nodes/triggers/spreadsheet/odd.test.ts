@@ -165,9 +165,9 @@ test('a spreadsheet that was moved is the same; one that is taken away or thrown
 test.each([
   [
     { s3: { endpoint: 'http://a', bucket: 'a', accessKeyIdRef: KEY, secretAccessKeyRef: KEY } },
-    'InvalidParameters',
+    'InvalidTrigger',
   ],
-  [{ smtp: { host: 'a', from: 'a@example.com' } }, 'InvalidParameters'],
+  [{ smtp: { host: 'a', from: 'a@example.com' } }, 'InvalidTrigger'],
   [{ oauth2: { clientID: 'client' } }, 'InvalidTrigger'],
 ])('a credential that has no spreadsheets (%o) is told', async (spec, reason) => {
   await expect(sheetLooks(spec, {}).look()).rejects.toMatchObject({

@@ -1,8 +1,33 @@
 /**
- * What a model's server sends, within bounds: an answer that never ends, or a line that never does, takes no memory for ever, and no
- * redirect takes key and prompt to another host.
+ * The client library of OpenAI-compatible servers. Guarantees that what a server sends is bounded, also an answer or a line that never
+ * ends, and that no redirect takes key and prompt to another host.
  */
+import type OpenAI from 'openai';
 import { StepError } from '../../../api/reasons.ts';
+import { fetchThrough } from '../../egress/connect.ts';
+import type { Egress } from '../../egress/egress.ts';
+
+export const OPENAI_URL = 'https://api.openai.com/v1';
+/** The timer of the library ends when headers arrive, so the step's own timers replace it. */
+const NO_TIMEOUT_MS = 2_147_483_647;
+/** A client without retries. The library is loaded on first use: most runners never need it. */
+export async function openClient(
+  part: { baseURL?: string | undefined; organization?: string | undefined },
+  apiKey: string,
+  egress: Egress,
+): Promise<OpenAI> {
+  const { default: Client } = await import('openai');
+  return new Client({
+    apiKey,
+    fetch: boundedFetch(fetchThrough(egress)),
+    baseURL: part.baseURL ?? OPENAI_URL,
+    organization: part.organization ?? null,
+    project: null,
+    maxRetries: 0,
+    timeout: NO_TIMEOUT_MS,
+    logLevel: 'off',
+  });
+}
 
 /** A long answer is some hundred bytes for each token. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -13,7 +38,7 @@ const NEWLINE = 10;
 type Fetch = typeof globalThis.fetch;
 
 /** A fetch that follows no redirect, and whose bodies fail with a StepError `OutputTooLarge` where they are beyond all bounds. */
-export function boundedFetch(fetch: Fetch): Fetch {
+function boundedFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });
     const { status, statusText, headers, body } = response;

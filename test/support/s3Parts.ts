@@ -2,7 +2,7 @@
 import { readUpTo } from '../../nodes/http/body.ts';
 import type { HttpAnswer } from '../../nodes/http/request.ts';
 import { ask, type Bucket } from '../../nodes/providers/s3/bucket.ts';
-import { textIn } from '../../nodes/providers/s3/xml.ts';
+import { parseXml, textIn } from '../../nodes/providers/s3/xml.ts';
 import { localEgress } from './stepContext.ts';
 
 /** Its ETag, which is no hash of what is in it. Throws when the server refuses. */
@@ -14,7 +14,7 @@ export async function putInParts(bucket: Bucket, key: string, content: string): 
     return text;
   };
   const begun = await textOf(await ask(bucket, { method: 'POST', key, query: { uploads: '' } }, wire));
-  const uploadId = textIn(begun, 'UploadId') ?? '';
+  const uploadId = textIn(parseXml(begun), 'UploadId') ?? '';
   const query = { partNumber: '1', uploadId };
   const part = await ask(bucket, { method: 'PUT', key, query, body: Buffer.from(content) }, wire);
   await textOf(part);
@@ -22,5 +22,5 @@ export async function putInParts(bucket: Bucket, key: string, content: string): 
     `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${part.headers['etag']}</ETag></Part></CompleteMultipartUpload>`,
   );
   const done = await textOf(await ask(bucket, { method: 'POST', key, query: { uploadId }, body }, wire));
-  return textIn(done, 'ETag') ?? '';
+  return textIn(parseXml(done), 'ETag') ?? '';
 }

@@ -11,7 +11,7 @@ import { send, statusFailure } from '../../http/client.ts';
 import type { Failure, FailureKind } from '../../http/failure.ts';
 import type { HttpAnswer, HttpRequest, Wire } from '../../http/request.ts';
 import { encoded, queryText, signedHeaders } from './signature.ts';
-import { elementOf, textIn } from './xml.ts';
+import { parseXml, textIn } from './xml.ts';
 
 export type Bucket = {
   name: string;
@@ -62,14 +62,18 @@ type Asking = Pick<HttpRequest, 'method'> & {
   body?: Buffer;
 };
 
-/** Asks, and leaves the judgement of the status to the caller. */
-export function ask(bucket: Bucket, { key, query = {}, ...asking }: Asking, wire: Wire): Promise<HttpAnswer> {
+/** Sends a signed request. Every status is an answer. */
+export async function ask(
+  bucket: Bucket,
+  { key, query = {}, ...asking }: Asking,
+  wire: Wire,
+): Promise<HttpAnswer> {
   const { origin } = bucket;
   if (key !== undefined && leadsElsewhere(key))
     throw new StepError('InvalidParameters', 'the key of an object holds . or .. between slashes');
   const path = pathOf(bucket, key);
   const { host } = new URL(origin);
-  const signed = signedHeaders({ ...bucket, ...asking, host, path, query, now: new Date() });
+  const signed = await signedHeaders({ ...bucket, ...asking, host, path, query, now: new Date() });
   const text = queryText(query);
   return send(
     {
@@ -100,7 +104,7 @@ export function urlOf(bucket: Bucket, key: string): string | null {
 /** The error of an answer that is no success. https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 export async function refusal(bucket: Bucket, answer: HttpAnswer): Promise<Failure> {
   const text = (await readStart(answer, ERROR_LIMIT)).toString('utf8');
-  const error = elementOf(text, 'Error') ?? '';
+  const error = parseXml(text);
   const code = textIn(error, 'Code') ?? '';
   const secrets = [bucket.accessKeyId, bucket.secretAccessKey].flatMap(echoesOf);
   const message = textIn(error, 'Message') ?? `status ${answer.status}`;

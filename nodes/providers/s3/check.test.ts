@@ -17,10 +17,12 @@ const s3 = (changes: object = {}) => ({
 });
 
 /** Answers a HeadBucket as the store does: whoever signs with another key is 403, another bucket is 404. */
-const store: Handler = (request, response) => {
+const store: Handler = (request, response) => void answer(request, response);
+
+const answer = async (...[request, response]: Parameters<Handler>) => {
   const date = String(request.headers['x-amz-date']);
   const now = new Date(date.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
-  const signed = signedHeaders({
+  const signed = await signedHeaders({
     method: 'HEAD',
     host: request.headers.host ?? '',
     path: request.url ?? '',

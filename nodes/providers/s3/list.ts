@@ -2,7 +2,7 @@
 import { readUpTo, tooLarge, unreadable } from '../../http/body.ts';
 import type { Wire } from '../../http/request.ts';
 import { ask, refusal, type Bucket } from './bucket.ts';
-import { elementOf, elementsOf, textIn } from './xml.ts';
+import { parseXml, textIn, type Element } from './xml.ts';
 
 export type S3Object = { key: string; etag: string; size: number; modified: Date };
 export type S3Page = { objects: S3Object[]; next: string | undefined };
@@ -39,12 +39,13 @@ export async function listPage(bucket: Bucket, listing: Listing, wire: Wire): Pr
 
 /** Undefined for what is no list. */
 function parsePage(text: string): S3Page | undefined {
-  const list = elementOf(text, 'ListBucketResult');
-  const isPart = list === undefined ? undefined : textIn(list, 'IsTruncated');
-  if (list === undefined || (isPart !== 'true' && isPart !== 'false')) return undefined;
+  const list = parseXml(text);
+  const isPart = textIn(list, 'IsTruncated');
+  if (list?.name !== 'ListBucketResult' || (isPart !== 'true' && isPart !== 'false')) return undefined;
   const isEscaped = textIn(list, 'EncodingType') === 'url';
   const objects: S3Object[] = [];
-  for (const element of elementsOf(list, 'Contents')) {
+  for (const element of list.children) {
+    if (element.name !== 'Contents') continue;
     const object = objectOf(element, isEscaped);
     if (!object) return undefined;
     objects.push(object);
@@ -54,7 +55,7 @@ function parsePage(text: string): S3Page | undefined {
   return isPart === 'true' && !next ? undefined : { objects, next };
 }
 
-function objectOf(element: string, isEscaped: boolean): S3Object | undefined {
+function objectOf(element: Element, isEscaped: boolean): S3Object | undefined {
   const key = keyOf(textIn(element, 'Key'), isEscaped);
   const size = Number(textIn(element, 'Size') ?? Number.NaN);
   const modified = new Date(textIn(element, 'LastModified') ?? Number.NaN);

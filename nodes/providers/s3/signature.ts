@@ -2,7 +2,8 @@
  * Signs requests to S3-compatible services: Signature Version 4 in the Authorization header
  * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
  */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { SignatureV4 } from '@smithy/signature-v4';
 import type { Secret } from '../../secret.ts';
 
 export type Signing = {
@@ -19,25 +20,49 @@ export type Signing = {
   body?: Buffer;
 };
 
-const SIGNED = 'host;x-amz-content-sha256;x-amz-date';
+/** The headers of the signature, to be sent beside those that are not signed. */
+export async function signedHeaders(signing: Signing): Promise<Record<string, string>> {
+  const { method, host, path, query = {}, region, accessKeyId, secretAccessKey, now, body } = signing;
+  const signer = new SignatureV4({
+    service: 's3',
+    region,
+    credentials: { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() },
+    sha256: Sha256,
+    // S3 signs the path as it is sent. Otherwise `..` would be resolved, and another object be signed than the one that is meant.
+    uriEscapePath: false,
+  });
+  const request = { method, protocol: 'https:', hostname: host, path, query, headers: { host }, body };
+  const { headers } = await signer.sign({ ...request, query: { ...query } }, { signingDate: now });
+  const { host: _, ...added } = headers;
+  return added;
+}
 
-/** The headers that a request is sent with, beside those that are not signed. */
-export function signedHeaders(signing: Signing): Record<string, string> {
-  const { method, host, path, query = {}, region, accessKeyId, secretAccessKey, now } = signing;
-  const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const scope = [time.slice(0, 8), region, 's3', 'aws4_request'];
-  const content = sha256(signing.body ?? '');
-  const headers = `host:${host}\nx-amz-content-sha256:${content}\nx-amz-date:${time}\n`;
-  const canonical = [method, path, queryText(query), headers, SIGNED, content].join('\n');
-  const toSign = ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n');
-  const key = scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey.reveal()}`);
-  const credential = [accessKeyId.reveal(), ...scope].join('/');
-  const signature = hmac(key, toSign).toString('hex');
-  return {
-    'x-amz-content-sha256': content,
-    'x-amz-date': time,
-    authorization: `AWS4-HMAC-SHA256 Credential=${credential},SignedHeaders=${SIGNED},Signature=${signature}`,
-  };
+/** SHA-256 of Node.js as the library takes it; with a secret, the HMAC. */
+class Sha256 {
+  readonly #hash: Hash | Hmac;
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
+  }
+
+  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(bytesOf(chunk));
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest();
+  }
+
+  reset(): void {
+    throw new Error('the library does not reuse hashes');
+  }
+}
+
+function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
+  if (typeof data === 'string') return Buffer.from(data, 'utf8');
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
 }
 
 /** A query as it is signed and sent: in the order of its names, which differ. */
@@ -48,18 +73,10 @@ export function queryText(query: Readonly<Record<string, string>>): string {
     .join('&');
 }
 
-/** Everything is escaped but letters, digits and `-._~` (RFC 3986 section 2.3), which is less than the language leaves as it is. */
+/** Escapes everything but letters, digits and `-._~` (RFC 3986 section 2.3), which is more than `encodeURIComponent` escapes. */
 export function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-}
-
-function sha256(text: string | Buffer): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
 }

@@ -1,44 +1,55 @@
-/** The little of XML that S3 answers with: elements without attributes, one in another, and text. Nothing is ever expanded. */
+/**
+ * The XML that S3 answers with: elements and text. Guarantees that only a complete, well-formed document is read, that no entity of a
+ * document type is expanded, and that depth and attributes are bounded, so that the time grows with the length alone.
+ */
+import sax from 'sax';
 
-/** What stands in the first element of that name; undefined where there is none. */
-export function elementOf(text: string, name: string): string | undefined {
-  return elementsOf(text, name).next().value;
-}
+export type Element = { name: string; text: string; children: Element[] };
 
-/** What stands in each element of that name, none of which lies in another of its name. */
-export function* elementsOf(text: string, name: string): Generator<string, undefined> {
-  const close = `</${name}>`;
-  for (let at = 0; ; ) {
-    const open = startOf(text, name, at);
-    if (open === undefined) return undefined;
-    const end = text.indexOf(close, open);
-    if (end < 0) return undefined;
-    yield text.slice(open, end);
-    at = end + close.length;
+/** Of the entities only those of XML itself. */
+const OPTIONS = { strictEntities: true, position: false };
+const MOST_DEPTH = 16;
+const MOST_ATTRIBUTES = 16;
+
+/** The root element; undefined for a text that is not well-formed XML, is cut, or has a document type. */
+export function parseXml(text: string): Element | undefined {
+  const document: Element = { name: '', text: '', children: [] };
+  const open = [document];
+  let attributes = 0;
+  const parser = sax.parser(true, OPTIONS);
+  parser.onerror = refuse;
+  parser.ondoctype = () => refuse(new Error('document type'));
+  parser.onattribute = () => {
+    attributes += 1;
+    if (attributes > MOST_ATTRIBUTES) refuse(new Error('too many attributes'));
+  };
+  parser.onopentag = ({ name }) => {
+    attributes = 0;
+    if (open.length > MOST_DEPTH) refuse(new Error('nested too deep'));
+    // S3 uses no prefixes, and one default namespace.
+    const element = { name, text: '', children: [] };
+    open.at(-1)?.children.push(element);
+    open.push(element);
+  };
+  parser.onclosetag = () => void open.pop();
+  parser.ontext = parser.oncdata = (part) => {
+    const element = open.at(-1);
+    if (element) element.text += part;
+  };
+  try {
+    parser.write(text).close();
+  } catch {
+    return undefined;
   }
+  const [root] = document.children;
+  return document.children.length === 1 ? root : undefined;
 }
 
-/** Where what stands in the element begins. */
-function startOf(text: string, name: string, from: number): number | undefined {
-  for (let at = text.indexOf(`<${name}`, from); at >= 0; at = text.indexOf(`<${name}`, at + 1)) {
-    const next = text[at + name.length + 1];
-    if (next === '>') return at + name.length + 2;
-    // The root names its namespace.
-    if (next !== ' ') continue;
-    const end = text.indexOf('>', at);
-    if (end >= 0) return end + 1;
-  }
-  return undefined;
+function refuse(error: Error): never {
+  throw error;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
-
-/** The text of the first element of that name. */
-export function textIn(text: string, name: string): string | undefined {
-  return elementOf(text, name)?.replaceAll(/&(#x?[0-9a-f]{1,6}|[a-z]{1,5});/gi, (whole, entity: string) => {
-    if (!entity.startsWith('#')) return ENTITIES[entity] ?? whole;
-    const hex = /^#x(.+)$/i.exec(entity)?.[1];
-    const code = hex === undefined ? Number(entity.slice(1)) : Number.parseInt(hex, 16);
-    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
-  });
+/** The text of the first child of that name. */
+export function textIn(element: Element | undefined, name: string): string | undefined {
+  return element?.children.find((child) => child.name === name)?.text;
 }

@@ -16,7 +16,7 @@ export type CheckContext = {
   signal: AbortSignal;
 };
 
-/** What is known of a credential that works. Everything that the other side said is masked. */
+/** What is known of a credential that works. Everything that the provider said is masked. */
 export type Found = { message: string; account?: string; models?: string[] };
 
 /** Tries a credential of one kind. Throws a CheckError, or a StepError of what it used. */
@@ -81,7 +81,7 @@ function checkError(error: unknown): unknown {
   return new CheckError(OF_FAILURES[kind] ?? 'Unreachable', message, { retryAfterMs });
 }
 
-/** What the errors of steps mean for a credential; whatever else there is lies with the other side, and may pass. */
+/** What the errors of steps mean for a credential; whatever else there is lies with the provider, and may pass. */
 const REASONS: Partial<Record<FailureReason, CheckReason>> = {
   CredentialMissing: 'KeyMissing',
   CredentialRejected: 'Rejected',
@@ -92,7 +92,7 @@ function failed(reason: CheckReason, message: string, retryAfterMs?: number): Fa
   return { works: false, reason, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** A name that the other side gave, fit for the status: masked, one line, of at most so many characters. */
+/** A name that the provider gave, fit for the status: masked, one line, of at most so many characters. */
 export function shown(text: unknown, secrets: readonly Mask[], most: number): string | undefined {
   if (typeof text !== 'string') return undefined;
   const line = quoted(text, secrets)

@@ -1,4 +1,4 @@
-/** Accounts of mail, models and APIs are tried, and what holds for every kind. */
+/** Accounts of mail, models and APIs are checked, and what holds for every kind. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';

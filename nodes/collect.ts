@@ -1,14 +1,14 @@
-/** Gathers the events of a look, up to as many and as many bytes as are wanted. The first event is taken whatever it has. */
+/** Gathers the events of a poll, up to as many and as many bytes as are wanted. The first event is taken whatever it has. */
 import type { PollContext, PolledEvent } from './poller.ts';
 
 export type Collection = {
   readonly events: readonly PolledEvent[];
   isFull(): boolean;
-  /** Whether the event was taken; where it was not, the look ends before it. */
+  /** Whether the event was taken; where it was not, the poll ends before it. */
   add(event: PolledEvent): boolean;
 };
 
-/** An empty collection for one look. */
+/** An empty collection for one poll. */
 export function collect({ limit, maxBytes }: Pick<PollContext, 'limit' | 'maxBytes'>): Collection {
   const events: PolledEvent[] = [];
   let room = maxBytes;
@@ -24,7 +24,7 @@ export function collect({ limit, maxBytes }: Pick<PollContext, 'limit' | 'maxByt
   };
 }
 
-/** Waits for the work for as long as it is not enough: what is under way then is left to the next look. Throws the signal's reason. */
+/** Waits for the work for as long as it is not enough: what is under way then is left to the next poll. Throws the signal's reason. */
 export async function untilEnough<T>(work: Promise<T>, enough: AbortSignal): Promise<T> {
   let stop = () => {};
   const ended = new Promise<never>((_resolve, reject) => {

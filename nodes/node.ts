@@ -37,7 +37,7 @@ export type StepContext = {
   signal: AbortSignal;
   /** With `AtMostOnce` a failure that leaves the effect in doubt must be an `EffectUnknown`. */
   effect: Effect;
-  /** The same for each delivery of one logical attempt: what the other side may dedupe by. */
+  /** The same for each delivery of one logical attempt: what the provider may dedupe by. */
   effectKey: string;
   /** Shows text to those who watch the run while it is made. Best effort. */
   emitText(text: string): void;

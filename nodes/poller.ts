@@ -1,4 +1,4 @@
-/** What a poller is to those who call it: a look at an account brings events and from where to go on; every failure is a `PollError`. */
+/** What a poller is to those who call it: a poll of an account brings events and from where to continue; every failure is a `PollError`. */
 import type { NodeOutput } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
 import { Failure, type FailureKind } from './http/failure.ts';
@@ -10,11 +10,11 @@ export type PolledEvent = {
   output: NodeOutput;
 };
 
-/** What a look at an account brings. */
+/** What a poll of an account brings. */
 export type Polled = {
   /** Oldest first, at most `limit`. */
   events: readonly PolledEvent[];
-  /** From where to go on, once the events were submitted: JSON, small (<= 3 KiB). */
+  /** From where to continue, once the events were submitted: JSON, small (<= 3 KiB). */
   cursor: unknown;
   /** More is waiting: poll again at once. */
   more: boolean;
@@ -23,14 +23,14 @@ export type Polled = {
 };
 
 /** What a trigger remembers beside its cursor, where that is too large for one: at most 8 MiB. */
-export type PollMemory = {
-  /** What was kept with the cursor that this look was given; undefined where there is none, or where it was lost. */
+export type KnownItems = {
+  /** What was kept with the cursor that this poll was given; undefined if there is none, or where it was lost. */
   read(): Promise<Buffer | undefined>;
   /**
-   * Keeps the bytes with the cursor that this look brings; without a call, what was kept before stays.
+   * Keeps the bytes with the cursor that this poll brings; without a call, what was kept before stays.
    * @throws PollError `TooLarge`, `ProjectFull`
    */
-  keep(bytes: Buffer): Promise<void>;
+  store(bytes: Buffer): Promise<void>;
 };
 
 export type PollContext = {
@@ -38,29 +38,29 @@ export type PollContext = {
   credential(name: string): Promise<CredentialAccess>;
   /** Where the poller may connect to. Every connection goes through it. */
   egress: Egress;
-  /** Aborted when this look must end. What it brings after that is not used. */
+  /** Aborted when this poll must end. What it brings after that is not used. */
   signal: AbortSignal;
-  /** Aborted some time before that: whoever has got further by then ends the look, with `more`, so that the next one goes on from there. */
+  /** Aborted some time before that: whoever has got further by then ends the poll, with `more`, so that the next one continues from there. */
   enough: AbortSignal;
   /** Events that are wanted at most. */
   limit: number;
   /** What an event's output may have as JSON. */
   maxEventBytes: number;
-  /** What all events of this look may have together; the first one comes whatever it has. Beyond that: `more`. */
+  /** What all events of this poll may have together; the first one comes whatever it has. Beyond that: `more`. */
   maxBytes: number;
-  memory: PollMemory;
+  knownItems: KnownItems;
   log: NodeLog;
 };
 
 export type Poller<Trigger> = {
   /**
-   * `cursor` undefined: the first look, which brings a baseline and no events, or what came since `since`.
+   * `cursor` undefined: the first poll, which brings a baseline and no events, or what came since `since`.
    * @throws PollError, or a StepError of what it used
    */
   poll(trigger: Trigger, cursor: unknown, context: PollContext, since?: Date): Promise<Polled>;
 };
 
-/** Why a look failed; what each means stands in `api/conditions.ts`. */
+/** Why a poll failed; what each means stands in `api/conditions.ts`. */
 export type PollReason =
   | 'CredentialMissing'
   | 'NotConnected'
@@ -80,11 +80,11 @@ export type PollReason =
   | 'StoreUnavailable'
   | 'InvalidTrigger';
 
-/** A look that failed, with a message for people: one line, bounded, without secrets. */
+/** A poll that failed, with a message for people: one line, bounded, without secrets. */
 export class PollError extends Error {
   override readonly name = 'PollError';
   readonly reason: PollReason;
-  /** After which time the other side asked to be tried again. */
+  /** After which time the provider asked to be tried again. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 const MASK = '[secret]';
 /** Shorter texts are not looked for in messages: they would blank out ordinary words. */
 const LEAST_REDACTED = 4;
-/** With fewer letters and digits it is looked for as it is alone. */
+/** With fewer letters and digits it is searched for as it is alone. */
 const LEAST_ESCAPED = 8;
 /** What one character can become: `%25F0%259F…`, `&quot;`, `\\\\u00e4`. */
 const LONGEST_ESCAPE = 12;

@@ -1,6 +1,6 @@
 /**
  * Which version of which file was seen: 16 bytes for each, hashes of both. Files stand in the order in which they were put there, so that
- * whoever goes through a list in that order and finds nothing new has nothing to write.
+ * whoever walks a list in that order and finds nothing new has nothing to write.
  */
 import { hash } from 'node:crypto';
 import { PollError } from '../poller.ts';

@@ -28,7 +28,7 @@ export function compared(
 }
 
 /**
- * The same while a store goes through all that there is, in several looks: what was listed by them stands before `at`. Once that is the
+ * The same while a store walks all that there is, in several polls: what was listed by them stands before `at`. Once that is the
  * whole of it, what was not listed is gone.
  */
 export function gathered(

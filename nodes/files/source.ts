@@ -21,10 +21,10 @@ export type SeenFile = z.infer<typeof seenFile>;
 export const change = z.object({ event: z.enum(['added', 'modified']), file: seenFile });
 export type Change = z.infer<typeof change>;
 
-/** What a look at the store came to. */
+/** What a poll of the store came to. */
 export type Seen = {
   changes: Change[];
-  /** From where the next look goes on: small. */
+  /** From where the next poll continues: small. */
   position: unknown;
   /** More is to be seen at once. */
   more: boolean;
@@ -32,7 +32,7 @@ export type Seen = {
   known?: Known;
 };
 
-/** How far a look has come: where it is told to end it returns what it has, if it has anything. */
+/** How far a poll has come: where it is told to end it returns what it has, if it has anything. */
 export type Extent = {
   known: Known;
   context: PollContext;
@@ -49,7 +49,7 @@ export type Source = {
    * What is new since the position; undefined where that means nothing any more. While a beginning is made there are no changes.
    * @throws PollError, StepError, Failure
    */
-  look(position: unknown, extent: Extent): Promise<Seen | undefined>;
+  poll(position: unknown, extent: Extent): Promise<Seen | undefined>;
   /** What is only asked of files that are shown. Undefined: it is gone. Left out: nothing. */
   complete?(file: SeenFile, context: PollContext): Promise<SeenFile | undefined>;
   /** Why a position was lost, in words. */

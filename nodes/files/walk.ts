@@ -1,9 +1,9 @@
-/** A list of all files compared with what was known of them, whatever the order of both. It may take several looks. */
+/** A list of all files compared with what was known of them, whatever the order of both. It may take several polls. */
 import * as z from 'zod';
 import { KnownList, type Known } from './known.ts';
 import type { Change, Extent, SeenFile } from './source.ts';
 
-/** Where a walk goes on. */
+/** Where a walk continues. */
 export const place = z.object({
   /** The store's own word for it; left out: at the beginning of the list. */
   token: z.string().max(2_048).optional(),

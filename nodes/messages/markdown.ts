@@ -32,7 +32,7 @@ export function parseMarkdown(source: string): RichText {
   return out;
 }
 
-/** The line that ends the block; what has no end goes on to the end of the text. */
+/** The line that ends the block; what has no end continues to the end of the text. */
 function endOfFence(lines: readonly string[], first: number, fence: string): number {
   for (let index = first; index < lines.length; index += 1) {
     const text = lines[index]?.trim() ?? '';

@@ -17,7 +17,7 @@ export type Room = { most: number; lengthOf: (part: RichText) => number };
 
 /**
  * The text in parts that each have room: cut between paragraphs, lines or words where there are such, and never within what a reader
- * sees as one character. The spans go on in the next part.
+ * sees as one character. The spans continue in the next part.
  */
 export function* partsOf(rich: RichText, room: Room): Generator<RichText> {
   const { text } = rich;

@@ -81,7 +81,7 @@ export const replyEmail: SkillDefinition<Parameters> = {
 async function reply(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
   const { mail, cc, bcc, html, body, answerAutomatic } = parameters;
   const sign = automaticOf(mail);
-  // Before anything else of it is looked at: what a program sends often names nobody to answer to.
+  // Before anything else of it is checked: what a program sends often names nobody to answer to.
   if (sign !== undefined && !answerAutomatic) return { output: notAnswered(sign) };
   const inReplyTo = identityOf(mail.message_id);
   const answer = {

@@ -169,6 +169,6 @@ function requireSame(key: Key, after: WrittenRow | undefined, row: number): void
   const place = after && placeOf(after.range);
   const value = place && after.values[key.column - place.column];
   if (value === undefined || toText(value) === key.text) return;
-  const message = `row ${row} has another key than a moment before: rows were moved while it was written, so look whether the right one was changed`;
+  const message = `row ${row} has another key than a moment before: rows were moved while it was written, so poll whether the right one was changed`;
   throw new StepError('EffectUnknown', message);
 }

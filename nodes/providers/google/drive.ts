@@ -115,7 +115,7 @@ function corpus({ driveId }: Drive): Record<string, string> {
   return driveId === undefined ? {} : { corpora: 'drive' };
 }
 
-/** A page of the files that lie where is looked, in an order that stays; undefined for a token that is good no more. */
+/** A page of the files that lie where is looked, in an order that stays; undefined for a token that is no longer valid. */
 export function filesPage(drive: Drive, token: string | undefined) {
   const { folder } = drive;
   const isAlone = folder !== undefined && !folder.below;
@@ -159,7 +159,7 @@ export async function foldersBelow(drive: Drive, id: string): Promise<ReadonlySe
 
 function reachable(below: ReadonlyMap<string, string[]>, id: string): ReadonlySet<string> {
   const found = new Set([id]);
-  // What is added while a set is gone through is gone through, too.
+  // What is added while a set is walked is walked, too.
   for (const each of found) for (const next of below.get(each) ?? []) found.add(next);
   return found;
 }
@@ -174,7 +174,7 @@ export async function changesStart(drive: Drive): Promise<string> {
   return present(found, drive.account).startPageToken;
 }
 
-/** A page of changes; undefined for a token that is good no more. */
+/** A page of changes; undefined for a token that is no longer valid. */
 export function changesPage(drive: Drive, pageToken: string): Promise<DriveChanges | undefined> {
   const query = {
     ...everywhere(drive),

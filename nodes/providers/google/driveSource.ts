@@ -1,5 +1,5 @@
 /**
- * Files of a Google Drive: a look asks for the changes since the last one. Where Google knows the place no more, and where a whole folder
+ * Files of a Google Drive: a poll asks for the changes since the last one. Where Google no longer knows the position, and where a whole folder
  * came or went, all files are listed and compared with what was known, so that nothing is lost.
  */
 import { createHash } from 'node:crypto';
@@ -25,7 +25,7 @@ import type { Extent, Seen, SeenFile, Source } from '../../files/source.ts';
 import { firstPlace, inOrder, place, walk, type Place } from '../../files/walk.ts';
 
 const positionSchema = z.object({
-  /** The token from which changes are listed; where a list is gone through: once it was. */
+  /** The token from which changes are listed; where a list is walked: once it was. */
   changes: z.string().max(512).optional(),
   list: place.optional(),
 });
@@ -50,12 +50,12 @@ export async function driveSource(
     place: hashOf([owner, found?.id ?? '']),
     lost: 'the place up to which the drive was looked at cannot be read',
     first: (since) => ({ list: firstPlace(since) }),
-    look: async (position, extent) => {
+    poll: async (position, extent) => {
       const parsed = positionSchema.safeParse(position);
       if (!parsed.success) return undefined;
       const { changes, list } = parsed.data;
       if (list) return goThrough(drive, list, changes ?? (await changesStart(drive)), extent);
-      return changes === undefined ? undefined : lookAtChanges(drive, changes, extent);
+      return changes === undefined ? undefined : pollChanges(drive, changes, extent);
     },
   };
 }
@@ -63,7 +63,7 @@ export async function driveSource(
 /** Lists all files. What changes meanwhile comes with the changes since `start`. */
 async function goThrough(drive: Drive, from: Place, start: string, extent: Extent): Promise<Seen> {
   const { enough } = extent.context;
-  const lies = await whereIsLooked(drive);
+  const lies = await watchedFilter(drive);
   const walked = walk(from, extent);
   let { token } = from;
   do {
@@ -91,7 +91,7 @@ async function goThrough(drive: Drive, from: Place, start: string, extent: Exten
   };
 }
 
-async function lookAtChanges(drive: Drive, from: string, extent: Extent): Promise<Seen> {
+async function pollChanges(drive: Drive, from: string, extent: Extent): Promise<Seen> {
   const { enough } = extent.context;
   const anew = { changes: [], position: { list: { at: 0 } }, more: true };
   const pages: DriveChanges['changes'] = [];
@@ -110,7 +110,7 @@ async function lookAtChanges(drive: Drive, from: string, extent: Extent): Promis
   const position = { changes: token };
   if (pages.length === 0) return { changes: [], position, more: isPart };
   if (drive.folder?.below && pages.some(({ file }) => file?.mimeType === FOLDER_TYPE)) return anew;
-  const latest = latestOf(pages, await whereIsLooked(drive));
+  const latest = latestOf(pages, await watchedFilter(drive));
   return { ...compared(latest, extent.known), position, more: isPart };
 }
 
@@ -132,7 +132,7 @@ function latestOf(
 }
 
 /** Which files lie where is looked. */
-async function whereIsLooked(drive: Drive): Promise<(file: DriveFile) => boolean> {
+async function watchedFilter(drive: Drive): Promise<(file: DriveFile) => boolean> {
   const { folder } = drive;
   if (!folder) return () => true;
   const folders = folder.below ? await foldersBelow(drive, folder.id) : new Set([folder.id]);

@@ -1,5 +1,5 @@
 /**
- * New mail of one label of a Gmail account, by its API: what the history has since the last look, and where the history does not reach
+ * New mail of one label of a Gmail account, by its API: what the history has since the last poll, and where the history does not reach
  * back so far, what the list has since the last mail that was seen. A mail is named by Gmail's id.
  */
 import * as z from 'zod';
@@ -14,13 +14,13 @@ import { outputOf } from '../../mail/output.ts';
 
 const cursorSchema = z.object({
   account: z.string(),
-  /** The last record of the history that was looked at. */
+  /** The last record of the history that was checked. */
   historyId: z.string(),
-  /** When the newest mail that was looked at came, in milliseconds: from where to list when the history is too old. */
+  /** When the newest mail that was checked came, in milliseconds: from where to list when the history is too old. */
   time: z.number(),
-  /** The last mails that were looked at: not to take them again from the list. */
+  /** The last mails that were checked: not to take them again from the list. */
   seen: z.array(z.string()).max(20),
-  /** While a list is gone through: up to when, in seconds. */
+  /** While a list is walked: up to when, in seconds. */
   until: z.number().optional(),
 });
 
@@ -49,14 +49,14 @@ const historySchema = z.object({
 const labelsSchema = z.object({ labels: z.array(z.object({ id: z.string(), name: z.string() })).optional() });
 
 const PAGE = '500';
-/** Pages of ids that are read for one look: 20,000 mails. */
+/** Pages of ids that are read for one poll: 20,000 mails. */
 const MOST_PAGES = 40;
 const MOST_SEEN = 20;
-/** Mails that are looked at for one poll, when most of them do not match. */
-const MOST_LOOKED_AT = 200;
+/** Mails that are checked for one poll, when most of them do not match. */
+const MOST_CHECKED = 200;
 
 /**
- * One look at the account.
+ * Polls the account once.
  * @throws PollError
  */
 export const pollGmail: PollMail = async (credential, trigger, cursor, context, since) => {
@@ -76,7 +76,7 @@ export const pollGmail: PollMail = async (credential, trigger, cursor, context, 
       : 'the place up to which mail was seen cannot be read';
     return { events: [], cursor: await begin(gmail, now, label), more: false, baselineLost };
   }
-  return look({ gmail, trigger, label, context, from: parsed.data, historyId: now.historyId });
+  return poll({ gmail, trigger, label, context, from: parsed.data, historyId: now.historyId });
 };
 
 type Now = { account: string; historyId: string };
@@ -92,7 +92,7 @@ async function begin(gmail: Gmail, now: Now, label: string, since?: Date): Promi
 
 const endOf = (time: number): number => Math.floor(time / 1_000) + 2;
 
-type Look = {
+type Poll = {
   gmail: Gmail;
   trigger: MailTrigger;
   label: string;
@@ -101,55 +101,55 @@ type Look = {
   historyId: string;
 };
 
-async function look(look: Look): Promise<Polled> {
-  const { from, historyId } = look;
+async function poll(poll: Poll): Promise<Polled> {
+  const { from, historyId } = poll;
   if (from.until === undefined && from.historyId === historyId)
     return { events: [], cursor: from, more: false };
   const isListing = from.until !== undefined;
-  const found = isListing ? undefined : await historyOf(look);
-  if (found) return take(look, found.steps, { ...from, historyId: found.end }, found.isPart);
+  const found = isListing ? undefined : await historyOf(poll);
+  if (found) return take(poll, found.steps, { ...from, historyId: found.end }, found.isPart);
   // What comes from now on is in the history; what came before it is in the list.
   const start = isListing ? from : { ...from, historyId, until: Math.floor(Date.now() / 1_000) + 60 };
-  const ids = await listed(look, start);
+  const ids = await listed(poll, start);
   const { until: _until, ...end } = start;
   const steps = ids.map((id) => ({ id, cursor: start }));
-  return take({ ...look, from: start }, steps, end, false);
+  return take({ ...poll, from: start }, steps, end, false);
 }
 
-/** A mail, and the cursor once it was looked at. */
+/** A mail, and the cursor once it was checked. */
 type Step = { id: string; cursor: Cursor };
 
-/** Looks at the mails in order, up to as much as is wanted. `end`: the cursor when all were looked at. */
-async function take(look: Look, steps: readonly Step[], end: Cursor, isPart: boolean): Promise<Polled> {
-  const found = collect(look.context);
-  let place = look.from;
-  const { enough } = look.context;
+/** Looks at the mails in order, up to as much as is wanted. `end`: the cursor when all were checked. */
+async function take(poll: Poll, steps: readonly Step[], end: Cursor, isPart: boolean): Promise<Polled> {
+  const found = collect(poll.context);
+  let place = poll.from;
+  const { enough } = poll.context;
   const polled = (cursor: Cursor, more: boolean): Polled => ({ events: found.events, cursor, more });
-  const hasMoved = () => place !== look.from;
+  const hasMoved = () => place !== poll.from;
   try {
-    for (const { id, cursor } of steps.slice(0, MOST_LOOKED_AT)) {
+    for (const { id, cursor } of steps.slice(0, MOST_CHECKED)) {
       if (enough.aborted && hasMoved()) return polled(place, true);
-      const mail = place.seen.includes(id) ? undefined : await summaryOf(look.gmail, id);
-      if (mail && isEvent(mail, look)) {
+      const mail = place.seen.includes(id) ? undefined : await summaryOf(poll.gmail, id);
+      if (mail && isEvent(mail, poll)) {
         if (found.isFull()) return polled(place, true);
-        const reading = eventOf(mail, look);
+        const reading = eventOf(mail, poll);
         const event = await (hasMoved() ? untilEnough(reading, enough) : reading);
         if (event && !found.add(event)) return polled(place, true);
       }
       place = passed({ ...cursor, time: place.time, seen: place.seen }, id, mail?.received);
     }
   } catch (error) {
-    // What was looked at before counts, so that a mail that cannot be read holds up none that came before it.
+    // What was checked before counts, so that a mail that cannot be read holds up none that came before it.
     if (!hasMoved()) throw error;
     return polled(place, true);
   }
-  if (steps.length > MOST_LOOKED_AT) return polled(place, true);
+  if (steps.length > MOST_CHECKED) return polled(place, true);
   return polled({ ...end, time: place.time, seen: place.seen }, isPart);
 }
 
 async function eventOf(
   mail: GmailSummary,
-  { gmail, trigger, context }: Look,
+  { gmail, trigger, context }: Poll,
 ): Promise<PolledEvent | undefined> {
   const content = await readGmail(gmail, mail, trigger);
   if (!content) return undefined;
@@ -162,7 +162,7 @@ function passed(cursor: Cursor, id: string, received: Date | undefined): Cursor 
   return { ...cursor, time: Math.max(cursor.time, received.getTime()), seen };
 }
 
-function isEvent(mail: GmailSummary, { label, trigger, from }: Look): boolean {
+function isEvent(mail: GmailSummary, { label, trigger, from }: Poll): boolean {
   if (!mail.labels.has(label) || mail.labels.has('DRAFT')) return false;
   if (trigger.unseenOnly && !mail.labels.has('UNREAD')) return false;
   // The list is asked for whole seconds.
@@ -176,11 +176,11 @@ async function historyOf({
   from,
   label,
   historyId,
-}: Look): Promise<{ steps: Step[]; end: string; isPart: boolean } | undefined> {
+}: Poll): Promise<{ steps: Step[]; end: string; isPart: boolean } | undefined> {
   const steps: Step[] = [];
   let pageToken: string | undefined;
   let last = from.historyId;
-  for (let page = 0; page < MOST_PAGES && steps.length < MOST_LOOKED_AT; page += 1) {
+  for (let page = 0; page < MOST_PAGES && steps.length < MOST_CHECKED; page += 1) {
     const query = {
       startHistoryId: from.historyId,
       historyTypes: 'messageAdded',
@@ -206,7 +206,7 @@ async function historyOf({
 }
 
 /** What the list has since the last mail that was seen, oldest first. */
-async function listed({ gmail, label, trigger }: Look, { time, until, seen }: Cursor): Promise<string[]> {
+async function listed({ gmail, label, trigger }: Poll, { time, until, seen }: Cursor): Promise<string[]> {
   const after = Math.max(0, Math.floor(time / 1_000) - 1);
   const q = `after:${after} before:${until}${trigger.unseenOnly ? ' is:unread' : ''}`;
   const ids: string[] = [];

@@ -86,7 +86,7 @@ function guard(client: ImapFlow, host: string): void {
   client.once('close', () => clearInterval(timer));
 }
 
-/** The library is loaded with the first look: most runners never read mail. */
+/** The library is loaded with the first poll: most runners never read mail. */
 async function connect(account: ImapAccount, egress: Egress, signal: AbortSignal): Promise<ImapFlow> {
   const addresses = await egress.resolve(account.host.replace(/^\[(.*)\]$/, '$1'), account.port);
   signal.throwIfAborted();
@@ -223,7 +223,7 @@ function failureOf(error: unknown, account: ImapAccount, signal: AbortSignal): E
     return signal.reason instanceof Error ? signal.reason : new PollError('Timeout', 'the look was stopped');
   }
   if (error instanceof PollError || error instanceof StepError) return error;
-  // A defect of ours is no answer of a server.
+  // A defect of this code is no answer of a server.
   if (error instanceof TypeError || error instanceof ReferenceError) return error;
   const { host, secret } = account;
   const { reason, text } = judge(error as ImapFlowError);

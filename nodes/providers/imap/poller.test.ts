@@ -9,7 +9,7 @@ import {
   type ImapAnswer,
   type ImapScript,
 } from '../../../test/support/imapScript.ts';
-import { lookAt, type Look } from '../../../test/support/mailLook.ts';
+import { lookAt, type Poll } from '../../../test/support/mailPolls.ts';
 import type { PollContext } from '../../poller.ts';
 
 let server: ImapScript;
@@ -55,11 +55,11 @@ function fetched(uid: string, query: string): string {
 
 const passwordRef = { name: 'mail', key: 'password' };
 
-function look(
+function poll(
   cursor: unknown,
   fields: Partial<MailTrigger> = {},
   context: Partial<PollContext> = {},
-): Promise<Look> {
+): Promise<Poll> {
   const { port } = server;
   const imap = { host: '127.0.0.1', port, tls: 'None', username: 'ada', passwordRef } as const;
   return lookAt({ imap }, { password: 'secret' }, { cursor, fields, context });
@@ -67,17 +67,17 @@ function look(
 
 /** The place at which nothing was seen yet. */
 async function beginning(): Promise<object> {
-  const { cursor } = await look(undefined);
+  const { cursor } = await poll(undefined);
   return { ...(cursor as object), uid: 0 };
 }
 
-const subjects = ({ events }: Look) =>
+const subjects = ({ events }: Poll) =>
   events.map(({ output }) => (output.data_content as { subject: string }).subject);
 const all = ['mail 1', 'mail 2', 'mail 3'];
 
 test('a server that answers as the protocol has it is read', async () => {
   await start(() => undefined);
-  const { events, cursor, more } = await look(await beginning());
+  const { events, cursor, more } = await poll(await beginning());
   expect(subjects({ events, cursor, more })).toEqual(all);
   expect(events[0]?.output.text_content.trim()).toBe('body of mail 1');
   expect({ cursor, more }).toMatchObject({ cursor: { uid: 3 }, more: false });
@@ -96,7 +96,7 @@ test.each([
     });
     const from = { ...(await beginning()), uid: 1 };
     for (const fields of [{}, { subject: 'mail' }]) {
-      const found = await look(from, fields);
+      const found = await poll(from, fields);
       expect(subjects(found)).toEqual(['mail 2', 'mail 3']);
       expect(found.cursor).toMatchObject({ uid: 3 });
     }
@@ -114,7 +114,7 @@ test.each<[string, Odd]>([
   ['refuses', (command) => (isWhole(command) ? { end: 'NO cannot convert the message' } : undefined)],
 ])('where the server %s instead of a mail, the mail is read in pieces', async (_what, odd) => {
   await start((command) => (isOfSecond(command) ? odd(command) : undefined));
-  const found = await look(await beginning());
+  const found = await poll(await beginning());
   expect(subjects(found)).toEqual(all);
   expect(found.events[1]?.output).toMatchObject({
     text_content: 'body of mail 2',
@@ -129,16 +129,16 @@ test.each<[string, string]>([
   await start((command) =>
     isOfSecond(command) && (isWhole(command) || command.includes(refused)) ? { end: 'NO cannot' } : undefined,
   );
-  const found = await look(await beginning());
+  const found = await poll(await beginning());
   expect(subjects(found)).toEqual(all);
   expect(found.events[1]?.output).toMatchObject({ text_content: '', data_content: { truncated: true } });
 });
 
 test('of a mail of which the server gives nothing at all the failure says which one it is', async () => {
   await start((command) => (isOfSecond(command) ? { end: 'NO [SERVERBUG] cannot' } : undefined));
-  const first = await look(await beginning());
+  const first = await poll(await beginning());
   expect({ subjects: subjects(first), more: first.more }).toEqual({ subjects: ['mail 1'], more: true });
-  await expect(look(first.cursor)).rejects.toMatchObject({
+  await expect(poll(first.cursor)).rejects.toMatchObject({
     reason: 'UpstreamError',
     message: expect.stringContaining('does not give the mail with UID 2: cannot'),
   });
@@ -146,18 +146,18 @@ test('of a mail of which the server gives nothing at all the failure says which 
 
 test('a server that refuses for the moment is asked for the whole mail again', async () => {
   await start((command) => (isWhole(command) ? { end: 'NO [INUSE] try again' } : undefined));
-  await expect(look(await beginning())).rejects.toMatchObject({ reason: 'RateLimited' });
+  await expect(poll(await beginning())).rejects.toMatchObject({ reason: 'RateLimited' });
 });
 
 test.each(['NO [UNAVAILABLE] Temporary failure', 'NO [INUSE] Mailbox is in use, try again'])(
   'a mailbox that cannot be opened for the moment (%s) is not missing',
   async (end) => {
     await start((command) => (command.startsWith('EXAMINE') ? { end } : undefined));
-    await expect(look(undefined)).rejects.toMatchObject({ reason: 'RateLimited' });
+    await expect(poll(undefined)).rejects.toMatchObject({ reason: 'RateLimited' });
   },
 );
 
-test('a look ends with what it has when it is enough, also while a mail does not come, but never without having got further', async () => {
+test('a poll ends with what it has when it is enough, also while a mail does not come, but never without having got further', async () => {
   let enough = new AbortController();
   const context = () => ({ enough: enough.signal });
   await start((command) => {
@@ -166,21 +166,21 @@ test('a look ends with what it has when it is enough, also while a mail does not
     return { end: null };
   });
   const from = await beginning();
-  const first = await look(from, {}, context());
+  const first = await poll(from, {}, context());
   expect({ subjects: subjects(first), more: first.more }).toEqual({ subjects: ['mail 1'], more: true });
   await server.close();
   await start(() => undefined);
-  const second = await look(first.cursor, {}, context());
+  const second = await poll(first.cursor, {}, context());
   expect({ subjects: subjects(second), more: second.more }).toEqual({ subjects: ['mail 2'], more: true });
   enough = new AbortController();
-  expect(subjects(await look(second.cursor, {}, context()))).toEqual(['mail 3']);
+  expect(subjects(await poll(second.cursor, {}, context()))).toEqual(['mail 3']);
 });
 
-test('what was looked at before a failure is not looked at again, also where none of it was wanted', async () => {
+test('what was checked before a failure is not looked at again, also where none of it was wanted', async () => {
   await start((command) => (command.startsWith('UID FETCH 51,') ? { end: 'NO cannot' } : undefined), 60);
-  const found = await look(await beginning(), { subject: 'something else' });
+  const found = await poll(await beginning(), { subject: 'something else' });
   expect(found).toMatchObject({ events: [], cursor: { uid: 50 }, more: true });
-  await expect(look(found.cursor, { subject: 'something else' })).rejects.toMatchObject({
+  await expect(poll(found.cursor, { subject: 'something else' })).rejects.toMatchObject({
     reason: 'UpstreamError',
   });
 });
@@ -204,7 +204,7 @@ test.each<[string, string, Iterable<string>]>([
 ])('a server that %s without end (%s) is left', async (_what, command, lines) => {
   await start((given) => (given.startsWith(command) ? { lines, end: null } : undefined));
   const cursor = command.startsWith('UID') ? await beginning() : undefined;
-  await expect(look(cursor)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
+  await expect(poll(cursor)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
 });
 
 test('a search that is answered with a range of millions takes no room', async () => {
@@ -212,7 +212,7 @@ test('a search that is answered with a range of millions takes no room', async (
   await start((command) => (command.startsWith('UID SEARCH') ? { lines } : undefined));
   const from = await beginning();
   const before = process.resourceUsage().maxRSS;
-  expect(subjects(await look(from))).toEqual(all);
+  expect(subjects(await poll(from))).toEqual(all);
   expect(process.resourceUsage().maxRSS - before).toBeLessThan(50_000);
 });
 
@@ -227,7 +227,7 @@ test.each(['CAPABILITY', 'LOGIN', 'EXAMINE', 'UID SEARCH', 'UID FETCH 1,2', 'UID
       return { end: null };
     });
     const cursor = isUid ? await beginning() : undefined;
-    await expect(look(cursor, {}, { signal: deadline.signal })).rejects.toThrow('the deadline');
+    await expect(poll(cursor, {}, { signal: deadline.signal })).rejects.toThrow('the deadline');
   },
 );
 
@@ -238,12 +238,12 @@ test('a server that does not say which UID comes next loses no place when the ne
     if (command.startsWith('FETCH 1 ')) return { lines: [`* 1 FETCH (UID ${uidOfNewest.now})\r\n`] };
     return undefined;
   });
-  const { cursor } = await look(undefined);
+  const { cursor } = await poll(undefined);
   expect(cursor).toMatchObject({ uid: 3 });
   uidOfNewest.now = 2;
-  expect(await look(cursor)).toEqual({ events: [], cursor, more: false });
+  expect(await poll(cursor)).toEqual({ events: [], cursor, more: false });
   uidOfNewest.now = 4;
-  expect(subjects(await look(cursor))).toEqual(['mail 4']);
+  expect(subjects(await poll(cursor))).toEqual(['mail 4']);
 });
 
 test('a server that takes no access tokens says so', async () => {

@@ -1,6 +1,6 @@
 /**
  * New mail of one IMAP mailbox. A mail is named by UIDVALIDITY and UID (RFC 3501 section 2.3.1.1): UIDs only grow, so what is new is
- * what lies above the last one that was looked at, however many mails there are. Nothing in the mailbox is changed.
+ * what lies above the last one that was checked, however many mails there are. Nothing in the mailbox is changed.
  */
 import { createHash } from 'node:crypto';
 import type { ImapFlow, MailboxObject } from 'imapflow';
@@ -20,7 +20,7 @@ const cursorSchema = z.object({
   /** Whose mailbox it is about, as a hash: another account makes it void. */
   place: z.string(),
   uidValidity: z.string(),
-  /** The last UID that was looked at. */
+  /** The last UID that was checked. */
   uid: z.int().min(0),
   /** Of the mails up to that UID only those that came since then count: where somebody asked to begin in the past. */
   since: z.object({ time: z.string(), upTo: z.int() }).optional(),
@@ -31,14 +31,14 @@ type Cursor = z.infer<typeof cursorSchema>;
 /** UIDs that are asked for at once: the answer stays small, however many mails came. */
 const WINDOW = 10_000;
 const MOST_WINDOWS = 100;
-/** Mails of which the header is looked at for one poll, when most of them do not match. */
-const MOST_LOOKED_AT = 500;
+/** Mails of which the header is checked for one poll, when most of them do not match. */
+const MOST_CHECKED = 500;
 const BATCH = 50;
 /** Of a header, to find sender and subject in it. */
 const FILTERED_BYTES = 65_536;
 
 /**
- * One look at the mailbox.
+ * Polls the mailbox once.
  * @throws PollError
  */
 export const pollImap: PollMail = (credential, trigger, cursor, context, since) => {
@@ -56,7 +56,7 @@ export const pollImap: PollMail = (credential, trigger, cursor, context, since) 
     const lost = problemOf(parsed.success ? parsed.data : undefined, now);
     if (lost !== undefined || !parsed.success)
       return { events: [], cursor: now, more: false, baselineLost: lost ?? UNREADABLE };
-    return look(client, trigger, { from: parsed.data, last, context });
+    return poll(client, trigger, { from: parsed.data, last, context });
   });
 };
 
@@ -87,16 +87,16 @@ async function lastUid(
   return Math.max(known, newest ? newest.uid : 0);
 }
 
-/** From now on, or from a point in time: then the first looks go through what is there. */
+/** From now on, or from a point in time: then the first looks walk what is there. */
 function begin(now: Cursor, since?: Date): { cursor: Cursor; more: boolean } {
   if (!since || now.uid === 0) return { cursor: now, more: false };
   return { cursor: { ...now, uid: 0, since: { time: since.toISOString(), upTo: now.uid } }, more: true };
 }
 
-type Look = { from: Cursor; last: number; context: PollContext };
+type Poll = { from: Cursor; last: number; context: PollContext };
 
 /** What lies above the cursor, up to as much as is wanted. */
-async function look(client: ImapFlow, trigger: MailTrigger, { from, last, context }: Look): Promise<Polled> {
+async function poll(client: ImapFlow, trigger: MailTrigger, { from, last, context }: Poll): Promise<Polled> {
   const found = collect(context);
   let uid = from.uid;
   const hasMoved = () => found.events.length > 0 || uid > from.uid;
@@ -113,7 +113,7 @@ async function look(client: ImapFlow, trigger: MailTrigger, { from, last, contex
       uid = upTo;
     }
   } catch (error) {
-    // What was looked at before counts, so that a mail that cannot be read holds up none that came before it.
+    // What was checked before counts, so that a mail that cannot be read holds up none that came before it.
     if (!hasMoved()) throw error;
     return polled(true);
   }
@@ -127,16 +127,16 @@ async function* newMails(
   from: Cursor,
   last: number,
 ): AsyncGenerator<{ upTo: number; mail?: MailSummary }> {
-  let lookedAt = 0;
+  let checked = 0;
   for (let [start, window] = [from.uid, 0]; start < last && window < MOST_WINDOWS; window += 1) {
     const end = Math.min(start + WINDOW, last, endOfPast(from, start));
     const uids = await search(client, trigger, { from, first: start + 1, end });
     for (let at = 0; at < uids.length; at += BATCH) {
-      if (lookedAt >= MOST_LOOKED_AT) return;
+      if (checked >= MOST_CHECKED) return;
       const batch = uids.slice(at, at + BATCH);
       for (const { isWanted, ...mail } of await summaries(client, trigger, batch))
         yield { upTo: mail.uid, ...(isWanted && { mail }) };
-      lookedAt += batch.length;
+      checked += batch.length;
     }
     yield { upTo: end };
     start = end;

@@ -38,7 +38,7 @@ const deltaSchema = z.object({
   '@odata.deltaLink': z.string().optional(),
 });
 
-/** `next`: the path from which it goes on; `isPart`: more has happened already. */
+/** `next`: the path from which it continues; `isPart`: more has happened already. */
 export type DeltaPage = { items: DriveItem[]; next: string; isPart: boolean };
 
 const right = 'list files';
@@ -75,7 +75,7 @@ export async function folderIdOf(account: Account, id: string): Promise<string> 
 }
 
 /**
- * A page of what changed since; without a path a page of all that there is. Undefined for a path that is good no more.
+ * A page of what changed since; without a path a page of all that there is. Undefined for a path that is no longer valid.
  * https://learn.microsoft.com/graph/api/driveitem-delta
  */
 export async function deltaPage(account: Account, path: string | undefined): Promise<DeltaPage | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Files of a OneDrive: a look asks for what changed since the last one. Where Microsoft knows the place no more, and where a whole folder
- * came or went, all that there is is gone through and compared with what was known, so that nothing is lost.
+ * Files of a OneDrive: a poll asks for what changed since the last one. Where Microsoft no longer knows the position, and where a whole folder
+ * came or went, all that there is is walked and compared with what was known, so that nothing is lost.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -14,24 +14,24 @@ import { deltaPage, driveIdOf, folderIdOf, GRAPH_URL, type DriveItem } from './o
 import type { Extent, Seen, SeenFile, Source } from '../../files/source.ts';
 
 const positionSchema = z.object({
-  /** The path from which it goes on; left out: all that there is. */
+  /** The path from which it continues; left out: all that there is. */
   next: z.string().optional(),
-  /** Whether what was there when it was begun is still gone through. */
+  /** Whether what was there when it was begun is still walked. */
   all: z.boolean().optional(),
   /** While a trigger begins: only files that came from that time on are new, in milliseconds since 1970; 0: none is. */
   since: z.number().optional(),
-  /** While all is gone through: how much of what is known was listed by now. */
+  /** While all is walked: how much of what is known was listed by now. */
   at: z.int().min(0).optional(),
   /** … whether something was listed of which nobody could say for sure yet where it lies. */
   isUnsure: z.boolean().optional(),
-  /** … whether folders came or went. With the one before, all is gone through once more. */
+  /** … whether folders came or went. With the one before, all is walked once more. */
   haveMoved: z.boolean().optional(),
 });
 type Position = z.infer<typeof positionSchema>;
 
 type Watched = { folder: string; below: boolean } | undefined;
 
-/** Items that are looked at at a time. */
+/** Items that are checked at a time. */
 const MOST_ITEMS = 1_500;
 const LONGEST_NAME = 2_048;
 
@@ -54,14 +54,14 @@ export async function oneDriveSource(
       .slice(0, 16),
     lost: 'the place up to which the OneDrive was looked at cannot be read',
     first: (since) => ({ all: true, since: since?.getTime() ?? 0 }),
-    look: async (position, extent) => {
+    poll: async (position, extent) => {
       const parsed = positionSchema.safeParse(position);
-      return parsed.success ? look(account, watched, { from: parsed.data, extent }) : undefined;
+      return parsed.success ? poll(account, watched, { from: parsed.data, extent }) : undefined;
     },
   };
 }
 
-async function look(
+async function poll(
   account: Account,
   watched: Watched,
   { from, extent }: { from: Position; extent: Extent },
@@ -78,7 +78,7 @@ async function look(
   } while (isPart && !enough.aborted && items.length < MOST_ITEMS);
   const { known } = extent;
   const listed = from.all ? (from.at ?? 0) : known.count;
-  const lies = whereIsLooked(watched, items, { known, listed });
+  const lies = watchedFilter(watched, items, { known, listed });
   const latest = new Map([...lies.folders, ...filesOf(items, lies.isIn)]);
   if (from.all) return goThrough(latest, lies, { from, next, isPart, known });
   // Of a folder that came or went nothing is said of what lies in it.
@@ -134,8 +134,8 @@ type Lies = {
   isUnsure: () => boolean;
 };
 
-/** `listed`: how much of what is known is so as of now, while all that there is is gone through. */
-function whereIsLooked(
+/** `listed`: how much of what is known is so as of now, while all that there is is walked. */
+function watchedFilter(
   watched: Watched,
   items: readonly DriveItem[],
   { known, listed }: { known: Known; listed: number },

@@ -1,4 +1,4 @@
-/** Accounts that a person connected are tried. */
+/** Accounts that a person connected are checked. */
 import { expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { accessTo, check, KEY, signal, WRONG, startOtherSide } from '../../../test/support/checking.ts';

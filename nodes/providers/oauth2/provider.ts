@@ -13,7 +13,7 @@ export const oauth2: Provider = {
 };
 
 /**
- * The URL that names the account to every token; undefined where there is none. Microsoft issues tokens for one service each, and
+ * The URL that names the account to every token; undefined if there is none. Microsoft issues tokens for one service each, and
  * names the account to those of one service only.
  */
 export function userinfoOf(account: NonNullable<CredentialSpec['oauth2']>): string | undefined {

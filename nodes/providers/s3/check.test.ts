@@ -1,4 +1,4 @@
-/** Buckets are tried. */
+/** Buckets are checked. */
 import { expect, test } from 'vitest';
 import { check, KEY, ref, WRONG, startOtherSide } from '../../../test/support/checking.ts';
 import type { Handler } from '../../../test/support/httpTarget.ts';

@@ -5,7 +5,7 @@ import {
   type BucketFault,
   type BucketServer,
 } from '../../../test/support/bucketServer.ts';
-import { fileLooks, inShort, shownIn } from '../../../test/support/fileLook.ts';
+import { filePolls, inShort, shownIn } from '../../../test/support/filePolls.ts';
 import type { PollContext } from '../../poller.ts';
 
 let server: BucketServer;
@@ -19,8 +19,8 @@ async function restart(pageSize: number): Promise<void> {
   server = await startBucketServer({ pageSize });
 }
 
-const looks = (fields: object = {}) =>
-  fileLooks(
+const polls = (fields: object = {}) =>
+  filePolls(
     {
       s3: {
         endpoint: server.url,
@@ -33,7 +33,7 @@ const looks = (fields: object = {}) =>
     fields,
   );
 
-/** What is enough from the beginning on: each look ends after one page. */
+/** What is enough from the beginning on: each poll ends after one page. */
 const enough: Partial<PollContext> = { enough: AbortSignal.abort() };
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, n) => `file ${String(n).padStart(6, '0')}`);
@@ -51,11 +51,11 @@ test.each<[BucketFault, string, string, number | undefined]>([
   ['halfAList', 'InvalidAnswer', 'invalid body', undefined],
   ['endless', 'InvalidAnswer', 'more than 8388608 bytes', undefined],
 ])('a bucket that answers with "%s" is %s', async (fault, reason, message, retryAfterSeconds) => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   server.put('a');
   server.setFault(fault);
-  const error: unknown = await look().catch((error: unknown) => error);
+  const error: unknown = await poll().catch((error: unknown) => error);
   expect(error).toMatchObject({
     name: 'PollError',
     reason,
@@ -64,70 +64,70 @@ test.each<[BucketFault, string, string, number | undefined]>([
   });
   expect(String(error)).not.toContain('key-id-1234');
   server.setFault(undefined);
-  expect(inShort(await look())).toEqual(['added a']);
+  expect(inShort(await poll())).toEqual(['added a']);
 });
 
 test('a connection that breaks off is Unreachable, and nothing is lost', async () => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   server.put('a');
   server.setFault('drop');
-  await expect(look()).rejects.toMatchObject({ reason: 'Unreachable' });
+  await expect(poll()).rejects.toMatchObject({ reason: 'Unreachable' });
   server.setFault(undefined);
-  expect(inShort(await look())).toEqual(['added a']);
+  expect(inShort(await poll())).toEqual(['added a']);
 });
 
-test('a look that must end ends', async () => {
+test('a poll that must end ends', async () => {
   server.setFault('hang');
   const controller = new AbortController();
-  const looking = looks()
-    .look({ signal: controller.signal })
+  const polling = polls()
+    .poll({ signal: controller.signal })
     .catch((error: unknown) => error);
   controller.abort(new Error('the deadline'));
-  expect(await looking).toEqual(new Error('the deadline'));
+  expect(await polling).toEqual(new Error('the deadline'));
 });
 
-test('what was asked about before a failure counts, and the rest comes with the next look', async () => {
-  const { look } = looks();
-  await look();
+test('what was asked about before a failure counts, and the rest comes with the next poll', async () => {
+  const { poll } = polls();
+  await poll();
   for (const name of numbered(20)) server.put(name);
   const log = server.requests.push.bind(server.requests);
   server.requests.push = (request) => {
     if (request.includes('000010')) server.setFault('InternalError', 'HEAD');
     return log(request);
   };
-  const found = await look();
+  const found = await poll();
   expect(found.more).toBe(true);
   server.requests.push = log;
   server.setFault(undefined);
-  const rest = await look();
+  const rest = await poll();
   expect([...inShort(found), ...inShort(rest)]).toEqual(numbered(20).map((name) => `added ${name}`));
 });
 
 test('an account that may list and not read brings files without their type, unless types are asked for', async () => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   server.put('a');
   server.setFault('AccessDenied', 'HEAD');
-  expect(shownIn(await look())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
-  const choosy = looks({ mimeTypes: ['text/plain'] });
-  await choosy.look();
+  expect(shownIn(await poll())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
+  const choosy = polls({ mimeTypes: ['text/plain'] });
+  await choosy.poll();
   server.put('b');
-  await expect(choosy.look()).rejects.toMatchObject({ reason: 'Rejected' });
+  await expect(choosy.poll()).rejects.toMatchObject({ reason: 'Rejected' });
 });
 
 test('a file that the service cannot tell of by itself, as one with a key of the customer, holds up no other', async () => {
-  const { look } = looks();
-  const choosy = looks({ mimeTypes: ['text/plain'] });
-  await look();
-  await choosy.look();
+  const { poll } = polls();
+  const choosy = polls({ mimeTypes: ['text/plain'] });
+  await poll();
+  await choosy.poll();
   server.put('a');
   server.setFault('InvalidRequest', 'HEAD');
-  expect(shownIn(await look())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
-  expect((await choosy.look()).events).toEqual([]);
+  expect(shownIn(await poll())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
+  expect((await choosy.poll()).events).toEqual([]);
   server.setFault(undefined);
   server.put('b');
-  expect(inShort(await choosy.look())).toEqual(['added b']);
+  expect(inShort(await choosy.poll())).toEqual(['added b']);
 });
 
 test.each([
@@ -138,59 +138,59 @@ test.each([
   [['text/plain; charset=utf-8'], ['a']],
   [['image/*', 'application/pdf'], []],
 ])('%o admits %o', async (mimeTypes, expected) => {
-  const { look } = looks({ mimeTypes });
-  await look();
+  const { poll } = polls({ mimeTypes });
+  await poll();
   server.put('a');
   server.put('b', { type: '' });
-  expect(shownIn(await look()).map(({ file }) => file['id'])).toEqual(expected);
+  expect(shownIn(await poll()).map(({ file }) => file['id'])).toEqual(expected);
 });
 
-test('a file that is written again while it is looked at is shown as it was, and then as it is', async () => {
-  const { look } = looks();
-  await look();
+test('a file that is written again while it is checked is shown as it was, and then as it is', async () => {
+  const { poll } = polls();
+  await poll();
   server.put('a', { etag: '"first"', size: 1 });
   const log = server.requests.push.bind(server.requests);
   server.requests.push = (request) => {
     if (request.startsWith('GET')) queueMicrotask(() => server.put('a', { etag: '"second"', size: 2 }));
     return log(request);
   };
-  expect(shownIn(await look())).toMatchObject([{ event: 'added', file: { id: 'a', size: 1 } }]);
+  expect(shownIn(await poll())).toMatchObject([{ event: 'added', file: { id: 'a', size: 1 } }]);
   server.requests.push = log;
-  expect(shownIn(await look())).toMatchObject([{ event: 'modified', file: { id: 'a', size: 2 } }]);
+  expect(shownIn(await poll())).toMatchObject([{ event: 'modified', file: { id: 'a', size: 2 } }]);
 });
 
 test('an older version that is restored is another one, whatever its time', async () => {
-  const { look } = looks();
+  const { poll } = polls();
   server.put('a', { etag: '"1"', modified: new Date('2026-01-01T00:00:00Z') });
-  await look();
+  await poll();
   server.put('a', { etag: '"2"', modified: new Date('2199-01-01T00:00:00Z') });
-  const [second] = (await look()).events;
+  const [second] = (await poll()).events;
   server.put('a', { etag: '"1"', modified: new Date('2026-01-01T00:00:00Z') });
-  const [restored] = (await look()).events;
+  const [restored] = (await poll()).events;
   expect(restored?.output.data_content).toMatchObject({ event: 'modified' });
   expect(restored?.key).not.toBe(second?.key);
 });
 
 test('a file that is gone when it is asked about is none', async () => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   for (const name of ['a', 'b', 'c']) server.put(name);
   const log = server.requests.push.bind(server.requests);
   server.requests.push = (request) => {
     if (request.startsWith('GET')) queueMicrotask(() => server.objects.delete('b'));
     return log(request);
   };
-  expect(inShort(await look())).toEqual(['added a', 'added c']);
+  expect(inShort(await poll())).toEqual(['added a', 'added c']);
 });
 
-test('a list that takes several looks is gone through once in each round, and finds what is new, other and gone', async () => {
+test('a list that takes several polls is gone through once in each round, and finds what is new, other and gone', async () => {
   await restart(10);
   for (const name of numbered(35)) server.put(name);
-  const { look } = looks();
+  const { poll } = polls();
   const round = async () => {
     const found: string[] = [];
     for (let more = true; more; ) {
-      const polled = await look(enough);
+      const polled = await poll(enough);
       found.push(...inShort(polled));
       ({ more } = polled);
     }
@@ -214,30 +214,30 @@ test('a list that takes several looks is gone through once in each round, and fi
 test('a token that the service takes no more has the list gone through from its beginning, and starts nothing twice', async () => {
   await restart(10);
   for (const name of numbered(25)) server.put(name);
-  const { look } = looks();
-  expect(await look(enough)).toMatchObject({ events: [], more: true });
+  const { poll } = polls();
+  expect(await poll(enough)).toMatchObject({ events: [], more: true });
   server.expireTokens();
-  while ((await look(enough)).more);
+  while ((await poll(enough)).more);
   server.put('new');
   const found: string[] = [];
   for (let more = true; more; ) {
-    const polled = await look(enough);
+    const polled = await poll(enough);
     server.expireTokens();
     found.push(...inShort(polled));
     more = polled.more && found.length === 0 && server.requests.length < 100;
     if (server.requests.length === 20) break;
   }
   expect(found).toEqual([]);
-  while (found.length === 0) found.push(...inShort(await look()));
+  while (found.length === 0) found.push(...inShort(await poll()));
   expect(found).toEqual(['added new']);
 });
 
 test('a name of 1,000 emoji, of dots and slashes, and a file of 10 GB are files like others, of which nothing is loaded', async () => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   const names = ['😀'.repeat(250), '../../etc/passwd', 'a/../b', './c', '/leading', 'a//b', 'x\u0001y\ny'];
   for (const name of names) server.put(name, { size: 10 * 1_024 ** 3 });
-  const found = await look();
+  const found = await poll();
   const byName = (names: unknown[]) => names.map(String).toSorted();
   expect(byName(shownIn(found).map(({ file }) => file['id']))).toEqual(byName(names));
   for (const { file } of shownIn(found)) {
@@ -255,8 +255,8 @@ test('a name of 1,000 emoji, of dots and slashes, and a file of 10 GB are files 
 
 test('what is known that is lost or damaged, and a cursor that cannot be read, begin anew and start nothing', async () => {
   server.put('old');
-  const { look, memory, goBackTo } = looks();
-  let { cursor } = await look();
+  const { poll, memory, goBackTo } = polls();
+  let { cursor } = await poll();
   const lost = [
     { reading: async () => undefined, why: 'what was known of the files is lost' },
     { reading: async () => Buffer.from('damaged bytes'), why: 'what was known of the files is lost' },
@@ -266,14 +266,14 @@ test('what is known that is lost or damaged, and a cursor that cannot be read, b
   for (const [n, { reading, why, given }] of lost.entries()) {
     server.put(`meanwhile ${n}`);
     if (given) goBackTo({ ...(cursor as object), ...given });
-    const keep = memory.keep.bind(memory);
+    const store = memory.store.bind(memory);
     const read = reading ?? memory.read.bind(memory);
-    expect(await look({ memory: { read, keep } })).toMatchObject({
+    expect(await poll({ knownItems: { read, store } })).toMatchObject({
       events: [],
       baselineLost: expect.stringContaining(why),
     });
     server.put(`new ${n}`);
-    const found = await look();
+    const found = await poll();
     expect(inShort(found)).toEqual([`added new ${n}`]);
     ({ cursor } = found);
   }
@@ -281,16 +281,16 @@ test('what is known that is lost or damaged, and a cursor that cannot be read, b
 
 test('where nothing happened nothing is kept', async () => {
   server.put('old');
-  const { look, kept } = looks();
-  await look();
+  const { poll, kept } = polls();
+  await poll();
   const before = kept();
-  expect(await look()).toMatchObject({ events: [], more: false });
+  expect(await poll()).toMatchObject({ events: [], more: false });
   expect(kept()).toBe(before);
 });
 
 test('an object that stands for a folder is no file', async () => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   server.put('reports/');
-  expect((await look()).events).toEqual([]);
+  expect((await poll()).events).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * Files of a bucket: each look goes through the list, page by page, and compares. A list that is longer than one look goes on in the next,
+ * Files of a bucket: each poll walks the list, page by page, and compares. A list that is longer than one poll continues in the next,
  * from the service's own token.
  */
 import { createHash } from 'node:crypto';
@@ -22,9 +22,9 @@ export function s3Source(credential: CredentialAccess, trigger: FileStorageTrigg
     place: whose,
     lost: 'the place up to which the bucket was gone through cannot be read',
     first: firstPlace,
-    look: async (position, extent) => {
+    poll: async (position, extent) => {
       const parsed = place.safeParse(position);
-      return parsed.success ? look(bucket, listing, parsed.data, extent) : undefined;
+      return parsed.success ? poll(bucket, listing, parsed.data, extent) : undefined;
     },
     complete: async (file, context) => {
       const head = await headOf(bucket, file.id, context, areTypesWanted);
@@ -39,7 +39,7 @@ function folderOf(text: string): string {
   return name === '' ? '' : `${name}/`;
 }
 
-async function look(bucket: Bucket, listing: Listing, from: Place, extent: Extent): Promise<Seen> {
+async function poll(bucket: Bucket, listing: Listing, from: Place, extent: Extent): Promise<Seen> {
   const { signal, egress, enough } = extent.context;
   const walked = walk(from, extent);
   let { token } = from;
@@ -48,7 +48,7 @@ async function look(bucket: Bucket, listing: Listing, from: Place, extent: Exten
     try {
       page = await listPage(bucket, { ...listing, token }, { signal, egress });
     } catch (error) {
-      // Services do not keep tokens for ever: then the list is gone through from its beginning.
+      // Services do not keep tokens for ever: then the list is walked from its beginning.
       if (token === undefined || token !== from.token || !isExpired(error)) throw error;
       return { changes: [], position: { at: 0, since: from.since }, more: true };
     }

@@ -38,7 +38,7 @@ type Connection = InstanceType<typeof import('nodemailer/lib/smtp-connection').d
 
 /**
  * How long the server may take to greet. RFC 5321 section 4.5.3.2.1 has five minutes, and servers let strangers wait. Longer than a
- * runner may stand still before another takes over: one that goes on finds its timers run out before it reads what has come.
+ * runner may stand still before another takes over: one that continues finds its timers run out before it reads what has come.
  */
 const GREETING_TIMEOUT_MS = 45_000;
 /** How long the answer to the message may take (RFC 5321 section 4.5.3.2.6). The step's own timeout is shorter as a rule. */

@@ -48,7 +48,7 @@ test('a bot is registered with our URL, the secret that the gateway knows, and t
   expect(telegram.webhook()).toMatchObject(asWished);
 });
 
-test('what is as it should be is looked at and left alone', async () => {
+test('what is as it should be is checked and left alone', async () => {
   await register();
   telegram.calls.length = 0;
   expect(await register({ wasSo: true })).toEqual({ works: true, url: URL });

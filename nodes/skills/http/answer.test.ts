@@ -132,7 +132,7 @@ test('a header that is larger than headers may be fails the step', async () => {
   expect(await target.failure({})).toMatchObject({ reason: 'InvalidAnswer' });
 });
 
-/** Sends until the other side closes; gives how many bytes it took. */
+/** Sends until the provider closes; gives how many bytes it took. */
 function endless(
   headers: Record<string, string>,
   chunk: Buffer,

@@ -1,7 +1,7 @@
 /** Whatever people do to files and folders of a drive: held to a list of what is there, which knows nothing of how it is found out. */
 import { expect, test } from 'vitest';
 import { startDriveServer } from '../../../test/support/driveServer.ts';
-import { fileLooks, shownIn } from '../../../test/support/fileLook.ts';
+import { filePolls, shownIn } from '../../../test/support/filePolls.ts';
 import { startGraphServer } from '../../../test/support/graphServer.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
@@ -129,7 +129,7 @@ test.each([
       store.put(WATCHED, top, true);
       const model = createModel(store, top, choose);
       for (let n = 0; n < 12; n += 1) model.act();
-      const { look } = fileLooks(
+      const { poll } = filePolls(
         { oauth2: { preset, clientID: 'client', apiURL: url } },
         { access_token: 'good-token' },
         { folderId: WATCHED, includeSubfolders: true },
@@ -138,7 +138,7 @@ test.each([
       for (let step = 0; step < 8; step += 1) {
         const told: string[] = [];
         for (let more = true; more; ) {
-          const polled = await look(choose([{}, { enough: AbortSignal.abort() }, { limit: 1 }]));
+          const polled = await poll(choose([{}, { enough: AbortSignal.abort() }, { limit: 1 }]));
           told.push(...shownIn(polled).map(({ event, file }) => `${event} ${String(file['id'])}`));
           ({ more } = polled);
         }

@@ -1,5 +1,5 @@
 /**
- * The poller of file triggers. A look first hands on the changes that wait, then asks the store for more. Changes are kept before
+ * The poller of file triggers. A poll first hands on the changes that wait, then asks the store for more. Changes are kept before
  * the first of them is handed on, and from then on only the cursor moves: however many they are, what is known of files is kept once for
  * all of them.
  */
@@ -11,7 +11,7 @@ import { createPoller, PollError, type PollContext, type Polled } from '../../po
 import { collect } from '../../collect.ts';
 import { findProvider, titlesFor } from '../../providers/register.ts';
 import { Known } from '../../files/known.ts';
-import { decodeMemory, encodeMemory, isMuch, type Memory } from './state.ts';
+import { decodeState, encodeState, isMuch, type State } from './state.ts';
 import type { Change, SeenFile, Source } from '../../files/source.ts';
 
 const cursorSchema = z.object({
@@ -29,8 +29,8 @@ const AT_ONCE = 8;
 const LONGEST_NAME = 65_536;
 
 export const filePoller = createPoller<FileStorageTrigger>(async (trigger, cursor, context, since) => {
-  const look = { source: await openSource(trigger, context), trigger, context };
-  return cursor === undefined ? begin(look, since) : goOn(look, cursor);
+  const poll = { source: await openSource(trigger, context), trigger, context };
+  return cursor === undefined ? begin(poll, since) : goOn(poll, cursor);
 });
 
 /** @throws PollError `InvalidTrigger` for a credential that leads to no files */
@@ -44,47 +44,47 @@ async function openSource(trigger: FileStorageTrigger, context: PollContext): Pr
   );
 }
 
-type Look = { source: Source; trigger: FileStorageTrigger; context: PollContext };
+type Poll = { source: Source; trigger: FileStorageTrigger; context: PollContext };
 
-async function begin({ source, context }: Look, since?: Date): Promise<Polled> {
+async function begin({ source, context }: Poll, since?: Date): Promise<Polled> {
   const known = new Known();
-  const seen = await source.look(source.first(since), { known, context, isMuch });
+  const seen = await source.poll(source.first(since), { known, context, isMuch });
   if (!seen) throw new PollError('InvalidAnswer', 'the store does not know where it has just begun');
   const { changes: waiting, position, more } = seen;
-  await context.memory.keep(encodeMemory({ known: seen.known ?? known, waiting }));
+  await context.knownItems.store(encodeState({ known: seen.known ?? known, waiting }));
   const cursor: Cursor = { place: source.place, position, taken: 0, more };
   return { events: [], cursor, more: more || waiting.length > 0 };
 }
 
-async function goOn(look: Look, given: unknown): Promise<Polled> {
-  const { source, context } = look;
+async function goOn(poll: Poll, given: unknown): Promise<Polled> {
+  const { source, context } = poll;
   const parsed = cursorSchema.safeParse(given);
-  if (!parsed.success) return beginAnew(look, 'the place up to which files were seen cannot be read');
+  if (!parsed.success) return beginAnew(poll, 'the place up to which files were seen cannot be read');
   if (parsed.data.place !== source.place)
-    return beginAnew(look, 'the credential leads to another account or bucket than before');
-  const memory = decodeMemory(await context.memory.read());
-  if (!memory) return beginAnew(look, 'what was known of the files is lost');
-  if (parsed.data.taken < memory.waiting.length) return handOn(look, memory, parsed.data);
-  const { known } = memory;
-  const seen = await source.look(parsed.data.position, { known, context, isMuch });
-  if (!seen) return beginAnew(look, source.lost);
+    return beginAnew(poll, 'the credential leads to another account or bucket than before');
+  const state = decodeState(await context.knownItems.read());
+  if (!state) return beginAnew(poll, 'what was known of the files is lost');
+  if (parsed.data.taken < state.waiting.length) return handOn(poll, state, parsed.data);
+  const { known } = state;
+  const seen = await source.poll(parsed.data.position, { known, context, isMuch });
+  if (!seen) return beginAnew(poll, source.lost);
   const { position, more, changes: waiting } = seen;
   const cursor = { ...parsed.data, position, more };
   // With nothing new what is kept stays as it is.
   if (!seen.known && waiting.length === 0) return { events: [], cursor, more };
   const next = { known: seen.known ?? known, waiting };
-  await context.memory.keep(encodeMemory(next));
-  return handOn(look, next, { ...cursor, taken: 0 });
+  await context.knownItems.store(encodeState(next));
+  return handOn(poll, next, { ...cursor, taken: 0 });
 }
 
-async function beginAnew(look: Look, baselineLost: string): Promise<Polled> {
-  return { ...(await begin(look)), baselineLost };
+async function beginAnew(poll: Poll, baselineLost: string): Promise<Polled> {
+  return { ...(await begin(poll)), baselineLost };
 }
 
 /** The next of the changes that wait, up to as many as are wanted. */
-async function handOn({ source, trigger, context }: Look, memory: Memory, cursor: Cursor): Promise<Polled> {
+async function handOn({ source, trigger, context }: Poll, state: State, cursor: Cursor): Promise<Polled> {
   const found = collect(context);
-  const { waiting } = memory;
+  const { waiting } = state;
   let { taken } = cursor;
   const polled = (): Polled => ({
     events: found.events,
@@ -97,7 +97,7 @@ async function handOn({ source, trigger, context }: Look, memory: Memory, cursor
     const files = await Promise.allSettled(batch.map(({ file }) => completed(source, file, context)));
     for (const [index, each] of batch.entries()) {
       const file = files[index];
-      // What was looked at before counts, so that a file that cannot be read holds up none that came before it.
+      // What was checked before counts, so that a file that cannot be read holds up none that came before it.
       if (file?.status === 'rejected') {
         if (taken > cursor.taken) return polled();
         throw file.reason;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { Known } from '../../files/known.ts';
 import { change, type Change } from '../../files/source.ts';
 
-export type Memory = { known: Known; waiting: Change[] };
+export type State = { known: Known; waiting: Change[] };
 
 const MOST_WAITING = 2_000;
 const MOST_WAITING_BYTES = 524_288;
@@ -19,7 +19,7 @@ export function isMuch(changes: readonly Change[]): boolean {
   return changes.length >= 50 && Buffer.byteLength(JSON.stringify(changes)) >= MOST_WAITING_BYTES;
 }
 
-export function encodeMemory({ known, waiting }: Memory): Buffer {
+export function encodeState({ known, waiting }: State): Buffer {
   const text = Buffer.from(JSON.stringify(waiting));
   const lengths = Buffer.alloc(LENGTHS);
   lengths.writeUInt32LE(FORM);
@@ -28,7 +28,7 @@ export function encodeMemory({ known, waiting }: Memory): Buffer {
 }
 
 /** Undefined for what this version cannot read. */
-export function decodeMemory(bytes: Buffer | undefined): Memory | undefined {
+export function decodeState(bytes: Buffer | undefined): State | undefined {
   if (!bytes || bytes.length < LENGTHS || bytes.readUInt32LE() !== FORM) return undefined;
   const end = LENGTHS + bytes.readUInt32LE(4);
   try {

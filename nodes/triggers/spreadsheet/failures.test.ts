@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import { told } from '../../../test/support/sheetChanges.ts';
 import { failAtEach } from '../../../test/support/sheetFaults.ts';
-import { googleLooks, sheetLooks } from '../../../test/support/sheetLooks.ts';
+import { googlePolls, sheetPolls } from '../../../test/support/sheetPolls.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
 
 let server: SheetsServer;
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const watch = (fields?: Partial<SpreadsheetTrigger>) => googleLooks(server, fields);
+const watch = (fields?: Partial<SpreadsheetTrigger>) => googlePolls(server, fields);
 
 const HEADER = ['Order', 'Item', 'Sum'];
 const ORDERS = [HEADER, ['a1', 'Lamp', 20], ['a2', 'Chair', 35], ['a3', 'Table', 120]];
@@ -30,38 +30,38 @@ test.each<[Fault, string, number | undefined]>([
   ['drop', 'Unreachable', undefined],
   ['garbage', 'InvalidAnswer', undefined],
 ])(
-  'where each of the requests fails with "%s" the look is %s, and the next one loses nothing',
+  'where each of the requests fails with "%s" the poll is %s, and the next one loses nothing',
   async (fault, reason, retryAfterSeconds) => {
     server.put('orders', ORDERS);
     const orders = watch();
-    await orders.look();
+    await orders.poll();
     server.put('orders', [...ORDERS, ['a4', 'Vase', 8]]);
     const fail = (after: number) => server.setFault(fault, { after });
     await failAtEach(orders, { requests: 3, fail }, { reason, retryAfterSeconds });
     server.setFault(undefined);
-    expect(told(await orders.look())).toEqual(['added 5 a4']);
+    expect(told(await orders.poll())).toEqual(['added 5 a4']);
   },
 );
 
-test('a server that does not answer is left when the look must end', async () => {
+test('a server that does not answer is left when the poll must end', async () => {
   server.put('orders', ORDERS);
   server.setFault('hang');
   const stop = new AbortController();
   server.onRequest(() => stop.abort(new Error('the deadline')));
-  await expect(watch().look({ signal: stop.signal })).rejects.toThrow('the deadline');
+  await expect(watch().poll({ signal: stop.signal })).rejects.toThrow('the deadline');
 });
 
 test('a spreadsheet in the bin, or that is none, or of which nobody knows, is told', async () => {
   server.put('orders', ORDERS);
-  await expect(watch({ spreadsheetId: 'other' }).look()).rejects.toMatchObject({
+  await expect(watch({ spreadsheetId: 'other' }).poll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',
   });
-  await expect(watch({ sheet: 'Bills' }).look()).rejects.toMatchObject({
+  await expect(watch({ sheet: 'Bills' }).poll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',
     message: expect.stringContaining('Bills'),
   });
   server.trash('orders');
-  await expect(watch().look()).rejects.toMatchObject({
+  await expect(watch().poll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',
     message: expect.stringContaining('bin'),
   });
@@ -74,14 +74,14 @@ test('a spreadsheet in the bin, or that is none, or of which nobody knows, is to
     { range: 'A1:B2:C3' },
     { sheet: 'Sheet1', range: 'Other!A1' },
   ])
-    await expect(watch(fields).look()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+    await expect(watch(fields).poll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
 });
 
 test('an account that cannot read spreadsheets, or that nobody has connected, is told', async () => {
   const google = { oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } } as const;
   const custom = { oauth2: { preset: 'custom', clientID: 'client' } } as const;
-  await expect(sheetLooks(custom, {}).look()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
-  await expect(sheetLooks(google, {}, null).look()).rejects.toMatchObject({
+  await expect(sheetPolls(custom, {}).poll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+  await expect(sheetPolls(google, {}, null).poll()).rejects.toMatchObject({
     reason: 'CredentialMissing',
   });
 });

@@ -4,7 +4,7 @@ import type { Cell } from '../../spreadsheet/book.ts';
 import type { RowEvent } from './diff.ts';
 import { cut, sizeOf } from './keeper.ts';
 import { named, type Values } from '../../spreadsheet/layout.ts';
-import type { Memory, PendingChange } from './state.ts';
+import type { State, PendingChange } from './state.ts';
 
 /** Where changes were seen, and how its columns are named. */
 export type Seen = {
@@ -12,7 +12,7 @@ export type Seen = {
   sheet: string;
   /** The number of the first column. */
   firstColumn: number;
-} & Pick<Memory, 'names' | 'namesBefore'>;
+} & Pick<State, 'names' | 'namesBefore'>;
 
 type Change = {
   sheet: string;

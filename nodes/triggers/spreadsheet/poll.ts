@@ -1,8 +1,8 @@
 /**
- * One look at a spreadsheet. Guarantees that each change of a row starts one run, whatever ends a look: a look that finds changes
+ * Polls a spreadsheet. Guarantees that each change of a row starts one run, whatever ends a poll: a poll that finds changes
  * remembers them and brings none; those that follow bring what is remembered, without asking the provider, and no longer than
- * that is there. A sheet that takes longer to be read than a look may take is read by several, each of which goes on where the one before
- * ended. Where nothing of the spreadsheet was changed a look costs one small request.
+ * that is there. A sheet that takes longer to be read than a poll may take is read by several, each of which continues where the one before
+ * ended. Where nothing of the spreadsheet was changed a poll costs one small request.
  */
 import * as z from 'zod';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
@@ -11,7 +11,7 @@ import { PollError, type PollContext, type Polled } from '../../poller.ts';
 import type { Book, Sheet } from '../../spreadsheet/book.ts';
 import { take } from './changes.ts';
 import { diff, type RowEvent } from './diff.ts';
-import { decodeMemory, encodeMemory, type Memory, type Remembered } from './state.ts';
+import { decodeState, encodeState, type State, type StoredState } from './state.ts';
 import { outputOf } from './output.ts';
 import { partsOf, readRows, type Before, type Reading, type Watched } from './read.ts';
 import { rangeOf, type Area, type SheetName } from '../../spreadsheet/reference.ts';
@@ -39,17 +39,17 @@ const cursorSchema = z.object({
     .optional(),
   /** When what was read of this version is read once more, and the number of the batch that is next then. */
   again: z.object({ at: z.number(), number: z.int() }).optional(),
-  /** How far a sheet was read that takes several looks: what was read is remembered. */
+  /** How far a sheet was read that takes several polls: what was read is remembered. */
   reading: z
     .object({
       /** Of the spreadsheet when it was begun. */
       version: z.string(),
       sheetId: z.string(),
-      /** The row, counted from 0, from which it goes on. */
+      /** The row, counted from 0, from which it continues. */
       next: z.int(),
     })
     .optional(),
-  /** Why it begins anew, while it could not yet. */
+  /** Why it starts over, while it could not yet. */
   lost: z.string().optional(),
   /** How often in a row it was changed while it was read. */
   torn: z.int().optional(),
@@ -59,12 +59,12 @@ const cursorSchema = z.object({
 
 type Cursor = z.infer<typeof cursorSchema>;
 
-/** As often a spreadsheet that was changed while it was read in parts is read again by the next look; then what was read counts. */
+/** As often a spreadsheet that was changed while it was read in parts is read again by the next poll; then what was read counts. */
 const MOST_TORN = 3;
 const EVENTS: readonly RowEvent[] = ['added', 'updated', 'removed'];
 const UNKNOWN = 'what the rows were is not known any more';
 
-export type Look = {
+export type Poll = {
   book: Book;
   trigger: SpreadsheetTrigger;
   context: PollContext;
@@ -72,29 +72,29 @@ export type Look = {
 };
 
 /** @throws PollError */
-export async function look(look: Look, cursor: unknown): Promise<Polled> {
+export async function poll(poll: Poll, cursor: unknown): Promise<Polled> {
   const parsed = cursorSchema.safeParse(cursor ?? {});
-  if (!parsed.success) return compare(look, { lost: 'the place up to which rows were seen cannot be read' });
+  if (!parsed.success) return compare(poll, { lost: 'the place up to which rows were seen cannot be read' });
   const from = parsed.data;
-  if (!from.batch) return compare(look, from);
-  const memory = await remembered(look.context);
-  return memory ? tell(look, memory, { ...from, batch: from.batch }) : compare(look, { lost: UNKNOWN });
+  if (!from.batch) return compare(poll, from);
+  const state = await readState(poll.context);
+  return state ? tell(poll, state, { ...from, batch: from.batch }) : compare(poll, { lost: UNKNOWN });
 }
 
-async function remembered({ memory }: PollContext): Promise<Remembered | undefined> {
-  const bytes = await memory.read();
-  return bytes && decodeMemory(bytes);
+async function readState({ knownItems }: PollContext): Promise<StoredState | undefined> {
+  const bytes = await knownItems.read();
+  return bytes && decodeState(bytes);
 }
 
 /** Brings the changes that are remembered. */
 function tell(
-  { trigger, context }: Look,
-  memory: Remembered,
+  { trigger, context }: Poll,
+  state: StoredState,
   { batch, ...from }: Cursor & { batch: NonNullable<Cursor['batch']> },
 ): Polled {
   const found = collect(context);
   const { id, title: sheet, firstColumn, number } = batch;
-  const { names, namesBefore, pending } = memory;
+  const { names, namesBefore, pending } = state;
   const seen = { spreadsheetId: id, sheet, firstColumn, names, namesBefore };
   const bounds = { maxBytes: context.maxEventBytes, ...(trigger.perRow && { most: 1 }) };
   let { done } = batch;
@@ -111,18 +111,18 @@ function tell(
 }
 
 /** Compares the rows with what is remembered of them. */
-async function compare(look: Look, from: Cursor): Promise<Polled> {
-  const { book, context, trigger } = look;
-  const place = placeOf(look);
+async function compare(poll: Poll, from: Cursor): Promise<Polled> {
+  const { book, context, trigger } = poll;
+  const place = placeOf(poll);
   const { id, version } = await book.state();
   const isDueAgain = from.again !== undefined && Date.now() >= from.again.at;
   const isSettled = from.next === undefined && !from.reading && !isDueAgain;
   if (from.version === version && isSettled) return { events: [], cursor: from, more: false };
   const watched = await watchedOf(book, place, trigger);
-  const work = () => readAndCompare(look, { id, watched, version, from });
+  const work = () => readAndCompare(poll, { id, watched, version, from });
   if (partsOf(watched).length <= 1) return work();
   const done = await turns.take(work, context.enough);
-  // Others read large sheets meanwhile: the next look asks again.
+  // Others read large sheets meanwhile: the next poll asks again.
   return done ? done.result : { events: [], cursor: from, more: true };
 }
 
@@ -130,31 +130,31 @@ const turns = createTurns();
 
 type Now = { id: string; watched: Watched; version: string; from: Cursor };
 
-async function readAndCompare(look: Look, now: Now): Promise<Polled> {
+async function readAndCompare(poll: Poll, now: Now): Promise<Polled> {
   const { watched, from } = now;
-  const { before, begun, why, kept } = await knownOf(look, now);
+  const { before, begun, why, kept } = await knownOf(poll, now);
   const version = begun?.version ?? now.version;
-  const reading = await readRows(watched, { before, begun, enough: look.context.enough });
+  const reading = await readRows(watched, { before, begun, enough: poll.context.enough });
   if (reading.next !== undefined)
-    return goOnLater(look, { ...now, from: kept, version }, { before, reading });
+    return goOnLater(poll, { ...now, from: kept, version }, { before, reading });
   // What was changed while it was read in parts may be rows of two states.
   const isInParts = begun !== undefined || partsOf(watched).length > 1;
   const { torn = 0 } = kept;
   if (isInParts && torn < MOST_TORN && (await watched.book.state()).version !== version)
     return { events: [], cursor: { ...kept, torn: torn + 1 }, more: false };
-  const settled = await settle(look, { ...now, from, version }, { before, reading });
+  const settled = await settle(poll, { ...now, from, version }, { before, reading });
   return why === undefined ? settled : { ...settled, baselineLost: why };
 }
 
-/** What the rows were, what looks before this one read of what they are, and what of the cursor stays while they are read. */
-async function knownOf({ context }: Look, now: Now) {
+/** What the rows were, what polls before this one read of what they are, and what of the cursor stays while they are read. */
+async function knownOf({ context }: Poll, now: Now) {
   const { watched, from } = now;
   const isBegun = from.sheetId !== undefined;
   const isSame = from.sheetId === watched.sheet.id;
-  const memory = isBegun || from.reading ? await remembered(context) : undefined;
-  const why = from.lost ?? whyLost({ isBegun, isSame, isKnown: memory !== undefined });
-  const before = isBegun && isSame && memory ? { names: memory.names, rows: memory.rows() } : undefined;
-  const begun = memory && begunOf(now, memory);
+  const state = isBegun || from.reading ? await readState(context) : undefined;
+  const why = from.lost ?? whyLost({ isBegun, isSame, isKnown: state !== undefined });
+  const before = isBegun && isSame && state ? { names: state.names, rows: state.rows() } : undefined;
+  const begun = state && begunOf(now, state);
   const { reading, ...rest } = from;
   // What was read of another state than this one counts for nothing.
   const torn = (from.torn ?? 0) + (reading && !begun ? 1 : 0);
@@ -162,23 +162,23 @@ async function knownOf({ context }: Look, now: Now) {
   return { before, begun, why, kept };
 }
 
-/** What looks before this one read, where it is worth to go on with it. */
-function begunOf({ version, watched, from: { reading, torn = 0 } }: Now, memory: Remembered) {
-  const rows = memory.begun();
+/** What polls before this one read, where it is worth to continue with it. */
+function begunOf({ version, watched, from: { reading, torn = 0 } }: Now, state: StoredState) {
+  const rows = state.begun();
   if (!rows || reading?.sheetId !== watched.sheet.id) return undefined;
   return reading.version === version || torn >= MOST_TORN ? { ...rows, ...reading } : undefined;
 }
 
 /** Remembers what was read so far. */
 async function goOnLater(
-  { context }: Look,
+  { context }: Poll,
   { watched, version, from }: Now,
   { before, reading }: Compared,
 ): Promise<Polled> {
   context.signal.throwIfAborted();
   const { names, rows, next = 0 } = reading;
-  const memory = { names: before?.names, rows: before?.rows ?? [], pending: [], begun: { names, rows } };
-  await context.memory.keep(await encodeMemory(memory, (row) => reading.isSpare(row)));
+  const state = { names: before?.names, rows: before?.rows ?? [], pending: [], begun: { names, rows } };
+  await context.knownItems.store(await encodeState(state, (row) => reading.isSpare(row)));
   const progress = { version, sheetId: watched.sheet.id, next };
   return { events: [], cursor: { ...from, reading: progress }, more: true };
 }
@@ -195,7 +195,7 @@ type Compared = { before: Before | undefined; reading: Reading };
 
 /** Remembers what the rows are now, and what happened to them. */
 async function settle(
-  { book: { lagMs }, trigger, context }: Look,
+  { book: { lagMs }, trigger, context }: Poll,
   { id, watched: { sheet, area }, version, from }: Now,
   { before, reading }: Compared,
 ): Promise<Polled> {
@@ -206,8 +206,8 @@ async function settle(
   const changes = !before || isIncomparable ? [] : diff(before.rows, rows, isKeyed);
   const taken = take(changes, rows, new Set(trigger.events?.length ? trigger.events : EVENTS));
   const { pending, isPart } = taken;
-  const next: Memory = { names, namesBefore: before?.names, rows: taken.rows, pending };
-  await context.memory.keep(await encodeMemory(next));
+  const next: State = { names, namesBefore: before?.names, rows: taken.rows, pending };
+  await context.knownItems.store(await encodeState(next));
   const { number, ...rest } = readOf(from, version, lagMs);
   const cursor: Cursor = { version, sheetId: sheet.id, ...rest };
   if (pending.length === 0) return { events: [], cursor, more: false };
@@ -239,7 +239,7 @@ async function watchedOf(
 type Place = { name: SheetName; area: Area | undefined };
 
 /** @throws PollError `InvalidTrigger` */
-function placeOf({ trigger: { sheet, range }, gid }: Look): Place {
+function placeOf({ trigger: { sheet, range }, gid }: Poll): Place {
   const { title: inRange, area } = range === undefined ? {} : rangeOf(range);
   if (sheet !== undefined && inRange !== undefined && sheet !== inRange)
     throw new PollError('InvalidTrigger', 'sheet and range name two sheets: leave one of them out');

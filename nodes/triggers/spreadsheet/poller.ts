@@ -4,7 +4,7 @@ import type { CredentialAccess } from '../../node.ts';
 import type { Wire } from '../../http/request.ts';
 import { createPoller, PollError } from '../../poller.ts';
 import { findProvider, titlesFor } from '../../providers/register.ts';
-import { look } from './poll.ts';
+import { poll } from './poll.ts';
 
 export const spreadsheetPoller = createPoller<SpreadsheetTrigger>(async (trigger, cursor, context) => {
   const credential = await context.credential(trigger.credential);
@@ -13,7 +13,7 @@ export const spreadsheetPoller = createPoller<SpreadsheetTrigger>(async (trigger
   const signal = AbortSignal.any([context.signal, over.signal]);
   const opened = await open(credential, trigger, { egress: context.egress, signal });
   try {
-    return await look({ ...opened, trigger, context }, cursor);
+    return await poll({ ...opened, trigger, context }, cursor);
   } finally {
     over.abort();
   }

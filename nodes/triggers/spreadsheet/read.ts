@@ -1,13 +1,13 @@
 /**
  * Reads the rows of a sheet, a part of it at a time, into what is to be remembered of them. Guarantees that no more than a few parts and
- * what is remembered are in memory, however large the sheet is, that one large sheet is read at a time, and that a look which takes
- * long or fails in the middle gives what it read, so that the next one goes on from there.
+ * what is remembered are in memory, however large the sheet is, that one large sheet is read at a time, and that a poll which takes
+ * long or fails in the middle gives what it read, so that the next one continues from there.
  */
 import { PollError } from '../../poller.ts';
 import type { Book, Cell, Sheet } from '../../spreadsheet/book.ts';
 import { asBefore, keyIndexOf, movesFrom, namesOf, type Moved } from '../../spreadsheet/layout.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
-import { MOST_ROWS, type Begun, type Memory } from './state.ts';
+import { MOST_ROWS, type Begun, type State } from './state.ts';
 import type { Area } from '../../spreadsheet/reference.ts';
 import { createIds, digestOf, trimmed, type Row } from './rows.ts';
 
@@ -21,14 +21,14 @@ export type Watched = {
 };
 
 /** What is remembered of the sheet. */
-export type Before = Pick<Memory, 'names' | 'rows'>;
+export type Before = Pick<State, 'names' | 'rows'>;
 
 export type Reading = {
   names: readonly string[] | undefined;
   rows: Row[];
   /** Columns are gone and nothing identifies rows, so that nobody can say what happened to them. */
   isIncomparable: boolean;
-  /** The row, counted from 0, from which the next look goes on; left out where all were read. */
+  /** The row, counted from 0, from which the next poll continues; left out where all were read. */
   next?: number;
   /** Whether the cells of the row are only kept as there is room for those of all. */
   isSpare(row: Row): boolean;
@@ -57,9 +57,9 @@ export function partsOf({ book, area }: Pick<Watched, 'book' | 'area'>): Area[] 
 
 type Asked = {
   before: Before | undefined;
-  /** What looks before this one read of it, up to that row. */
+  /** What polls before this one read of it, up to that row. */
   begun?: (Begun & { next: number }) | undefined;
-  /** Aborted when the look is to end with what it has. */
+  /** Aborted when the poll is to end with what it has. */
   enough: AbortSignal;
 };
 
@@ -180,7 +180,7 @@ type Part = { cells: Cell[][]; area: Area };
 
 /**
  * The cells of each part, in order; a few are asked for before their turn. Once there was one, a failure ends them, and so does `enough`:
- * the next look asks again for what did not come.
+ * the next poll asks again for what did not come.
  */
 async function* inTurn(
   { book, sheet }: Watched,

@@ -1,12 +1,12 @@
-/** Sheets that take longer to be read than a look may take. */
+/** Sheets that take longer to be read than a poll may take. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import { changesOf } from '../../../test/support/sheetChanges.ts';
-import { googleLooks } from '../../../test/support/sheetLooks.ts';
+import { googlePolls } from '../../../test/support/sheetPolls.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
 import type { Polled } from '../../poller.ts';
-import { decodeMemory, encodeMemory } from './state.ts';
+import { decodeState, encodeState } from './state.ts';
 import { DIGEST_BYTES, type Row } from './rows.ts';
 
 let server: SheetsServer;
@@ -15,9 +15,9 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const watch = (fields?: Partial<SpreadsheetTrigger>) => googleLooks(server, fields);
+const watch = (fields?: Partial<SpreadsheetTrigger>) => googlePolls(server, fields);
 
-/** So short is the time of a look that it reads one part. */
+/** So short is the time of a poll that it reads one part. */
 const slow = { enough: AbortSignal.abort() };
 /** 500 rows a part. */
 const WIDE = { columnCount: 200 };
@@ -28,27 +28,27 @@ const readsOf = ({ requests }: SheetsServer) =>
 
 const told = (polled: Polled) => changesOf(polled).map(({ event, row }) => `${event} ${row}`);
 
-test('it is read by several looks, each of which goes on where the one before ended', async () => {
+test('it is read by several polls, each of which goes on where the one before ended', async () => {
   server.put('orders', [HEADER, ...rowsOf(1_700)], WIDE);
   const orders = watch({ keyColumn: 'Order' });
   for (const next of [500, 1_000, 1_500])
-    expect(await orders.lookOnce(slow)).toMatchObject({
+    expect(await orders.pollOnce(slow)).toMatchObject({
       events: [],
       more: true,
       cursor: { reading: { next } },
     });
-  expect(await orders.lookOnce(slow)).toMatchObject({ events: [], more: false });
+  expect(await orders.pollOnce(slow)).toMatchObject({ events: [], more: false });
   expect(readsOf(server)).toEqual(['A1', 'A501', 'A1001', 'A1501']);
-  expect((await orders.lookOnce(slow)).more).toBe(false);
+  expect((await orders.pollOnce(slow)).more).toBe(false);
   const rows = rowsOf(1_700);
   rows.splice(1_200, 1);
   server.put('orders', [HEADER, ...rows, ['new', 'x']], WIDE);
   server.requests.length = 0;
-  expect(told(await orders.look(slow))).toEqual(['removed 1202', 'added 1701']);
+  expect(told(await orders.poll(slow))).toEqual(['removed 1202', 'added 1701']);
   expect(readsOf(server)).toEqual(['A1', 'A501', 'A1001', 'A1501']);
 });
 
-test('what several looks find is what one finds, whatever happened to rows and columns', async () => {
+test('what several polls find is what one finds, whatever happened to rows and columns', async () => {
   const many = rowsOf(1_200).map(([key = '', text = ''], index) => [
     // One key stands there three times, in each part once.
     index % 450 === 20 ? 'twice' : key,
@@ -69,7 +69,7 @@ test('what several looks find is what one finds, whatever happened to rows and c
     const [quickly, slowly] = [watch(fields), watch(fields)];
     for (const state of states) {
       server.put('orders', state, WIDE);
-      const [quick, late] = [await quickly.look(), await slowly.look(slow)];
+      const [quick, late] = [await quickly.poll(), await slowly.poll(slow)];
       expect(late.events).toEqual(quick.events);
     }
   }
@@ -80,72 +80,72 @@ test('what was read before a failure in the middle is not read again', async () 
   const orders = watch();
   server.setFault('tooManyRequests', { path: 'A1001' });
   const error = { reason: 'RateLimited', retryAfterSeconds: 17 };
-  await expect(orders.look()).rejects.toMatchObject(error);
+  await expect(orders.poll()).rejects.toMatchObject(error);
   expect(readsOf(server)).toEqual(expect.arrayContaining(['A1', 'A501', 'A1001']));
   server.requests.length = 0;
-  await expect(orders.look()).rejects.toMatchObject(error);
+  await expect(orders.poll()).rejects.toMatchObject(error);
   server.setFault(undefined);
-  expect(await orders.look()).toMatchObject({ events: [], more: false });
+  expect(await orders.poll()).toMatchObject({ events: [], more: false });
   expect(readsOf(server)).toEqual(expect.arrayContaining(['A1001', 'A1501']));
   expect(readsOf(server)).not.toEqual(expect.arrayContaining(['A501']));
 });
 
-test('a part that does not come ends the look that has another one, and has the next one for itself', async () => {
+test('a part that does not come ends the poll that has another one, and has the next one for itself', async () => {
   server.put('orders', [HEADER, ...rowsOf(1_200)], WIDE);
   const orders = watch();
   server.setFault('hang', { path: 'A501' });
   const enough = new AbortController();
   server.onRequest((request) => request.includes('A501') && enough.abort());
-  expect(await orders.lookOnce({ enough: enough.signal })).toMatchObject({
+  expect(await orders.pollOnce({ enough: enough.signal })).toMatchObject({
     more: true,
     cursor: { reading: { next: 500 } },
   });
   const deadline = new AbortController();
   server.onRequest((request) => request.includes('A501') && deadline.abort(new Error('the deadline')));
-  await expect(orders.lookOnce({ ...slow, signal: deadline.signal })).rejects.toThrow('the deadline');
+  await expect(orders.pollOnce({ ...slow, signal: deadline.signal })).rejects.toThrow('the deadline');
   server.onRequest(undefined);
   server.setFault(undefined);
-  expect(await orders.look()).toMatchObject({ events: [], more: false });
+  expect(await orders.poll()).toMatchObject({ events: [], more: false });
 });
 
-test('changed between two looks it is begun anew, three times at most, and nothing is lost', async () => {
+test('changed between two polls it is begun anew, three times at most, and nothing is lost', async () => {
   const rows = rowsOf(1_200);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch({ keyColumn: 'Order' });
-  await orders.look();
+  await orders.poll();
   const found: string[] = [];
   server.requests.length = 0;
-  const perLook: (number | undefined)[] = [];
-  for (let look = 0; look < 9; look += 1) {
-    server.put('orders', [HEADER, ...rows, ...Array.from({ length: look + 1 }, (_, n) => [`new${n}`])], WIDE);
-    const polled = await orders.lookOnce(slow);
-    perLook.push((polled.cursor as { reading?: { next: number } }).reading?.next);
+  const perPoll: (number | undefined)[] = [];
+  for (let poll = 0; poll < 9; poll += 1) {
+    server.put('orders', [HEADER, ...rows, ...Array.from({ length: poll + 1 }, (_, n) => [`new${n}`])], WIDE);
+    const polled = await orders.pollOnce(slow);
+    perPoll.push((polled.cursor as { reading?: { next: number } }).reading?.next);
     found.push(...told(polled));
   }
   // Three times from the beginning, and then on.
-  expect(perLook.slice(0, 6)).toEqual([500, 500, 500, 500, 1_000, undefined]);
-  found.push(...told(await orders.look()));
+  expect(perPoll.slice(0, 6)).toEqual([500, 500, 500, 500, 1_000, undefined]);
+  found.push(...told(await orders.poll()));
   expect(found).toEqual(Array.from({ length: 9 }, (_, n) => `added ${1_202 + n}`));
 });
 
-test('a look that is killed in the middle is made again, and what was remembered in vain is read again', async () => {
+test('a poll that is killed in the middle is made again, and what was remembered in vain is read again', async () => {
   const rows = rowsOf(1_200);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch();
-  await orders.lookOnce(slow);
+  await orders.pollOnce(slow);
   const first = await orders.state();
   orders.goBackTo({ ...first, bytes: undefined });
-  expect(await orders.look(slow)).toMatchObject({ events: [], more: false });
+  expect(await orders.poll(slow)).toMatchObject({ events: [], more: false });
   server.put('orders', [HEADER, ...rows.slice(1)], WIDE);
-  await orders.lookOnce(slow);
+  await orders.pollOnce(slow);
   const second = await orders.state();
-  await orders.lookOnce(slow);
+  await orders.pollOnce(slow);
   orders.goBackTo(second);
-  expect(told(await orders.look(slow))).toEqual(['removed 2']);
+  expect(told(await orders.poll(slow))).toEqual(['removed 2']);
   server.put('orders', [HEADER, ...rows.slice(2)], WIDE);
-  await orders.lookOnce(slow);
+  await orders.pollOnce(slow);
   orders.goBackTo({ ...(await orders.state()), bytes: Buffer.from('damaged') });
-  const polled = await orders.look(slow);
+  const polled = await orders.poll(slow);
   expect(polled).toMatchObject({ events: [], baselineLost: expect.stringContaining('not known') });
 });
 
@@ -161,9 +161,9 @@ test('what is remembered of the largest sheet has room, also of one that nothing
   const rows = Array.from({ length: 100_000 }, row);
   const changed = new Set(rows.slice(90_000));
   const begun = { names: ['A'], rows };
-  const bytes = await encodeMemory({ names: ['A'], rows, pending: [], begun }, (each) => !changed.has(each));
+  const bytes = await encodeState({ names: ['A'], rows, pending: [], begun }, (each) => !changed.has(each));
   expect(bytes.length).toBeLessThanOrEqual(8 * 2 ** 20);
-  const read = (await decodeMemory(bytes))?.begun();
+  const read = (await decodeState(bytes))?.begun();
   expect(read?.rows.slice(90_000)).toEqual(rows.slice(90_000));
   expect(read?.rows[0]).toEqual({ ...rows[0], cells: undefined });
 });

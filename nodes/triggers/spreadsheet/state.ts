@@ -24,7 +24,7 @@ export type Begun = {
   rows: readonly Row[];
 };
 
-export type Memory = {
+export type State = {
   /** The names of the columns; undefined where the first row names none. */
   names?: readonly string[] | undefined;
   rows: readonly Row[];
@@ -73,22 +73,22 @@ type Head = z.infer<typeof headSchema>;
 const LENGTH_BYTES = 4;
 
 /** `isSpare`: whether the cells of a row that was read so far may be left out. */
-export async function encodeMemory(
-  memory: Memory,
+export async function encodeState(
+  state: State,
   isSpare: (row: Row) => boolean = () => false,
 ): Promise<Buffer> {
-  const bytes = await encode(memory);
-  if (bytes.length <= KEPT_BYTES || !memory.begun) return bytes;
-  const { begun } = memory;
+  const bytes = await encode(state);
+  if (bytes.length <= KEPT_BYTES || !state.begun) return bytes;
+  const { begun } = state;
   const rows = begun.rows.map((row) => (isSpare(row) ? withoutCells(row) : row));
-  return encode({ ...memory, rows: memory.rows.map(withoutCells), begun: { ...begun, rows } });
+  return encode({ ...state, rows: state.rows.map(withoutCells), begun: { ...begun, rows } });
 }
 
 function withoutCells({ cells: _cells, isCut: _isCut, ...row }: Row): Row {
   return row;
 }
 
-async function encode({ names, namesBefore, rows, pending, begun }: Memory): Promise<Buffer> {
+async function encode({ names, namesBefore, rows, pending, begun }: State): Promise<Buffer> {
   const isWhole = rows.every((row) => row.cells !== undefined);
   const head = Buffer.from(
     JSON.stringify({
@@ -116,13 +116,13 @@ async function encode({ names, namesBefore, rows, pending, begun }: Memory): Pro
 const MOST_BYTES = 32 * 2 ** 20;
 
 /** What is remembered; its rows take ten times as much as their bytes, so they are made when they are asked for. */
-export type Remembered = Omit<Memory, 'rows' | 'begun'> & {
+export type StoredState = Omit<State, 'rows' | 'begun'> & {
   rows(): Row[];
   begun(): Begun | undefined;
 };
 
 /** Undefined where the bytes are none of ours, or were damaged. */
-export async function decodeMemory(bytes: Buffer): Promise<Remembered | undefined> {
+export async function decodeState(bytes: Buffer): Promise<StoredState | undefined> {
   try {
     const all: Buffer = await promisify(inflateRaw)(bytes, { maxOutputLength: MOST_BYTES });
     const start = LENGTH_BYTES + all.readUInt32BE(0);

@@ -1,15 +1,15 @@
-/** Looks at a store of files, as the poll pod would make them one after the other: cursor and memory go on. */
+/** Looks at a store of files, as the poll pod would make them one after the other: cursor and memory continue. */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { FileStorageTrigger } from '../../api/trigger.ts';
 import { filePoller } from '../../nodes/triggers/files/poller.ts';
 import type { PollContext, Polled } from '../../nodes/poller.ts';
 import { Secret } from '../../nodes/secret.ts';
-import { createLookMemory } from './lookMemory.ts';
+import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';
 
 /** `secrets`: what there is, by its key, `access_token` for that of an account; all else is missing. */
-export function fileLooks(
+export function filePolls(
   spec: CredentialSpec,
   secrets: Record<string, string>,
   fields: Partial<FileStorageTrigger> = {},
@@ -24,12 +24,12 @@ export function fileLooks(
       return new Secret(value);
     },
   };
-  const memory = createLookMemory();
+  const memory = createKnownItems();
   let kept = 0;
   let cursor: unknown;
   return {
-    /** One look; what it brings counts from then on. */
-    look: async (context: Partial<PollContext> = {}, since?: Date): Promise<Polled> => {
+    /** One poll; what it brings counts from then on. */
+    poll: async (context: Partial<PollContext> = {}, since?: Date): Promise<Polled> => {
       const whole: PollContext = {
         credential: async () => credential,
         egress: localEgress,
@@ -38,22 +38,22 @@ export function fileLooks(
         limit: 100,
         maxEventBytes: 524_288,
         maxBytes: 4_194_304,
-        memory: {
+        knownItems: {
           read: () => memory.read(),
-          keep: (bytes) => {
+          store: (bytes) => {
             kept += 1;
-            return memory.keep(bytes);
+            return memory.store(bytes);
           },
         },
         log: { info: () => undefined, warn: () => undefined },
         ...context,
       };
       const polled = await filePoller.poll({ credential: 'files', ...fields }, cursor, whole, since);
-      // It goes through JSON between two looks.
+      // It goes through JSON between two polls.
       cursor = JSON.parse(JSON.stringify(polled.cursor));
       return polled;
     },
-    /** Has the next look begin where another one ended. */
+    /** Makes the next poll begin where another one ended. */
     goBackTo: (earlier: unknown) => void (cursor = earlier),
     /** How often something was kept. */
     kept: () => kept,
@@ -63,12 +63,12 @@ export function fileLooks(
 
 type Shown = { event: string; file: Record<string, unknown> };
 
-/** What the events of a look show. */
+/** What the events of a poll show. */
 export function shownIn({ events }: Polled): Shown[] {
   return events.map(({ output }) => output.data_content as Shown);
 }
 
-/** The events of a look in short: `added reports/a.txt`. */
+/** The events of a poll in short: `added reports/a.txt`. */
 export function inShort(polled: Polled): string[] {
   return shownIn(polled).map(({ event, file }) => `${event} ${String(file['id'])}`);
 }

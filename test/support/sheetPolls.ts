@@ -1,29 +1,29 @@
-/** Looks at a spreadsheet, as the poll pod would make them one after the other: cursor and memory go on. */
+/** Looks at a spreadsheet, as the poll pod would make them one after the other: cursor and memory continue. */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
 import type { PollContext, Polled } from '../../nodes/poller.ts';
 import { Secret } from '../../nodes/secret.ts';
 import { spreadsheetPoller } from '../../nodes/triggers/spreadsheet/poller.ts';
-import { createLookMemory } from './lookMemory.ts';
+import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';
 
-export type SheetLooks = {
-  /** One look, and whatever follows at once: what they brought together. What they brought counts from then on. */
-  look(context?: Partial<PollContext>): Promise<Polled>;
-  /** One look alone. */
-  lookOnce(context?: Partial<PollContext>): Promise<Polled>;
-  /** Has the next look find this cursor and what was remembered with it, as after a look that was killed. */
+export type SheetPolls = {
+  /** One poll, and whatever follows at once: what they brought together. What they brought counts from then on. */
+  poll(context?: Partial<PollContext>): Promise<Polled>;
+  /** One poll alone. */
+  pollOnce(context?: Partial<PollContext>): Promise<Polled>;
+  /** Has the next poll find this cursor and what was remembered with it, as after a poll that was killed. */
   goBackTo(state: { cursor: unknown; bytes: Buffer | undefined }): void;
   state(): Promise<{ cursor: unknown; bytes: Buffer | undefined }>;
 };
 
 /** `token`: what the account has; null where nobody has connected it. */
-export function sheetLooks(
+export function sheetPolls(
   spec: CredentialSpec,
   fields: Partial<SpreadsheetTrigger>,
   token: string | null = 'good-token',
-): SheetLooks {
+): SheetPolls {
   const credential = {
     name: 'sheets',
     spec,
@@ -33,9 +33,9 @@ export function sheetLooks(
     },
   };
   const trigger = { credential: 'sheets', spreadsheetId: 'orders', ...fields };
-  let memory = createLookMemory();
+  let knownItems = createKnownItems();
   let cursor: unknown;
-  const lookOnce = async (context: Partial<PollContext> = {}): Promise<Polled> => {
+  const pollOnce = async (context: Partial<PollContext> = {}): Promise<Polled> => {
     const whole: PollContext = {
       credential: async () => credential,
       egress: localEgress,
@@ -44,35 +44,35 @@ export function sheetLooks(
       limit: 100,
       maxEventBytes: 524_288,
       maxBytes: 4_194_304,
-      memory,
+      knownItems,
       log: { info: () => undefined, warn: () => undefined },
       ...context,
     };
     const polled = await spreadsheetPoller.poll(trigger, cursor, whole);
-    // It goes through JSON between two looks.
+    // It goes through JSON between two polls.
     cursor = polled.cursor === undefined ? undefined : JSON.parse(JSON.stringify(polled.cursor));
     return polled;
   };
   return {
-    lookOnce,
-    look: async (context) => {
+    pollOnce,
+    poll: async (context) => {
       const events: Polled['events'][number][] = [];
       for (;;) {
-        const polled = await lookOnce(context);
+        const polled = await pollOnce(context);
         events.push(...polled.events);
         if (!polled.more) return { ...polled, events };
       }
     },
-    state: async () => ({ cursor, bytes: await memory.read() }),
+    state: async () => ({ cursor, bytes: await knownItems.read() }),
     goBackTo: (state) => {
       cursor = state.cursor;
-      memory = createLookMemory();
-      if (state.bytes) void memory.keep(state.bytes);
+      knownItems = createKnownItems();
+      if (state.bytes) void knownItems.store(state.bytes);
     },
   };
 }
 
 /** The same at a server of Google Sheets. */
-export function googleLooks(server: { url: string }, fields: Partial<SpreadsheetTrigger> = {}): SheetLooks {
-  return sheetLooks({ oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } }, fields);
+export function googlePolls(server: { url: string }, fields: Partial<SpreadsheetTrigger> = {}): SheetPolls {
+  return sheetPolls({ oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } }, fields);
 }

@@ -1,14 +1,14 @@
-/** One look at a mail account, as the poll pod would make it. */
+/** One poll at a mail account, as the poll pod would make it. */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { mailPoller } from '../../nodes/triggers/mail.ts';
 import type { PollContext, Polled } from '../../nodes/poller.ts';
 import { Secret } from '../../nodes/secret.ts';
-import { createLookMemory } from './lookMemory.ts';
+import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';
 
-export type Look = Polled;
+export type Poll = Polled;
 
 type Options = {
   cursor: unknown;
@@ -17,12 +17,12 @@ type Options = {
   since?: Date | undefined;
 };
 
-/** `secrets`: what there is, by its key, `access_token` for that of an account; all else is missing. The cursor goes through JSON, as it does between two looks. */
+/** `secrets`: what there is, by its key, `access_token` for that of an account; all else is missing. The cursor goes through JSON, as it does between two polls. */
 export function lookAt(
   spec: CredentialSpec,
   secrets: Record<string, string>,
   { cursor, fields = {}, context = {}, since }: Options,
-): Promise<Look> {
+): Promise<Poll> {
   const credential = {
     name: 'mail',
     spec,
@@ -42,7 +42,7 @@ export function lookAt(
     limit: 100,
     maxEventBytes: 524_288,
     maxBytes: 4_194_304,
-    memory: createLookMemory(),
+    knownItems: createKnownItems(),
     log: { info: () => undefined, warn: () => undefined },
     ...context,
   };

@@ -1,4 +1,7 @@
-/** What trying a credential is: one harmless request, as those that use it would make it. It ends within its deadline. */
+/**
+ * The contract of credential checks: one harmless request, as triggers and skills would send it, that ends
+ * within its deadline.
+ */
 import type { CheckReason, CheckResult } from '../api/check.ts';
 import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { Egress } from './egress/egress.ts';
@@ -81,7 +84,10 @@ function checkError(error: unknown): unknown {
   return new CheckError(OF_FAILURES[kind] ?? 'Unreachable', message, { retryAfterMs });
 }
 
-/** What the errors of steps mean for a credential; whatever else there is lies with the provider, and may pass. */
+/**
+ * What the errors of steps mean for a credential; whatever else there is lies with the provider, and may
+ * pass.
+ */
 const REASONS: Partial<Record<FailureReason, CheckReason>> = {
   CredentialMissing: 'KeyMissing',
   CredentialRejected: 'Rejected',
@@ -116,7 +122,10 @@ export function ask(
   return callJson({ method: 'GET', ...call, limit: LIMIT }, context);
 }
 
-/** The error for an answer that a working credential does not get. `what`: what was refused, such as "the API key". */
+/**
+ * The error for an answer that a working credential does not get. `what`: what was refused, such as "the API
+ * key".
+ */
 export function refusal(
   { host, status, headers, json }: JsonAnswer,
   what: string,

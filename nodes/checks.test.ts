@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { accessTo, check, KEY, ref, signal, WRONG, startOtherSide } from '../test/support/checking.ts';
+import { accessTo, check, KEY, ref, signal, WRONG, startProvider } from '../test/support/checking.ts';
 import { sendJson } from '../test/support/listen.ts';
 import { startMailServer } from '../test/support/mailServer.ts';
 import { startModelServer } from '../test/support/modelServer.ts';
@@ -13,7 +13,7 @@ import { resultOf } from './check.ts';
 import { checkOpenai } from './providers/openai/check.ts';
 import { canBeChecked, checkCredential } from './checks.ts';
 
-const side = await startOtherSide();
+const side = await startProvider();
 const mailbox = await startMailServer({ username: 'orders', password: KEY });
 const open = await startMailServer();
 const model = await startModelServer({ apiKey: KEY });
@@ -32,7 +32,7 @@ const smtp = (port: number, login: object = { username: 'orders', passwordRef: r
 test('a mail account works when the server takes its login, and no mail is sent', async () => {
   expect(await check(smtp(mailbox.smtpPort))).toEqual({
     works: true,
-    message: '127.0.0.1 took the login.',
+    message: '127.0.0.1 accepted the login.',
     account: 'orders',
   });
   expect(mailbox.messages).toEqual([]);
@@ -94,7 +94,7 @@ test('a server without a list of models is asked a question that lacks everythin
   expect(await check(openai(side.url), { key: 'wrong-key' })).toMatchObject(WRONG);
 });
 
-test('an address at which there is nothing of a model is told as that', async () => {
+test('an address at which there is nothing of a model is reported as such', async () => {
   side.answer(404, {});
   const result = await check(openai(side.url));
   expect(result).toMatchObject({ works: false, reason: 'Unreachable' });
@@ -112,7 +112,7 @@ test('a key that no header can hold is Rejected, and not sent', async () => {
   expect(side.seen).toEqual([]);
 });
 
-test('a secret that is empty is told as a missing key', async () => {
+test('a secret that is empty is reported as a missing key', async () => {
   const { StepError } = await import('../api/reasons.ts');
   const access = {
     ...accessTo(openai(side.url), {}),
@@ -160,7 +160,7 @@ test('an HTTP credential is not sent on by a redirect', async () => {
   expect(side.seen).toEqual(['GET /me']);
 });
 
-test('what a credential lacks is told as a missing scope', async () => {
+test('what a credential lacks is reported as a missing scope', async () => {
   side.answer(403, {}, { 'www-authenticate': 'Bearer realm="x", error="insufficient_scope", scope="read"' });
   expect(await check(bearer(side.url))).toMatchObject({ works: false, reason: 'MissingScope' });
 });

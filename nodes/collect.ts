@@ -1,14 +1,17 @@
-/** Gathers the events of a poll, up to as many and as many bytes as are wanted. The first event is taken whatever it has. */
+/**
+ * Collects the events of a poll up to the limits of their number and bytes. The first event is always
+ * accepted.
+ */
 import type { PollContext, PolledEvent } from './poller.ts';
 
 export type Collection = {
   readonly events: readonly PolledEvent[];
   isFull(): boolean;
-  /** Whether the event was taken; where it was not, the poll ends before it. */
+  /** Whether the event was accepted. If not, the poll ends before it. */
   add(event: PolledEvent): boolean;
 };
 
-/** An empty collection for one poll. */
+/** Creates the collection of one poll. */
 export function collect({ limit, maxBytes }: Pick<PollContext, 'limit' | 'maxBytes'>): Collection {
   const events: PolledEvent[] = [];
   let room = maxBytes;
@@ -24,7 +27,10 @@ export function collect({ limit, maxBytes }: Pick<PollContext, 'limit' | 'maxByt
   };
 }
 
-/** Waits for the work for as long as it is not enough: what is under way then is left to the next poll. Throws the signal's reason. */
+/**
+ * Waits for the work until `enough` is aborted, and rejects with its reason then. The next poll repeats the
+ * work.
+ */
 export async function untilEnough<T>(work: Promise<T>, enough: AbortSignal): Promise<T> {
   let stop = () => {};
   const ended = new Promise<never>((_resolve, reject) => {

@@ -1,33 +1,38 @@
-/** What a poller is to those who call it: a poll of an account brings events and from where to continue; every failure is a `PollError`. */
+/**
+ * The contract of pollers: a poll of an account returns events and the cursor from which the next poll
+ * continues. Every failure is a `PollError`.
+ */
 import type { NodeOutput } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
 import { Failure, type FailureKind } from './http/failure.ts';
 import type { CredentialAccess, NodeLog } from './node.ts';
 
 export type PolledEvent = {
-  /** The same whenever the same event is seen; no other event of the trigger has it. */
+  /**
+   * Identifies the event in its trigger: the same in every poll that returns it, and that of no other event.
+   */
   key: string;
   output: NodeOutput;
 };
 
-/** What a poll of an account brings. */
+/** The result of a poll. */
 export type Polled = {
   /** Oldest first, at most `limit`. */
   events: readonly PolledEvent[];
-  /** From where to continue, once the events were submitted: JSON, small (<= 3 KiB). */
+  /** Where the next poll continues, once the events were submitted: JSON of at most 3 KiB. */
   cursor: unknown;
-  /** More is waiting: poll again at once. */
+  /** There is more to read: poll again at once. */
   more: boolean;
-  /** The old cursor means nothing any more: why, in words. Then `events` is empty and `cursor` a new baseline. */
+  /** Why the previous cursor is void, in words. Then `events` is empty, and `cursor` a new baseline. */
   baselineLost?: string;
 };
 
-/** What a trigger remembers beside its cursor, where that is too large for one: at most 8 MiB. */
+/** What a poller stores beside its cursor if it is too large for one: at most 8 MiB. */
 export type KnownItems = {
-  /** What was kept with the cursor that this poll was given; undefined if there is none, or where it was lost. */
+  /** What was stored with the cursor of this poll; undefined if nothing was, or it was lost. */
   read(): Promise<Buffer | undefined>;
   /**
-   * Keeps the bytes with the cursor that this poll brings; without a call, what was kept before stays.
+   * Stores the bytes with the cursor that this poll returns. Without a call the stored bytes stay.
    * @throws PollError `TooLarge`, `ProjectFull`
    */
   store(bytes: Buffer): Promise<void>;
@@ -36,17 +41,17 @@ export type KnownItems = {
 export type PollContext = {
   /** A credential of the project. Throws a StepError `CredentialMissing`. */
   credential(name: string): Promise<CredentialAccess>;
-  /** Where the poller may connect to. Every connection goes through it. */
+  /** Decides where the poller may connect to. Every connection goes through it. */
   egress: Egress;
-  /** Aborted when this poll must end. What it brings after that is not used. */
+  /** Aborted when the poll must end. Its result is not used after that. */
   signal: AbortSignal;
-  /** Aborted some time before that: whoever has got further by then ends the poll, with `more`, so that the next one continues from there. */
+  /** Aborted some time before: a poll that made progress returns it then, with `more`. */
   enough: AbortSignal;
-  /** Events that are wanted at most. */
+  /** The largest number of events. */
   limit: number;
-  /** What an event's output may have as JSON. */
+  /** Bytes that the output of an event may have as JSON. */
   maxEventBytes: number;
-  /** What all events of this poll may have together; the first one comes whatever it has. Beyond that: `more`. */
+  /** Bytes that all events may have together. The first event is accepted whatever its size. */
   maxBytes: number;
   knownItems: KnownItems;
   log: NodeLog;
@@ -54,13 +59,14 @@ export type PollContext = {
 
 export type Poller<Trigger> = {
   /**
-   * `cursor` undefined: the first poll, which brings a baseline and no events, or what came since `since`.
-   * @throws PollError, or a StepError of what it used
+   * Polls once. `cursor` undefined: the first poll, which returns a baseline and no events, or events from
+   * `since` on.
+   * @throws PollError, StepError
    */
   poll(trigger: Trigger, cursor: unknown, context: PollContext, since?: Date): Promise<Polled>;
 };
 
-/** Why a poll failed; what each means stands in `api/conditions.ts`. */
+/** Why a poll failed. `api/conditions.ts` documents each reason. */
 export type PollReason =
   | 'CredentialMissing'
   | 'NotConnected'
@@ -80,11 +86,11 @@ export type PollReason =
   | 'StoreUnavailable'
   | 'InvalidTrigger';
 
-/** A poll that failed, with a message for people: one line, bounded, without secrets. */
+/** A failed poll. The message is one line for people, bounded and without secrets. */
 export class PollError extends Error {
   override readonly name = 'PollError';
   readonly reason: PollReason;
-  /** After which time the provider asked to be tried again. */
+  /** How long the provider asked to wait. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

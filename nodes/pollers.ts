@@ -1,6 +1,6 @@
 /**
- * The register of triggers that are polled. A new one is a file and a line here. What a poller needs is loaded when it
- * is first asked for, so that those who only want to know the kinds load none of it.
+ * The register of triggers that are polled. Pollers are loaded on first use, so that the operator, which only
+ * needs the kinds, loads none.
  */
 import type { CredentialKind } from '../api/credential.ts';
 import type { TriggerKind } from '../api/trigger.ts';
@@ -9,7 +9,10 @@ import { credentialsFor, type Offer } from './providers/register.ts';
 
 type Registered = {
   load: () => Promise<Poller<unknown>>;
-  /** The fields of the trigger that say where it looks, with their defaults: where one of them is another, the cursor means nothing. */
+  /**
+   * The fields of the trigger that say where it looks, with their defaults: where one of them is another, the
+   * cursor means nothing.
+   */
   place: Readonly<Record<string, string | boolean | undefined>>;
   /** What it needs of a provider. */
   offer: Offer;

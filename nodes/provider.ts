@@ -1,4 +1,7 @@
-/** What a provider is: which credentials lead to it, and what it offers to triggers, skills and checks. Everything is loaded on first use. */
+/**
+ * The contract of providers: which credentials lead to a provider, and what it offers to triggers, skills and
+ * checks. Offers are loaded on first use.
+ */
 import type { CredentialKind, CredentialSpec, Platform } from '../api/credential.ts';
 import type { Preset } from '../api/provider.ts';
 import type { MailTrigger } from '../api/trigger.ts';
@@ -22,7 +25,9 @@ export type PollMail = (
   since?: Date,
 ) => Promise<Polled>;
 
-/** What may need scopes: the kind of a trigger or the name of a skill, and cases of these that need others. */
+/**
+ * What may need scopes: the kind of a trigger or the name of a skill, and cases of these that need others.
+ */
 export type ScopeUse = string;
 
 export type Provider = {

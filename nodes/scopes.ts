@@ -1,4 +1,7 @@
-/** Which scopes of an account the parts of workflows need, so that connecting a credential requests those that its workflows use. */
+/**
+ * Which scopes of an account the parts of workflows need, so that connecting a credential requests those that
+ * its workflows use.
+ */
 import type { CredentialSpec } from '../api/credential.ts';
 import type { Preset } from '../api/provider.ts';
 import type { SkillStep } from '../api/step.ts';
@@ -6,7 +9,9 @@ import { kindOf, type WorkflowNode } from '../api/workflow.ts';
 import type { ScopeUse } from './provider.ts';
 import { PROVIDERS } from './providers/register.ts';
 
-/** By preset; Google's separately for mail that is read by IMAP. The scopes of custom providers are not known. */
+/**
+ * By preset; Google's separately for mail that is read by IMAP. The scopes of custom providers are not known.
+ */
 export type Scopes = Partial<Record<Preset | 'googleImap', readonly string[]>>;
 
 /** The scopes that the node needs of an account; undefined where none are known. */
@@ -35,8 +40,8 @@ function useOf(node: WorkflowNode): ScopeUse {
 }
 
 /**
- * Whether the step only adds new files to the top of the drive. With the narrow scope Google shows neither a folder that
- * somebody else created nor a file that is to be replaced.
+ * Whether the step only adds new files to the top of the drive. With the narrow scope Google shows neither a
+ * folder that somebody else created nor a file that is to be replaced.
  */
 function addsOnly({ name, parameters: { folderId = '', overwrite = false } = {} }: SkillStep): boolean {
   return name === 'upload_file' && folderId === '' && overwrite === false;

@@ -1,6 +1,6 @@
 /**
- * Agent node: asks a language model through the chat completions API, which every OpenAI-compatible server speaks, and
- * shows the answer while it grows. It never waits for ever: a model that falls silent is given up (reliability F28).
+ * Agent node: asks a language model through the chat completions API of OpenAI-compatible servers, and
+ * streams the answer. A model that stops sending ends with a timeout (reliability F28).
  */
 import type OpenAI from 'openai';
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';

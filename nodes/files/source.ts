@@ -1,4 +1,7 @@
-/** What a store of files is to the poller: it says what changed since a position, and remembers nothing itself. */
+/**
+ * The contract of a file store for triggers: it reports what changed since a position, and stores nothing
+ * itself.
+ */
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../api/trigger.ts';
 import type { CredentialAccess } from '../node.ts';
@@ -46,7 +49,8 @@ export type Source = {
   /** Where a trigger begins that shall see what comes from now on, or what changed since then. */
   first(since?: Date): unknown;
   /**
-   * What is new since the position; undefined where that means nothing any more. While a beginning is made there are no changes.
+   * What is new since the position; undefined where that means nothing any more. While a beginning is made
+   * there are no changes.
    * @throws PollError, StepError, Failure
    */
   poll(position: unknown, extent: Extent): Promise<Seen | undefined>;

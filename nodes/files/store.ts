@@ -1,4 +1,4 @@
-/** What the skills for files need of a store, whatever it is: to write one file and to read one, both of bounded size. */
+/** The contract of a file store for skills: it writes one file and reads one file, both of bounded size. */
 import { StepError } from '../../api/reasons.ts';
 import type { CredentialAccess, StepContext } from '../node.ts';
 
@@ -20,7 +20,8 @@ export type Store = {
   write(file: GivenFile): Promise<WrittenFile>;
   /**
    * `exportType`: as what a document that has no bytes of its own is wanted.
-   * @throws StepError, Failure; StepError `OutputTooLarge` for more than `most` bytes, of which no more is read
+   * @throws StepError, Failure; StepError `OutputTooLarge` for more than `most` bytes, of which no more is
+   * read
    */
   read(id: string, most: number, exportType: string | undefined): Promise<ReadFile>;
 };

@@ -1,4 +1,7 @@
-/** Reading of answers. Guarantees that no more than a bound is read and kept, also of compressed bodies and of those that never end. */
+/**
+ * Reads bodies of answers. Guarantees that no more than a bound is read and held, also of compressed bodies
+ * and of those that never end.
+ */
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { connectionFailure, Failure } from './failure.ts';
 import type { HttpAnswer } from './request.ts';
@@ -42,7 +45,9 @@ export async function readUpTo(answer: HttpAnswer, most: number): Promise<Buffer
   return Buffer.concat(chunks);
 }
 
-/** The beginning of the body, at least `enough` bytes where it has as many. What cannot be read is left out. */
+/**
+ * The beginning of the body, at least `enough` bytes where it has as many. What cannot be read is left out.
+ */
 export async function readStart(answer: HttpAnswer, enough: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,6 +1,7 @@
 /**
- * The outbound HTTP client of steps, polls and credential checks. Every connection goes through the egress, also after a
- * redirect. A request is sent once. Every failure is a Failure, which knows whether the provider may have done what was asked.
+ * The outbound HTTP client of steps, polls and credential checks. Every connection goes through the egress,
+ * also after a redirect. A request is sent once. Every failure is a Failure, which knows whether the provider
+ * may have done what was asked.
  */
 import { dispatcherThrough, openDispatcher } from '../egress/connect.ts';
 import { quoted, type Mask } from '../secret.ts';

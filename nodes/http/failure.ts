@@ -1,7 +1,7 @@
 /**
- * The one failure value of requests to providers. Steps, polls and credential checks make their own errors of it (`stepError`,
- * `pollError`, `checkError`). Its message is one line that names the host and holds no URL and no secret; for the same
- * reason an error of the HTTP library is never kept as its cause.
+ * The one failure value of requests to providers. Steps, polls and credential checks make their own errors of
+ * it (`stepError`, `pollError`, `checkError`). Its message is one line that names the host and holds no URL
+ * and no secret; for the same reason an error of the HTTP library is never kept as its cause.
  */
 import { StepError } from '../../api/reasons.ts';
 

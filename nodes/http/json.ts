@@ -51,7 +51,9 @@ export async function callJson(
 /** An account at an API that takes an access token. */
 export type Account = { baseURL: string; token: Secret; wire: Wire };
 
-/** The header that shows the token. Throws a StepError `CredentialRejected` for one that no header can hold. */
+/**
+ * The header that shows the token. Throws a StepError `CredentialRejected` for one that no header can hold.
+ */
 export function bearerOf(token: Secret, what = 'access token'): string {
   if (isHeaderValue(token.reveal())) return `Bearer ${token.reveal()}`;
   throw new StepError('CredentialRejected', `the ${what} holds a character that headers cannot hold`);

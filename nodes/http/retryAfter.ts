@@ -1,8 +1,14 @@
-/** Parses how long a server asks to wait: `Retry-After` (RFC 9110 section 10.2.3) and its variant in milliseconds. */
+/**
+ * Parses how long a server asks to wait: `Retry-After` (RFC 9110 section 10.2.3) and its variant in
+ * milliseconds.
+ */
 
 const LONGEST_MS = 24 * 3_600_000;
 
-/** Milliseconds to wait, at most a day; undefined without a usable value. The names of `headers` are in lower case. */
+/**
+ * Milliseconds to wait, at most a day; undefined without a usable value. The names of `headers` are in lower
+ * case.
+ */
 export function retryAfterMs(
   headers: Readonly<Record<string, string | undefined>>,
   now: number = Date.now(),

@@ -20,7 +20,9 @@ export function joinURL(base: string, path: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Adds a parameter to a path. The rest of the query stays as it is: some servers compare it with a signature. */
+/**
+ * Adds a parameter to a path. The rest of the query stays as it is: some servers compare it with a signature.
+ */
 export function addToQuery(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
 }

@@ -1,16 +1,21 @@
 /**
- * One mailbox of a mail: a name and an address. Guarantees that a text is one mailbox only where the mail library's parser and our own,
- * stricter reading agree on it, so that no text hides a second address; the time that takes is bounded, since the length is.
+ * One mailbox of a mail: a name and an address. Guarantees that a text counts as one mailbox only if the mail
+ * library's parser and a stricter parser here agree, so that no text hides a second address. The time is
+ * bounded, since the length is.
  */
 import parseAddresses from 'nodemailer/lib/addressparser';
 
 export type Mailbox = { name: string; address: string };
 
-/** Characters of a mailbox, counted before it is parsed: RFC 5321 section 4.5.3.1 admits 256 for the address. */
+/**
+ * Characters of a mailbox, counted before it is parsed: RFC 5321 section 4.5.3.1 admits 256 for the address.
+ */
 export const LONGEST_MAILBOX = 512;
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
-/** No quotes, comments, groups, white space, or characters that some programs take for a dot, an @ or a comma. */
+/**
+ * No quotes, comments, groups, white space, or characters that some programs take for a dot, an @ or a comma.
+ */
 const ADDRESS =
   /^[^\s\p{C}\p{Z}@<>(),;:\\"[\]\u3002\uff00-\uff65]+@[^\s\p{C}\p{Z}@<>(),;:\\"[\]\u3002\uff00-\uff65]+$/u;
 /** White space that is not a plain space may stand in quotes alone. */
@@ -39,7 +44,8 @@ export function checkMailbox({ name, address }: Mailbox): MailboxReading {
     return { problem: `must be one address of at most ${LONGEST_MAILBOX} characters` };
   if (CONTROL.test(name) || CONTROL.test(address))
     return { problem: 'must not hold a line break or another control character' };
-  // The mail library, and servers, write the domain in compatible characters: `﹐` becomes a comma there, `⑴` a comment.
+  // The mail library, and servers, write the domain in compatible characters: `﹐` becomes a comma there, `⑴`
+  // a comment.
   const isOne = ADDRESS.test(address) && ADDRESS.test(address.normalize('NFKC'));
   return isOne ? { mailbox: { name, address } } : { problem: NOT_ONE };
 }

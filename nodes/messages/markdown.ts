@@ -1,12 +1,15 @@
 /**
- * Markdown as models write it, as text with formats: bold, italic, struck out, code, links, headings (bold) and lists. What is no
- * well-formed mark stays as it is written, so that no text is lost. The time it takes grows with the length alone. Pure.
+ * Parses Markdown as models write it: bold, italic, strikethrough, code, links, headings (as bold) and lists.
+ * Marks that are not well-formed stay as they are written, so that no text is lost. Linear time. Pure.
  */
 import type { Format, RichText, Span } from './richText.ts';
 
 type Output = { text: string; spans: Span[] };
 
-/** The language and the white space behind it stand or fall together: two runs of white space side by side take quadratic time. */
+/**
+ * The language and the white space behind it stand or fall together: two runs of white space side by side
+ * take quadratic time.
+ */
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*(?:([\w+#.-]{1,32})[ \t]*)?$/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const BULLET = /^([ \t]*)[-*+][ \t]+/;

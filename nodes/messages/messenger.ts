@@ -1,4 +1,4 @@
-/** What a messaging service is to the skill that sends messages. A new one is a file beside this one and a line in the skill. */
+/** The contract of a messenger: sends messages of a bot. */
 import type { Wire } from '../http/request.ts';
 import type { Mask, Secret } from '../secret.ts';
 import type { RichText, Room } from './richText.ts';

@@ -1,4 +1,4 @@
-/** What is common to the messages of all messaging services: how they become events, and which of them a trigger wants. */
+/** Messages that messengers deliver to bots: how they become events, and the filters of bot triggers. */
 import type { ChatType } from '../../api/trigger.ts';
 import type { NodeOutput } from '../../api/value.ts';
 

@@ -1,8 +1,11 @@
-/** Text with formats, whatever service shows it: plain text, and where in it which format holds. Pure. */
+/** Text with formats, independent of the messenger: plain text and the spans of its formats. Pure. */
 
 export type Format = 'bold' | 'italic' | 'strikethrough' | 'code' | 'pre' | 'link';
 
-/** Positions count UTF-16 units, as JavaScript and Telegram do. Of two spans that touch, one lies within the other. */
+/**
+ * Positions count UTF-16 units, as JavaScript and Telegram do. Of two spans that touch, one lies within the
+ * other.
+ */
 export type Span = { format: Format; start: number; end: number; url?: string; language?: string };
 
 export type RichText = { text: string; spans: readonly Span[] };
@@ -16,8 +19,8 @@ const LONGEST_CHARACTER = 64;
 export type Room = { most: number; lengthOf: (part: RichText) => number };
 
 /**
- * The text in parts that each have room: cut between paragraphs, lines or words where there are such, and never within what a reader
- * sees as one character. The spans continue in the next part.
+ * The text in parts that each have room: cut between paragraphs, lines or words where there are such, and
+ * never within what a reader sees as one character. The spans continue in the next part.
  */
 export function* partsOf(rich: RichText, room: Room): Generator<RichText> {
   const { text } = rich;
@@ -55,7 +58,8 @@ function cutBefore(text: string, start: number, end: number): number {
     const place = part.lastIndexOf(separator);
     if (place >= 0) return first + place;
   }
-  // From the start of the part: of flags in a row nobody can tell from the midst of them which two letters make one.
+  // From the start of the part: of flags in a row nobody can tell from the midst of them which two letters
+  // make one.
   const characters = new Intl.Segmenter().segment(text.slice(start, end + LONGEST_CHARACTER));
   const cut = characters.containing(end - start);
   return cut && cut.index > 0 ? start + cut.index : end;

@@ -1,4 +1,7 @@
-/** The register of providers: one line for each. Where several serve a credential, the first that offers what is asked for counts. */
+/**
+ * The register of providers: one line each. If several serve a credential, the first one with the offer is
+ * used.
+ */
 import type { CredentialKind, CredentialSpec, Platform } from '../../api/credential.ts';
 import type { ReadMessage } from '../messages/received.ts';
 import type { Provider } from '../provider.ts';

@@ -1,6 +1,6 @@
 /**
- * Skill `append_row`: adds one row to a table in Google Sheets. Google knows no key by which a repeated request could be told, so a row
- * that may have been written is reported as in doubt.
+ * Skill `append_row`: adds one row to a table in Google Sheets. Google has no idempotency key, so a row that
+ * may have been written is reported as in doubt.
  */
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';

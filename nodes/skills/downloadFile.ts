@@ -1,4 +1,4 @@
-/** Skill `download_file`: reads one file of a bucket or a Google Drive. No more is read than a bound, however large the file is. */
+/** Skill `download_file`: reads one file of a bucket or a Google Drive, up to a limit. */
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
@@ -60,7 +60,7 @@ function outputOf(file: ReadFile, wanted: 'auto' | 'text' | 'base64', most: numb
   const { id, name, type, content } = file;
   const isText = isUtf8(content) && !content.includes(0);
   if (wanted === 'text' && !isText)
-    throw new StepError('InvalidAnswer', 'the file is no text in UTF-8: read it as base64', {
+    throw new StepError('InvalidAnswer', 'the file is not UTF-8 text: read it as base64', {
       retryable: false,
     });
   const encoding = wanted === 'base64' || !isText ? 'base64' : 'text';

@@ -1,4 +1,7 @@
-/** Skill `http_request`: one request to an HTTP API, over a connection of its own. It does not retry: the runner does. */
+/**
+ * Skill `http_request`: one request to an HTTP API, over a connection of its own. It does not retry: the
+ * runner does.
+ */
 import { StepError } from '../../api/reasons.ts';
 import { readStart, readUpTo } from '../http/body.ts';
 import { meaningOf, send, statusFailure } from '../http/client.ts';
@@ -24,7 +27,8 @@ export const httpRequest: SkillDefinition<Parameters> = {
   rules: { url: urlRule },
   credentials: ['http', 'oauth2'],
   credentialIsOptional: true,
-  // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH carry a key.
+  // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH
+  // carry a key.
   effect: 'AtLeastOnce',
   execute,
 };

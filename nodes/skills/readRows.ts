@@ -1,6 +1,7 @@
 /**
- * Skill `read_rows`: rows of a table in Google Sheets, by the headings of its columns. Guarantees that a page at a time is held, however
- * large the sheet is, and that what is found is no larger than an output may be: `more` says that there is more.
+ * Skill `read_rows`: reads rows of a table in Google Sheets by the headings of its columns. Guarantees that
+ * one page at a time is held in memory, and that the output is within its limit: `more` tells that there are
+ * further rows.
  */
 import * as z from 'zod';
 import { OUTPUT_LIMIT, toText } from '../../api/expression/evaluate.ts';

@@ -1,7 +1,8 @@
 /**
- * Skill `reply_email`: answers a mail that a mail trigger brought, so that readers show both as one conversation (RFC 5322 section 3.6.4).
- * What a stranger wrote ends in headers, so it is checked like everything else that does; and neither a program nor a mailing list is
- * answered unless somebody asks for it (RFC 3834), for two programs that answer each other would never end.
+ * Skill `reply_email`: answers a mail of a mail trigger, so that mail programs show both as one conversation
+ * (RFC 5322 section 3.6.4). Text of strangers ends in headers, so all of it is validated. Mail of programs
+ * and mailing lists is not answered by default (RFC 3834): two programs that answer each other would never
+ * stop.
  */
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
@@ -13,7 +14,9 @@ import { MOST_RECIPIENTS } from './recipients.ts';
 import { destination } from './rules.ts';
 import type { SkillDefinition } from './skill.ts';
 
-/** As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail. */
+/**
+ * As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail.
+ */
 const MOST_ANSWERED = 10;
 /** RFC 5322 bounds a line; the first and the last are those that readers need. */
 const MOST_REFERENCES = 20;
@@ -141,8 +144,8 @@ function identityOf(text: string | null | undefined): string | undefined {
 }
 
 /**
- * Those of the mail, or else the one that it answers, and its own (RFC 5322 section 3.6.4), without what is no identity; of many the first
- * and the last.
+ * Those of the mail, or else the one that it answers, and its own (RFC 5322 section 3.6.4), without what is
+ * no identity; of many the first and the last.
  */
 function referencesOf(mail: Parameters['mail'], own: string | undefined): string[] {
   const { references = [], in_reply_to: answered } = mail;

@@ -1,6 +1,6 @@
 /**
- * Skill `send_message`: sends a text by a messaging bot, in as many messages as it takes. Neither Telegram nor Slack knows a key by which a
- * repeated message could be told, so what may have been sent is reported as in doubt, also where it is a part of the text.
+ * Skill `send_message`: sends a text by a bot, in several messages if it is long. Telegram and Slack have no
+ * idempotency key, so what may have been sent is reported as in doubt, also if it is a part of the text.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';

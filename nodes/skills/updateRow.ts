@@ -1,6 +1,7 @@
 /**
- * Skill `update_row`: writes values into one row of a table in Google Sheets, which is named by its number or by what one of its columns
- * holds. What is not given stays as it is. The same values written once more change nothing, so it may be repeated.
+ * Skill `update_row`: writes values into one row of a table in Google Sheets, found by its number or by the
+ * value of a key column. Cells without a value stay as they are. Writing the same values again changes
+ * nothing, so the step may be repeated.
  */
 import * as z from 'zod';
 import { toText } from '../../api/expression/evaluate.ts';
@@ -114,7 +115,7 @@ async function find(
   const { firstRow, lastRow = Infinity } = body;
   if (row !== undefined) {
     if (row >= firstRow && row <= lastRow) return { row };
-    throw new StepError('InvalidParameters', 'row: lies outside of the table, or is its header');
+    throw new StepError('InvalidParameters', 'row: is outside the table, or is its header');
   }
   const column = keyColumnOf(keyColumn ?? '', columns);
   const text = toText(key);
@@ -155,7 +156,10 @@ function keyColumnOf(name: string, columns: readonly Column[]): number {
   return columnNamed(name, columns, 'keyColumn');
 }
 
-/** From the first to the last cell that is given, and to that of the key: what it holds afterwards is told then. */
+/**
+ * From the first to the last cell that is given, and to that of the key: what it holds afterwards is told
+ * then.
+ */
 function spanOf(cells: readonly GivenCell[], key: number | undefined): { start: number; end: number } {
   const given = cells.flatMap((cell, index) => (cell === null ? [] : [index]));
   if (given.length === 0)

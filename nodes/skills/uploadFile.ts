@@ -1,4 +1,7 @@
-/** Skill `upload_file`: writes one file to a bucket or a Google Drive. A repeated delivery of the same attempt writes nothing twice. */
+/**
+ * Skill `upload_file`: writes one file to a bucket or a Google Drive. A repeated delivery of the same attempt
+ * writes it once.
+ */
 import * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';

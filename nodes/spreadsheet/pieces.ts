@@ -1,4 +1,4 @@
-/** Reads cells in as many pieces as it takes for none of them to be too large to be read. */
+/** Reads cells in pieces that are small enough for one answer. */
 import { Failure } from '../http/failure.ts';
 import { PollError } from '../poller.ts';
 import type { Cell } from './book.ts';

@@ -1,6 +1,7 @@
 /**
- * A table in a sheet: which cells it may have, which of its columns has which name, and how its parts are written in A1 notation
- * (https://developers.google.com/workspace/sheets/api/guides/concepts#cell). Rows count from 1 as people see them, columns from 0. Pure.
+ * Tables in sheets: their area, the names of their columns, and A1 notation
+ * (https://developers.google.com/workspace/sheets/api/guides/concepts#cell). Rows count from 1, as sheets
+ * number them, columns from 0. Pure.
  */
 import { StepError } from '../../api/reasons.ts';
 
@@ -14,7 +15,10 @@ const IN_URL =
 const IN_LINK = /^(?:https?:\/\/)?drive\.google\.com\/open\?(?:[^#\s]*&)?id=([\w-]{2,200})(?:[&#]|$)/;
 const GID = /[?#&]gid=(\d{1,20})(?:[&#]|$)/;
 
-/** The id of a spreadsheet in a text that is one, or one of the URLs that it has, and the sheet that the URL shows; undefined where it is none. */
+/**
+ * The id of a spreadsheet in a text that is one, or one of the URLs that it has, and the sheet that the URL
+ * shows; undefined where it is none.
+ */
 export function spreadsheetIn(text: string): { id: string; gid?: string } | undefined {
   const name = text.trim();
   if (ID.test(name)) return { id: name };
@@ -26,7 +30,10 @@ export function spreadsheetIn(text: string): { id: string; gid?: string } | unde
 const TITLED = /^(?:'((?:[^']|'')+)'|([^'!]+))!(.+)$/;
 const CELL = /^\$?([A-Za-z]{1,3})?\$?([1-9]\d{0,7})?$/;
 
-/** The cells that A1 notation names, such as `A3:F`, and the sheet if it names one; undefined where it is none, or names no cell. */
+/**
+ * The cells that A1 notation names, such as `A3:F`, and the sheet if it names one; undefined where it is
+ * none, or names no cell.
+ */
 export function parseRange(range: string): { title?: string; area: Area } | undefined {
   const [, quoted, bare, cells = range] = TITLED.exec(range) ?? [];
   const title = quoted?.replaceAll("''", "'") ?? bare;
@@ -109,7 +116,7 @@ export function columnNamed(name: string, columns: readonly Column[], parameter:
   if (first && found.length === 1) return first.column;
   const names = columns.slice(0, 30).map((each) => JSON.stringify(each.name.slice(0, 100)));
   const problem = first
-    ? `the sheet has more than one column with that heading: rename them`
+    ? `the sheet has several columns with that heading: rename them`
     : columns.length === 0
       ? 'the sheet has no headings in the first row of the table: write them, or set header to false'
       : `the sheet has no such heading; it has ${names.join(', ')}`;

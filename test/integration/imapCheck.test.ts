@@ -22,7 +22,7 @@ function check(password = IMAP_PASSWORD, changes: object = {}) {
 }
 
 test('the right password is taken', async () => {
-  const message = '127.0.0.1 took the login.';
+  const message = '127.0.0.1 accepted the login.';
   expect(await check()).toEqual({ works: true, message, account: 'ada' });
 });
 

@@ -1,4 +1,6 @@
-/** Looks at a store of files, as the poll pod would make them one after the other: cursor and memory continue. */
+/**
+ * Looks at a store of files, as the poll pod would make them one after the other: cursor and known items continue.
+ */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { FileStorageTrigger } from '../../api/trigger.ts';

@@ -17,7 +17,10 @@ type Options = {
   since?: Date | undefined;
 };
 
-/** `secrets`: what there is, by its key, `access_token` for that of an account; all else is missing. The cursor goes through JSON, as it does between two polls. */
+/**
+ * `secrets`: what there is, by its key, `access_token` for that of an account; all else is missing. The
+ * cursor goes through JSON, as it does between two polls.
+ */
 export function lookAt(
   spec: CredentialSpec,
   secrets: Record<string, string>,

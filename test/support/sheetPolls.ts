@@ -1,4 +1,6 @@
-/** Looks at a spreadsheet, as the poll pod would make them one after the other: cursor and memory continue. */
+/**
+ * Looks at a spreadsheet, as the poll pod would make them one after the other: cursor and known items continue.
+ */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { SpreadsheetTrigger } from '../../api/trigger.ts';
@@ -9,7 +11,10 @@ import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';
 
 export type SheetPolls = {
-  /** One poll, and whatever follows at once: what they brought together. What they brought counts from then on. */
+  /**
+   * One poll, and whatever follows at once: what they brought together. What they brought counts from then
+   * on.
+   */
   poll(context?: Partial<PollContext>): Promise<Polled>;
   /** One poll alone. */
   pollOnce(context?: Partial<PollContext>): Promise<Polled>;

@@ -13,7 +13,10 @@ export function callGoogle<T>(account: Account, call: AccountCall<T>): Promise<T
   return callAccount(account, call, (answer, { token }, right) => googleFailure(answer, token, right));
 }
 
-/** Newer APIs have `status` and `details`, older ones `errors` (https://developers.google.com/workspace/gmail/api/guides/handle-errors). */
+/**
+ * Newer APIs have `status` and `details`, older ones `errors`
+ * (https://developers.google.com/workspace/gmail/api/guides/handle-errors).
+ */
 const errorSchema = z.object({
   error: z.object({
     message: z.string().optional(),
@@ -27,7 +30,10 @@ const LIMITED = /rateLimitExceeded|quotaExceeded|dailyLimitExceeded|RESOURCE_EXH
 const UNSCOPED = /insufficientPermissions|insufficientScopes|ACCESS_TOKEN_SCOPE_INSUFFICIENT/;
 const REJECTED = /authError|accessNotConfigured|appNotAuthorized|domainPolicy/;
 
-/** The failure of an answer that is not a success. `right`: what the call needs a scope for, such as "read mail". */
+/**
+ * The failure of an answer that is not a success. `right`: what the call needs a scope for, such as "read
+ * mail".
+ */
 export function googleFailure(answer: JsonAnswer, token: Secret, right: string) {
   const parsed = errorSchema.safeParse(answer.json);
   const { message, status, errors = [], details = [] } = parsed.success ? parsed.data.error : {};

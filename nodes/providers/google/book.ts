@@ -1,7 +1,8 @@
 /**
- * Spreadsheets of Google: the version by Drive's API, all else by that of Sheets
- * (https://developers.google.com/workspace/drive/api/reference/rest/v3/files/get, https://developers.google.com/workspace/sheets/api/reference/rest).
- * Values are what a person sees of dates and times, and plain numbers, texts and truth values of all else; of a formula its result.
+ * Google spreadsheets: the version by the Drive API, everything else by the Sheets API
+ * (https://developers.google.com/workspace/drive/api/reference/rest/v3/files/get,
+ * https://developers.google.com/workspace/sheets/api/reference/rest). Dates and times are given as the sheet
+ * displays them, formulas as their results, all else as plain values.
  */
 import * as z from 'zod';
 import type { Account } from '../../http/json.ts';
@@ -90,7 +91,7 @@ async function versionOf(drive: Account, id: string): Promise<string> {
   if (mimeType === SPREADSHEET) return version;
   throw new PollError(
     'InvalidTrigger',
-    `the file is no Google spreadsheet but ${quoted(mimeType, [])}: save it as one`,
+    `the file is not a Google spreadsheet, but ${quoted(mimeType, [])}: save it as one`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Files of a Google Drive (https://developers.google.com/workspace/drive/api/reference/rest/v3): whose it is, which folder is watched,
- * pages of files, folders and changes.
+ * Requests to the Google Drive API (https://developers.google.com/workspace/drive/api/reference/rest/v3): the
+ * owner, the watched folder, and pages of files, folders and changes.
  */
 import * as z from 'zod';
 import type { Account, AccountCall } from '../../http/json.ts';
@@ -115,7 +115,10 @@ function corpus({ driveId }: Drive): Record<string, string> {
   return driveId === undefined ? {} : { corpora: 'drive' };
 }
 
-/** A page of the files that lie where is looked, in an order that stays; undefined for a token that is no longer valid. */
+/**
+ * A page of the files that lie where is looked, in an order that stays; undefined for a token that is no
+ * longer valid.
+ */
 export function filesPage(drive: Drive, token: string | undefined) {
   const { folder } = drive;
   const isAlone = folder !== undefined && !folder.below;

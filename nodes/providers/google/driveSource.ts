@@ -1,6 +1,7 @@
 /**
- * Files of a Google Drive: a poll asks for the changes since the last one. Where Google no longer knows the position, and where a whole folder
- * came or went, all files are listed and compared with what was known, so that nothing is lost.
+ * Files of a Google Drive for triggers. A poll requests the changes since the last one. If Google no longer
+ * accepts the page token, or a whole folder came or went, all files are listed and compared with the known
+ * items, so that nothing is lost.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -48,7 +49,7 @@ export async function driveSource(
   };
   return {
     place: hashOf([owner, found?.id ?? '']),
-    lost: 'the place up to which the drive was looked at cannot be read',
+    lost: 'the stored position in the drive is invalid',
     first: (since) => ({ list: firstPlace(since) }),
     poll: async (position, extent) => {
       const parsed = positionSchema.safeParse(position);
@@ -104,7 +105,7 @@ async function pollChanges(drive: Drive, from: string, extent: Extent): Promise<
     isPart = page.nextPageToken !== undefined;
     const next = page.nextPageToken ?? page.newStartPageToken;
     if (next === undefined)
-      throw new PollError('InvalidAnswer', 'the drive does not say from where changes go on');
+      throw new PollError('InvalidAnswer', 'the drive sent no page token for the next changes');
     token = next;
   } while (isPart && !enough.aborted && pages.length < MOST_CHANGES);
   const position = { changes: token };
@@ -139,7 +140,10 @@ async function watchedFilter(drive: Drive): Promise<(file: DriveFile) => boolean
   return ({ parents = [] }) => parents.some((each) => folders.has(each));
 }
 
-/** Another name, another folder or another reader is no other version; whatever changes what is in the file is. */
+/**
+ * Another name, another folder or another reader is no other version; whatever changes what is in the file
+ * is.
+ */
 function seenOf(file: DriveFile): SeenFile {
   const { id, name, mimeType, size, modifiedTime = '', md5Checksum = '', headRevisionId = '' } = file;
   const time = new Date(modifiedTime);

@@ -1,6 +1,7 @@
 /**
- * Files of a Google Drive for steps (https://developers.google.com/workspace/drive/api/reference/rest/v3/files). A new file bears the key
- * of the attempt, by which it is found again where the answer was lost.
+ * Files of a Google Drive for skills
+ * (https://developers.google.com/workspace/drive/api/reference/rest/v3/files). A new file stores the effect
+ * key, by which it is found if the answer was lost.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';

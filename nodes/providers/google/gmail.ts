@@ -1,4 +1,7 @@
-/** Requests to Gmail's API (https://developers.google.com/workspace/gmail/api/reference/rest), for the mailbox of the account itself. */
+/**
+ * Requests to the Gmail API (https://developers.google.com/workspace/gmail/api/reference/rest) for the
+ * account's own mailbox.
+ */
 import type { Account, AccountCall } from '../../http/json.ts';
 import type { Wire } from '../../http/request.ts';
 import { accessToken, type CredentialAccess } from '../../node.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads one mail by Gmail's API. A small one is fetched as it was sent; of a large one, and of one with very many lines, first what it
- * consists of, which holds its texts, and then the attachments that are wanted, so that a mail of any size takes a few megabytes of memory.
+ * Reads one mail by the Gmail API. A small mail is fetched in its source form. Of a large one, or one with
+ * very many lines, first its structure with the texts is fetched, then the attachments that are wanted. Any
+ * mail takes a few megabytes of memory.
  */
 import * as z from 'zod';
 import type { MailTrigger } from '../../../api/trigger.ts';
@@ -116,7 +117,10 @@ async function readLarge(gmail: Gmail, id: string, trigger: MailTrigger): Promis
   return { header, ...(await assemble(leaves.map(partOf), trigger, load)) };
 }
 
-/** What the mail consists of, with its texts; the header alone where these are longer, or parts nested deeper, than anybody reads. */
+/**
+ * What the mail consists of, with its texts; the header alone where these are longer, or parts nested deeper,
+ * than anybody reads.
+ */
 async function payloadOf(gmail: Gmail, id: string): Promise<Payload | undefined> {
   const ask = (format: string) =>
     getGmail(gmail, pathOf(id), { query: { format }, schema: fullSchema, limit: FULL_LIMIT });
@@ -160,7 +164,10 @@ function partOf(
   };
 }
 
-/** The documentation does not say whether texts are in the charset that their header names or in UTF-8: the bytes tell. */
+/**
+ * The documentation does not say whether texts are in the charset that their header names or in UTF-8: the
+ * bytes tell.
+ */
 function charsetOf(contentType: string, data: string | undefined): string | undefined {
   const named = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
   if (data === undefined || /^iso-2022/i.test(named ?? '')) return named;

@@ -1,6 +1,7 @@
 /**
- * New mail of one label of a Gmail account, by its API: what the history has since the last poll, and where the history does not reach
- * back so far, what the list has since the last mail that was seen. A mail is named by Gmail's id.
+ * New mail of one label of a Gmail account: by the history since the last poll, or, if the history does not
+ * reach back so far, by listing mail since the last one that was read. Events are identified by Gmail's
+ * message ID.
  */
 import * as z from 'zod';
 import type { MailTrigger } from '../../../api/trigger.ts';
@@ -16,7 +17,10 @@ const cursorSchema = z.object({
   account: z.string(),
   /** The last record of the history that was checked. */
   historyId: z.string(),
-  /** When the newest mail that was checked came, in milliseconds: from where to list when the history is too old. */
+  /**
+   * When the newest mail that was checked came, in milliseconds: from where to list when the history is too
+   * old.
+   */
   time: z.number(),
   /** The last mails that were checked: not to take them again from the list. */
   seen: z.array(z.string()).max(20),
@@ -73,7 +77,7 @@ export const pollGmail: PollMail = async (credential, trigger, cursor, context, 
   if (!parsed.success || parsed.data.account !== now.account) {
     const baselineLost = parsed.success
       ? 'the credential is connected with another account than before'
-      : 'the place up to which mail was seen cannot be read';
+      : 'the stored cursor is invalid';
     return { events: [], cursor: await begin(gmail, now, label), more: false, baselineLost };
   }
   return poll({ gmail, trigger, label, context, from: parsed.data, historyId: now.historyId });
@@ -119,7 +123,7 @@ async function poll(poll: Poll): Promise<Polled> {
 /** A mail, and the cursor once it was checked. */
 type Step = { id: string; cursor: Cursor };
 
-/** Looks at the mails in order, up to as much as is wanted. `end`: the cursor when all were checked. */
+/** Polls the mails in order, up to as much as is wanted. `end`: the cursor when all were checked. */
 async function take(poll: Poll, steps: readonly Step[], end: Cursor, isPart: boolean): Promise<Polled> {
   const found = collect(poll.context);
   let place = poll.from;

@@ -1,3 +1,4 @@
+/** Google: Gmail, Drive and Sheets by their APIs, and the scopes that they need. */
 import type { Provider } from '../../provider.ts';
 
 // https://developers.google.com/workspace/gmail/api/auth/scopes

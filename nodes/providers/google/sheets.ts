@@ -1,6 +1,7 @@
 /**
- * Google Sheets for steps: values are read and written by ranges (https://developers.google.com/workspace/sheets/api/reference/rest).
- * Guarantees that the access token goes to the address of the credential alone, and comes back in no message.
+ * Google Sheets for skills: reads and writes ranges of values
+ * (https://developers.google.com/workspace/sheets/api/reference/rest). Guarantees that the access token is
+ * sent only to the address of the credential, and appears in no message.
  */
 import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
@@ -18,7 +19,10 @@ const ANSWER_LIMIT = 1_048_576;
 /** One spreadsheet, and what is needed to ask for it. */
 export type Sheets = Account & { spreadsheetId: string; context: StepContext };
 
-/** As cells are shown to workflows: numbers as numbers, dates as the sheet shows them, formulas as their results. */
+/**
+ * As cells are shown to workflows: numbers as numbers, dates as the sheet shows them, formulas as their
+ * results.
+ */
 const RENDERED = { valueRenderOption: 'UNFORMATTED_VALUE', dateTimeRenderOption: 'FORMATTED_STRING' };
 
 /**
@@ -36,7 +40,7 @@ export async function openSheets(spreadsheetId: string, context: StepContext, na
 function addressOf(credential: CredentialAccess): string {
   const { preset = 'custom', apiURL } = partOf(credential, 'oauth2');
   if (preset === 'google' || (preset === 'custom' && apiURL !== undefined)) return apiURL ?? SHEETS_URL;
-  throw new StepError('InvalidParameters', `the credential ${credential.name} is no account at Google`);
+  throw new StepError('InvalidParameters', `the credential ${credential.name} is not a Google account`);
 }
 
 const propertiesSchema = z.object({
@@ -134,7 +138,8 @@ export async function writeRow(
 }
 
 /**
- * Adds a row below the table in which the cell lies; the range that it came to. Nothing is overwritten: a new row is made for it.
+ * Adds a row below the table in which the cell lies; the range that it came to. Nothing is overwritten: a new
+ * row is made for it.
  * @throws StepError
  */
 export async function appendRowAt(

@@ -1,6 +1,7 @@
 /**
- * What a credential of kind http or oauth2 adds to a request, and what must never be seen of it afterwards. The secrets go to the scheme,
- * host and port of the step's URL, if the credential admits them, and nowhere else.
+ * The login that a credential of kind http or oauth2 adds to a request, and the secrets to mask afterwards.
+ * Secrets are sent only to the scheme, host and port of the step's URL, and only if `allowedHosts` contains
+ * it.
  */
 import { admitsURL, allowedHostsOf, hostEntryFor } from '../../../api/hosts.ts';
 import { credentialKind } from '../../../api/credential.ts';
@@ -19,7 +20,8 @@ export type Authority = {
 
 /**
  * What the credential adds to a request for that URL.
- * @throws StepError `InvalidParameters` when the credential is of another kind, does not admit the URL's host, or cannot be sent
+ * @throws StepError `InvalidParameters` when the credential is of another kind, does not admit the URL's
+ * host, or cannot be sent
  */
 export function authorityFor(credential: CredentialAccess, url: URL): Authority {
   if (credential.spec.oauth2) {
@@ -37,15 +39,14 @@ export function authorityFor(credential: CredentialAccess, url: URL): Authority 
   }
   if (bearer) return bearerAuthority(credential, secretOf(credential, bearer.tokenRef));
   if (basic) return basicAuthority(credential, basic);
-  throw refused(credential, 'says nothing of how to log in');
+  throw refused(credential, 'has no login: set basic, bearer, header or query');
 }
 
 function refuseOtherHosts(credential: CredentialAccess, url: URL): void {
   const allowed = allowedHostsOf(credential.spec);
   if (admitsURL(allowed, url)) return;
   const field = `spec.${credentialKind(credential.spec)}.allowedHosts`;
-  const problem =
-    allowed.length === 0 ? 'has no allowed hosts, so it is sent nowhere' : 'may not be sent to this host';
+  const problem = allowed.length === 0 ? 'has no allowed hosts' : 'may not be sent to this host';
   throw refused(credential, `${problem}: to allow it, add "${hostEntryFor(url)}" to its ${field}`);
 }
 
@@ -61,7 +62,7 @@ function basicAuthority(
   { username, passwordRef }: { username: string; passwordRef: SecretKeyRef },
 ): Authority {
   if (username.includes(':'))
-    throw refused(credential, 'has a user name with a colon, which Basic cannot hold');
+    throw refused(credential, 'has a user name with a colon, which Basic does not allow');
   const password = secretOf(credential, passwordRef);
   const pair = new Secret(Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64'));
   return authority('headers', 'authorization', [new Secret(`Basic ${pair.reveal()}`), pair, password]);
@@ -92,7 +93,7 @@ function refused({ name }: CredentialAccess, problem: string): StepError {
 
 /** Why a header of that name cannot be sent; undefined when it can. */
 export function headerNameProblem(name: string): string | undefined {
-  if (!isHeaderName(name)) return 'is no name of an HTTP header: use letters, digits and -';
+  if (!isHeaderName(name)) return 'is not a valid HTTP header name: use letters, digits and -';
   if (RESERVED_HEADERS.has(name.toLowerCase())) return 'is set by the connection: remove it';
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** From a credential to the account at an IMAP server. */
+/** Finds the IMAP account of a credential. */
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { accessToken, type CredentialAccess } from '../../node.ts';
 import { PollError } from '../../poller.ts';

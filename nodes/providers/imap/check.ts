@@ -1,4 +1,4 @@
-/** Logs in at the mail server, and opens no mailbox. */
+/** Checks an account by logging in at the mail server. No mailbox is opened. */
 import type { CheckReason } from '../../../api/check.ts';
 import { withImap } from './connection.ts';
 import { imapAccount } from './account.ts';
@@ -9,7 +9,7 @@ export const checkImap: Check = async (credential, context) => {
   try {
     const account = imapAccount(credential);
     await withImap(account, context, () => Promise.resolve());
-    return { message: `${account.host} took the login.`, account: account.username };
+    return { message: `${account.host} accepted the login.`, account: account.username };
   } catch (error) {
     throw error instanceof PollError ? asCheckError(error) : error;
   }

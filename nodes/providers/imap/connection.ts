@@ -1,6 +1,7 @@
 /**
- * A connection with an IMAP server (RFC 3501, RFC 9051): to an address that the egress admits, with TLS as the account says,
- * logged in, with one mailbox opened for reading. Every failure is a PollError in words.
+ * Connections to IMAP servers (RFC 3501, RFC 9051). Guarantees that the address is allowed by the egress,
+ * that TLS is as the account requires, that mailboxes are opened read-only, and that answers are bounded.
+ * Every failure is a PollError.
  */
 import type {
   FetchMessageObject,
@@ -33,8 +34,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const GREETING_TIMEOUT_MS = 30_000;
 const SOCKET_TIMEOUT_MS = 60_000;
 /**
- * What one answer may have: more than is ever asked for, and little enough for a hostile server, or a mail of a million parts. Of a line
- * the library makes objects that take some hundred times its room.
+ * What one answer may have: more than is ever asked for, and little enough for a hostile server, or a mail of
+ * a million parts. Of a line the library makes objects that take some hundred times its room.
  */
 const LITERAL_LIMIT = 524_288;
 const LINE_LIMIT = 131_072;
@@ -77,10 +78,7 @@ export function lossOf(client: ImapFlow): ImapFlowError | PollError | undefined 
 function guard(client: ImapFlow, host: string): void {
   const timer = setInterval(() => {
     if (client.stats().received <= COMMAND_LIMIT) return;
-    losses.set(
-      client,
-      new PollError('InvalidAnswer', `an answer without end came from the mail server ${host}`),
-    );
+    losses.set(client, new PollError('InvalidAnswer', `the mail server ${host} sent an endless answer`));
     client.close();
   }, GUARD_MS);
   client.once('close', () => clearInterval(timer));
@@ -136,12 +134,13 @@ function optionsOf({ host, port, tls, username, secret, kind }: ImapAccount): Im
 }
 
 /**
- * To be asked wherever the library gives nothing: it does so of a lost connection, too, where it must not be taken for an empty answer.
+ * To be asked wherever the library gives nothing: it does so of a lost connection, too, where it must not be
+ * taken for an empty answer.
  * @throws Error by which the connection was lost
  */
 export function mustBeOpen(client: ImapFlow): undefined {
   if (client.usable && client.mailbox) return undefined;
-  throw lossOf(client) ?? new PollError('Unreachable', 'the connection with the mail server was lost');
+  throw lossOf(client) ?? new PollError('Unreachable', 'the connection to the mail server was lost');
 }
 
 /** The UIDs that the search finds: at most so many. */
@@ -154,7 +153,10 @@ export async function searchMailbox(client: ImapFlow, query: SearchObject, most:
   return found;
 }
 
-/** A search can be answered with a range (RFC 4731), of which the library takes no more than there are mails. How many there are is the server's word. */
+/**
+ * A search can be answered with a range (RFC 4731), of which the library takes no more than there are mails.
+ * How many there are is the server's word.
+ */
 function boundExists(mailbox: MailboxObject, most: number): void {
   let { exists } = mailbox;
   Object.defineProperty(mailbox, 'exists', {
@@ -167,8 +169,8 @@ function boundExists(mailbox: MailboxObject, most: number): void {
 }
 
 /**
- * What the server says of these mails, by their UIDs. It may speak of others in between, or of their flags alone, as when somebody reads one in that moment
- * (RFC 3501 section 7.4.2): that answers nothing.
+ * What the server says of these mails, by their UIDs. It may speak of others in between, or of their flags
+ * alone, as when somebody reads one in that moment (RFC 3501 section 7.4.2): that answers nothing.
  */
 export async function fetchMails(
   client: ImapFlow,
@@ -211,7 +213,10 @@ export async function openMailbox(client: ImapFlow, path: string): Promise<Mailb
   }
 }
 
-/** What the server said where it refused a command for good; undefined where the connection was lost, or it asks to wait. */
+/**
+ * What the server said where it refused a command for good; undefined where the connection was lost, or it
+ * asks to wait.
+ */
 export function refusalOf(error: unknown): string | undefined {
   const { responseStatus } = error as ImapFlowError;
   if (!responseStatus || judge(error as ImapFlowError).reason !== 'UpstreamError') return undefined;
@@ -220,7 +225,7 @@ export function refusalOf(error: unknown): string | undefined {
 
 function failureOf(error: unknown, account: ImapAccount, signal: AbortSignal): Error {
   if (signal.aborted) {
-    return signal.reason instanceof Error ? signal.reason : new PollError('Timeout', 'the look was stopped');
+    return signal.reason instanceof Error ? signal.reason : new PollError('Timeout', 'the poll was stopped');
   }
   if (error instanceof PollError || error instanceof StepError) return error;
   // A defect of this code is no answer of a server.
@@ -248,13 +253,14 @@ const NO_MECHANISM = 'Unsupported authentication mechanism';
 function judge(error: ImapFlowError): { reason: PollReason; text: string } {
   const { code = '', authenticationFailed, serverResponseCode = '', tlsFailed, responseStatus } = error;
   if (BUSY.has(serverResponseCode) || code === 'ETHROTTLE' || BUSY_WORDS.test(saidBy(error)))
-    return { reason: 'RateLimited', text: 'asked to wait by the mail server' };
+    return { reason: 'RateLimited', text: 'rate limited by the mail server' };
   if (error.message === NO_MECHANISM)
-    return { reason: 'Rejected', text: 'no login that the account has is offered by the mail server' };
+    return { reason: 'Rejected', text: 'no login method of the account is supported by the mail server' };
   if (authenticationFailed) return { reason: 'Rejected', text: 'the login was refused by the mail server' };
-  if (tlsFailed || TLS_CODE.test(code)) return { reason: 'Unreachable', text: 'no TLS with the mail server' };
+  if (tlsFailed || TLS_CODE.test(code))
+    return { reason: 'Unreachable', text: 'TLS failed with the mail server' };
   if (code.endsWith('TooLarge') || code.startsWith('ParserError') || code === 'InvalidResponse')
-    return { reason: 'InvalidAnswer', text: 'an answer that cannot be read came from the mail server' };
+    return { reason: 'InvalidAnswer', text: 'an invalid answer came from the mail server' };
   if (responseStatus) return { reason: 'UpstreamError', text: 'an error came from the mail server' };
-  return { reason: 'Unreachable', text: 'no connection with the mail server' };
+  return { reason: 'Unreachable', text: 'cannot connect to the mail server' };
 }

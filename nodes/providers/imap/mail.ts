@@ -1,7 +1,7 @@
 /**
- * Reads one mail of an opened mailbox. Guarantees that a mail of any size takes a few megabytes of memory and of the line: a small one
- * is fetched whole; of a large one, and of one with very many lines, first what it consists of, then the header, the texts, and the
- * attachments that are wanted.
+ * Reads one mail of an open mailbox. Guarantees that a mail of any size takes a few megabytes of memory and
+ * traffic: a small one is fetched whole; of a large one, or one with very many lines, first the structure,
+ * then the header, the texts and the attachments that are wanted.
  */
 import type { FetchBodyPartQuery, ImapFlow, ImapFlowError, MessageStructureObject } from 'imapflow';
 import type { MailTrigger } from '../../../api/trigger.ts';
@@ -28,7 +28,10 @@ export async function readMail(
   return source.length < 2 * WHOLE_BYTES ? mail : { ...mail, truncated: true };
 }
 
-/** The mail as it was sent; undefined where the server does not give it in one piece. Some servers only guess the size. */
+/**
+ * The mail as it was sent; undefined where the server does not give it in one piece. Some servers only guess
+ * the size.
+ */
 async function sourceOf(client: ImapFlow, uid: number): Promise<Buffer | undefined> {
   const piece = (start: number, maxLength: number) =>
     fetchMail(client, uid, { source: { start, maxLength } }).then((found) => found?.source);
@@ -36,7 +39,10 @@ async function sourceOf(client: ImapFlow, uid: number): Promise<Buffer | undefin
   return source && source.length > 0 ? source : undefined;
 }
 
-/** At most so many bytes, asked for one after the other, so that no answer is large. Undefined where one of them is not given. */
+/**
+ * At most so many bytes, asked for one after the other, so that no answer is large. Undefined where one of
+ * them is not given.
+ */
 async function inPieces(
   most: number,
   piece: (start: number, maxLength: number) => Promise<Buffer | undefined>,
@@ -69,7 +75,8 @@ async function readLarge(
   if (!found) return undefined;
   const header = await readHeader(found.headers ?? Buffer.alloc(0));
   const root = await structureOf(client, uid);
-  // Its sender wanted it to be unreadable, or the server cannot read it. The connection may be lost with it, and the mail must not hold up those behind it.
+  // Its sender wanted it to be unreadable, or the server cannot read it. The connection may be lost with it,
+  // and the mail must not hold up those behind it.
   if (!root) return { header, text: '', html: undefined, attachments: [], truncated: true };
   const load = async (key: string, most: number) => {
     const piece = (start: number, maxLength: number) =>
@@ -86,7 +93,10 @@ export function headerPart(maxLength: number): FetchBodyPartQuery {
   return { key: 'HEADER', start: 0, maxLength };
 }
 
-/** What the mail consists of; undefined where the server does not say it, or with more than is read, because of the mail. */
+/**
+ * What the mail consists of; undefined where the server does not say it, or with more than is read, because
+ * of the mail.
+ */
 async function structureOf(client: ImapFlow, uid: number): Promise<MessageStructureObject | undefined> {
   try {
     return (await orRefused(fetchMail(client, uid, { bodyStructure: true })))?.bodyStructure;

@@ -1,4 +1,7 @@
-/** Mail triggers at IMAP servers that do what real ones do at odd moments, or mean harm. What a real one does as a rule: test/integration/mail. */
+/**
+ * Mail triggers at IMAP servers that do what real ones do at odd moments, or mean harm. What a real one does
+ * as a rule: test/integration/mail.
+ */
 import { afterEach, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import type { MailTrigger } from '../../../api/trigger.ts';

@@ -1,6 +1,6 @@
 /**
- * New mail of one IMAP mailbox. A mail is named by UIDVALIDITY and UID (RFC 3501 section 2.3.1.1): UIDs only grow, so what is new is
- * what lies above the last one that was checked, however many mails there are. Nothing in the mailbox is changed.
+ * New mail of one IMAP mailbox. Events are identified by UIDVALIDITY and UID (RFC 3501 section 2.3.1.1). UIDs
+ * only grow, so new mail has UIDs above the last one that was read. Nothing in the mailbox is changed.
  */
 import { createHash } from 'node:crypto';
 import type { ImapFlow, MailboxObject } from 'imapflow';
@@ -22,7 +22,10 @@ const cursorSchema = z.object({
   uidValidity: z.string(),
   /** The last UID that was checked. */
   uid: z.int().min(0),
-  /** Of the mails up to that UID only those that came since then count: where somebody asked to begin in the past. */
+  /**
+   * Of the mails up to that UID only those that came since then count: where somebody asked to begin in the
+   * past.
+   */
   since: z.object({ time: z.string(), upTo: z.int() }).optional(),
 });
 
@@ -60,15 +63,15 @@ export const pollImap: PollMail = (credential, trigger, cursor, context, since) 
   });
 };
 
-const UNREADABLE = 'the place up to which mail was seen cannot be read';
+const UNREADABLE = 'the stored cursor is invalid';
 
 /** Why nothing can be said about what is new since the cursor; undefined where it can. */
 function problemOf(cursor: Cursor | undefined, now: Cursor): string | undefined {
   if (!cursor) return UNREADABLE;
   if (cursor.place !== now.place) return 'the trigger watches another account or mailbox than before';
   if (cursor.uidValidity !== now.uidValidity)
-    return 'the mail server has numbered the mails of the mailbox anew (UIDVALIDITY changed)';
-  if (cursor.uid > now.uid) return 'the mailbox was put back to an older state';
+    return 'the mail server renumbered the mails of the mailbox (UIDVALIDITY changed)';
+  if (cursor.uid > now.uid) return 'the mailbox was restored to an older state';
   return undefined;
 }
 
@@ -120,7 +123,10 @@ async function poll(client: ImapFlow, trigger: MailTrigger, { from, last, contex
   return polled(uid < last);
 }
 
-/** Every UID up to which was looked, with the mail where it is a wanted one. Ends early when very many do not match. */
+/**
+ * Every UID up to which was looked, with the mail where it is a wanted one. Ends early when very many do not
+ * match.
+ */
 async function* newMails(
   client: ImapFlow,
   trigger: MailTrigger,
@@ -166,7 +172,10 @@ function refused(error: unknown, uid: number): unknown {
   });
 }
 
-/** The UIDs from `first` to `end` that there are, in order. A mail that was removed or moved away meanwhile is no event. */
+/**
+ * The UIDs from `first` to `end` that there are, in order. A mail that was removed or moved away meanwhile is
+ * no event.
+ */
 async function search(
   client: ImapFlow,
   { unseenOnly }: MailTrigger,
@@ -183,7 +192,10 @@ async function search(
   return found.filter((uid) => uid >= first && uid <= end).toSorted((a, b) => a - b);
 }
 
-/** What must be known of mails before they are read: how large they are, when they came, whether they are wanted. */
+/**
+ * What must be known of mails before they are read: how large they are, when they came, whether they are
+ * wanted.
+ */
 async function summaries(
   client: ImapFlow,
   trigger: MailTrigger,

@@ -1,6 +1,12 @@
-/** Which formats of numbers show dates, times or durations (https://support.microsoft.com/office/number-format-codes-5026bbd6-04bc-48cd-bf33-80f18b4eae68). */
+/**
+ * Recognizes number formats that display dates, times or durations
+ * (https://support.microsoft.com/office/number-format-codes-5026bbd6-04bc-48cd-bf33-80f18b4eae68).
+ */
 
-/** What stands for itself: texts in quotes, a character behind a backslash, one that is repeated or has its width left free, colours, conditions and languages. */
+/**
+ * What stands for itself: texts in quotes, a character behind a backslash, one that is repeated or has its
+ * width left free, colours, conditions and languages.
+ */
 const LITERAL = /"[^"]*"?|\\.|[*_].|\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi;
 const DATE = /[dmyhse]/i;
 const KNOWN_NUMBERS = /general|e[+-]/gi;

@@ -1,4 +1,7 @@
-/** Spreadsheet triggers at workbooks of Excel, against a server that speaks the documented wire format of Microsoft Graph. */
+/**
+ * Spreadsheet triggers at workbooks of Excel, against a server that speaks the documented wire format of
+ * Microsoft Graph.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import { changesOf, told } from '../../../test/support/sheetChanges.ts';

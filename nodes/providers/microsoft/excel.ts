@@ -1,8 +1,8 @@
 /**
- * Workbooks of Excel in a OneDrive for work or a SharePoint site, by Microsoft Graph: the version by that of the file, all else by the API of
- * workbooks (https://learn.microsoft.com/graph/api/driveitem-get, https://learn.microsoft.com/graph/api/resources/excel). Values are as
- * those of Google's spreadsheets: what a person sees of dates and times, and plain numbers, texts and truth values of all else; of a
- * formula its result. Nothing of a workbook is changed.
+ * Excel workbooks in a OneDrive for work or a SharePoint site, by Microsoft Graph: the version is that of the
+ * file, everything else comes from the workbook API (https://learn.microsoft.com/graph/api/driveitem-get,
+ * https://learn.microsoft.com/graph/api/resources/excel). Values are given as those of Google spreadsheets.
+ * Nothing in a workbook is changed.
  */
 import * as z from 'zod';
 import { isHeaderValue } from '../../../api/headers.ts';
@@ -24,9 +24,15 @@ import {
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 const VERSION = 'v1.0';
-/** "Using read or write for large Range in multiple smaller range sizes is recommended": three of these, values, texts and formats, are some 1 MiB. */
+/**
+ * "Using read or write for large Range in multiple smaller range sizes is recommended": three of these,
+ * values, texts and formats, are some 1 MiB.
+ */
 const PART_CELLS = 20_000;
-/** "For each workbook, only send the next request after receiving a successful response": https://learn.microsoft.com/graph/workbook-best-practice. */
+/**
+ * "For each workbook, only send the next request after receiving a successful response":
+ * https://learn.microsoft.com/graph/workbook-best-practice.
+ */
 const AT_ONCE = 1;
 /** Some 5 s were seen: https://github.com/microsoftgraph/msgraph-cli/issues/215. */
 const LAG_MS = 30_000;
@@ -114,11 +120,11 @@ async function itemOf(account: Account, file: FileName): Promise<Item> {
   if (!WORKBOOK.test(kind))
     throw new PollError(
       'InvalidTrigger',
-      `what spreadsheetId names is no workbook but ${quoted(kind, [])}: save it as one of Excel (.xlsx)`,
+      `the file that spreadsheetId names is not a workbook, but ${quoted(kind, [])}: save it as one of Excel (.xlsx)`,
     );
   const version = cTag ?? eTag;
   if (version === undefined)
-    throw new PollError('InvalidAnswer', 'the OneDrive does not say which version the workbook has');
+    throw new PollError('InvalidAnswer', 'the OneDrive sent no version of the workbook');
   const { driveId } = parentReference ?? {};
   const drive = driveId === undefined ? 'me/drive' : `drives/${encodeURIComponent(driveId)}`;
   return { id, version, workbook: `${VERSION}/${drive}/items/${encodeURIComponent(id)}/workbook` };
@@ -176,8 +182,9 @@ type Session = Readonly<Record<string, string>>;
 const NO_SESSION = [400, 403, 404, 405, 409, 410, 423, 501, 504];
 
 /**
- * What requests that follow show, so that the workbook need not be looked for each time: a session in which nothing can be saved. All goes
- * without it, too. https://learn.microsoft.com/graph/api/workbook-createsession
+ * What requests that follow show, so that the workbook need not be looked for each time: a session in which
+ * nothing can be saved. All goes without it, too.
+ * https://learn.microsoft.com/graph/api/workbook-createsession
  */
 async function openSession(account: Account, workbook: string): Promise<Session> {
   const session = await callGraph(account, {

@@ -1,6 +1,7 @@
 /**
- * Files of a OneDrive by Microsoft Graph (https://learn.microsoft.com/graph/api/resources/onedrive): whose it is, which folder is watched,
- * pages of what changed. A page that follows is asked for where the credential leads and nowhere else, whatever host it names.
+ * Requests for files of a OneDrive by Microsoft Graph
+ * (https://learn.microsoft.com/graph/api/resources/onedrive): the drive, the watched folder, and pages of
+ * changes. The next page is requested only from the address of the credential, whatever host its link names.
  */
 import * as z from 'zod';
 import type { Account } from '../../http/json.ts';
@@ -75,8 +76,8 @@ export async function folderIdOf(account: Account, id: string): Promise<string> 
 }
 
 /**
- * A page of what changed since; without a path a page of all that there is. Undefined for a path that is no longer valid.
- * https://learn.microsoft.com/graph/api/driveitem-delta
+ * A page of what changed since; without a path a page of all that there is. Undefined for a path that is no
+ * longer valid. https://learn.microsoft.com/graph/api/driveitem-delta
  */
 export async function deltaPage(account: Account, path: string | undefined): Promise<DeltaPage | undefined> {
   const first = `me/drive/root/delta?${new URLSearchParams({ $select: FIELDS, $top: '200' }).toString()}`;
@@ -93,8 +94,5 @@ function pathOf(link: string | undefined): string {
     const path = pathname.slice(pathname.indexOf(`/${VERSION}/`) + VERSION.length + 2) + search;
     if (/^(me\/drive|drives\/)/.test(path) && path.length <= LONGEST_NEXT) return path;
   }
-  throw new PollError(
-    'InvalidAnswer',
-    'the OneDrive does not say in a way that is known from where changes go on',
-  );
+  throw new PollError('InvalidAnswer', 'the OneDrive sent no valid link to the next changes');
 }

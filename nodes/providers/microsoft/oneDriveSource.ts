@@ -1,6 +1,7 @@
 /**
- * Files of a OneDrive: a poll asks for what changed since the last one. Where Microsoft no longer knows the position, and where a whole folder
- * came or went, all that there is is walked and compared with what was known, so that nothing is lost.
+ * Files of a OneDrive for triggers. A poll requests the changes since the last one. If Microsoft no longer
+ * accepts the link, or a whole folder came or went, all items are listed and compared with the known items,
+ * so that nothing is lost.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -18,7 +19,10 @@ const positionSchema = z.object({
   next: z.string().optional(),
   /** Whether what was there when it was begun is still walked. */
   all: z.boolean().optional(),
-  /** While a trigger begins: only files that came from that time on are new, in milliseconds since 1970; 0: none is. */
+  /**
+   * While a trigger begins: only files that came from that time on are new, in milliseconds since 1970; 0:
+   * none is.
+   */
   since: z.number().optional(),
   /** While all is walked: how much of what is known was listed by now. */
   at: z.int().min(0).optional(),
@@ -52,7 +56,7 @@ export async function oneDriveSource(
       .update(JSON.stringify([drive, watched?.folder ?? '']))
       .digest('hex')
       .slice(0, 16),
-    lost: 'the place up to which the OneDrive was looked at cannot be read',
+    lost: 'the stored position in the OneDrive is invalid',
     first: (since) => ({ all: true, since: since?.getTime() ?? 0 }),
     poll: async (position, extent) => {
       const parsed = positionSchema.safeParse(position);
@@ -87,7 +91,7 @@ async function poll(
 }
 
 function anew({ since }: Position, isRefused: boolean): Seen {
-  if (isRefused) throw new PollError('InvalidAnswer', 'the OneDrive does not list what is in it');
+  if (isRefused) throw new PollError('InvalidAnswer', 'the OneDrive does not list its items');
   return { changes: [], position: { all: true, since }, more: true };
 }
 

@@ -1,3 +1,4 @@
+/** Microsoft: OneDrive and Excel by Microsoft Graph, and the scopes that they and Outlook need. */
 import type { Provider } from '../../provider.ts';
 
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth

@@ -1,12 +1,12 @@
 /** Accounts that a person connected are checked. */
 import { expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
-import { accessTo, check, KEY, signal, WRONG, startOtherSide } from '../../../test/support/checking.ts';
+import { accessTo, check, KEY, signal, WRONG, startProvider } from '../../../test/support/checking.ts';
 import { sendJson } from '../../../test/support/listen.ts';
 import { localEgress } from '../../../test/support/stepContext.ts';
 import { canBeChecked, checkCredential } from '../../checks.ts';
 
-const side = await startOtherSide();
+const side = await startProvider();
 const oauth2 = (changes: object = {}) => ({
   oauth2: {
     authorizationURL: side.url,
@@ -48,7 +48,7 @@ test.each([
   expect(canBeChecked(spec as CredentialSpec)).toBe(expected);
 });
 
-test('an account that nobody has connected is told as that', async () => {
+test('an account that nobody has connected is reported as such', async () => {
   const { StepError } = await import('../../../api/reasons.ts');
   const missing = () => {
     throw new StepError('CredentialMissing', 'there is no token');

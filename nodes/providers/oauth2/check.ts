@@ -1,4 +1,7 @@
-/** Uses the access token: logs in where mail is read by IMAP, else asks the provider whose account it is. */
+/**
+ * Checks the access token of a connected account: logs in by IMAP if the credential reads mail so, else
+ * requests the userinfo of the provider.
+ */
 import { StepError } from '../../../api/reasons.ts';
 import { accessToken, partOf, type CredentialAccess } from '../../node.ts';
 import { echoesOf, type Secret } from '../../secret.ts';
@@ -11,12 +14,12 @@ export const checkOauth2: Check = async (credential, context) => {
   const token = tokenOf(credential);
   const userinfoURL = userinfoOf(oauth2);
   if (oauth2.imap || userinfoURL === undefined) return checkImap(credential, context);
-  if (!URL.canParse(userinfoURL)) throw new CheckError('Rejected', 'userinfoURL is no URL: correct it');
+  if (!URL.canParse(userinfoURL)) throw new CheckError('Rejected', 'userinfoURL is not a URL: correct it');
   const headers = { authorization: `Bearer ${token.reveal()}` };
   const answer = await ask({ url: new URL(userinfoURL), headers }, context);
-  if (answer.status === 200) return { message: `${answer.host} took the access token.` };
+  if (answer.status === 200) return { message: `${answer.host} accepted the access token.` };
   // The account may be connected for other things than to be named.
-  if (answer.status === 403) return { message: `${answer.host} knows the access token.` };
+  if (answer.status === 403) return { message: `${answer.host} accepted the access token.` };
   throw refusal(answer, 'the access token', echoesOf(token));
 };
 

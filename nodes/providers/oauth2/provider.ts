@@ -13,8 +13,8 @@ export const oauth2: Provider = {
 };
 
 /**
- * The URL that names the account to every token; undefined if there is none. Microsoft issues tokens for one service each, and
- * names the account to those of one service only.
+ * The URL that names the account to every token; undefined if there is none. Microsoft issues tokens for one
+ * service each, and names the account to those of one service only.
  */
 export function userinfoOf(account: NonNullable<CredentialSpec['oauth2']>): string | undefined {
   return account.preset === 'microsoft' ? undefined : providerOf(account).userinfoURL;

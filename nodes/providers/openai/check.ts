@@ -1,6 +1,6 @@
 /**
- * Asks for the list of models. Servers without one are sent a question that lacks everything: it costs nothing, and tells a
- * refused key from an address at which there is nothing.
+ * Checks an API key by listing the models. Servers without a list get an incomplete completion request, which
+ * costs nothing and distinguishes a refused key from a wrong address.
  */
 import { isHeaderValue } from '../../../api/headers.ts';
 import { partOf } from '../../node.ts';
@@ -33,16 +33,16 @@ export const checkOpenai: Check = async (credential, context) => {
   const models = modelsIn(listed, secrets);
   if (models)
     return {
-      message: `${listed.host} took the API key and offers ${counted(models)}.`,
+      message: `${listed.host} accepted the API key and offers ${counted(models)}.`,
       models: models.slice(0, MOST_MODELS),
     };
   if (!WITHOUT_LIST.has(listed.status)) throw refusal(listed, 'the API key', secrets);
   const url = under(baseURL, '/chat/completions');
   const asked = await ask({ url, method: 'POST', headers, json: {} }, context);
   if (INCOMPLETE.has(asked.status))
-    return { message: `${asked.host} took the API key; it has no list of models.` };
+    return { message: `${asked.host} accepted the API key; it has no list of models.` };
   if (!WITHOUT_LIST.has(asked.status)) throw refusal(asked, 'the API key', secrets);
-  const message = `${listed.host} has neither a list of models nor a place for questions there: baseURL must be complete, up to and with /v1`;
+  const message = `${listed.host} has neither a list of models nor chat completions there: baseURL must be complete, up to and with /v1`;
   throw new CheckError('Unreachable', message);
 };
 

@@ -1,6 +1,6 @@
 /**
- * The client library of OpenAI-compatible servers. Guarantees that what a server sends is bounded, also an answer or a line that never
- * ends, and that no redirect takes key and prompt to another host.
+ * The client library of OpenAI-compatible servers. Guarantees that what a server sends is bounded, also an
+ * answer or a line that never ends, and that no redirect takes key and prompt to another host.
  */
 import type OpenAI from 'openai';
 import { StepError } from '../../../api/reasons.ts';
@@ -31,13 +31,19 @@ export async function openClient(
 
 /** A long answer is some hundred bytes for each token. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** A line holds one chunk, which at most is a whole answer. The client copies what it has of a line with every piece. */
+/**
+ * A line holds one chunk, which at most is a whole answer. The client copies what it has of a line with every
+ * piece.
+ */
 const MOST_LINE_BYTES = 4 * 1024 * 1024;
 const NEWLINE = 10;
 
 type Fetch = typeof globalThis.fetch;
 
-/** A fetch that follows no redirect, and whose bodies fail with a StepError `OutputTooLarge` where they are beyond all bounds. */
+/**
+ * A fetch that follows no redirect, and whose bodies fail with a StepError `OutputTooLarge` where they are
+ * beyond all bounds.
+ */
 function boundedFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });
@@ -61,7 +67,7 @@ function createBound(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<Arra
       const newline = chunk.lastIndexOf(NEWLINE);
       lineBytes = newline < 0 ? lineBytes + chunk.length : chunk.length - newline - 1;
       if (bytes > MOST_BYTES || lineBytes > MOST_LINE_BYTES)
-        throw new StepError('OutputTooLarge', "the answer of the model's server does not end");
+        throw new StepError('OutputTooLarge', "the answer of the model's server is too large");
       controller.enqueue(chunk);
     },
   });

@@ -1,4 +1,4 @@
-/** What went wrong between us and a model, as an error of the step. */
+/** The errors of the client library as errors of a step. */
 import { APIConnectionError, APIError } from 'openai';
 import { StepError } from '../../../api/reasons.ts';
 import { inDoubt, type Effect } from '../../node.ts';
@@ -6,7 +6,10 @@ import { causesOf, isNotSent, stepErrorIn } from '../../http/failure.ts';
 import { retryAfterMs } from '../../http/retryAfter.ts';
 import { echoesOf, quoted, type Secret } from '../../secret.ts';
 
-/** The error of the step; with an effect that must not be repeated, also whether the model may have done its work. */
+/**
+ * The error of the step; with an effect that must not be repeated, also whether the model may have done its
+ * work.
+ */
 export function failureOf(error: unknown, { key, effect }: { key: Secret; effect: Effect }): StepError {
   const failure = translated(error, key);
   return mayHaveAnswered(error, failure) ? inDoubt(effect, failure, 'the model may have answered') : failure;
@@ -28,7 +31,11 @@ function translated(error: unknown, key: Secret): StepError {
     return new StepError('InvalidAnswer', `the model's answer cannot be read: ${message}`, options);
   if (!(error instanceof APIError)) {
     // What breaks while the body is read comes from the HTTP client as it is.
-    return new StepError('Unreachable', `the answer broke off: ${codeOf(error) ?? message}`, options);
+    return new StepError(
+      'Unreachable',
+      `the connection was lost during the answer: ${codeOf(error) ?? message}`,
+      options,
+    );
   }
   return ofStatus(error, message);
 }

@@ -1,4 +1,4 @@
-/** What is sent to a model, and how a request is adapted to a server that does not know all of the chat API. */
+/** Requests to a model, and how they are adapted to servers that support only a part of the chat API. */
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { toText } from '../../../api/expression/evaluate.ts';
 
@@ -34,7 +34,8 @@ export function requestOf(fields: AgentFields): ChatCompletionCreateParamsStream
 
 /**
  * The request without what the server said that it cannot take; undefined when there is nothing to leave out.
- * Models differ in three fields: older ones know no schemas, newer ones no `max_tokens`, small servers no options.
+ * Models differ in three fields: older ones know no schemas, newer ones no `max_tokens`, small servers no
+ * options.
  */
 export function adapted(
   request: ChatCompletionCreateParamsStreaming,

@@ -1,6 +1,7 @@
 /**
- * A bucket of an S3-compatible service (https://docs.aws.amazon.com/AmazonS3/latest/API/Welcome.html). Every failure is a Failure or a
- * StepError, in words that hold no key.
+ * Requests to a bucket of an S3-compatible service
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/Welcome.html), and what its errors mean. Messages contain
+ * no key.
  */
 import { isHeaderValue } from '../../../api/headers.ts';
 import { StepError } from '../../../api/reasons.ts';
@@ -38,7 +39,7 @@ export function bucketOf(credential: CredentialAccess): Bucket {
   const s3 = partOf(credential, 's3');
   const { endpoint, bucket, region = DEFAULT_REGION, pathStyle = true } = s3;
   if (!URL.canParse(endpoint))
-    throw new StepError('InvalidParameters', `endpoint of the credential ${credential.name} is no URL`);
+    throw new StepError('InvalidParameters', `endpoint of the credential ${credential.name} is not a URL`);
   const { protocol, host, pathname } = new URL(endpoint);
   const below = pathname.replace(/\/+$/, '');
   const accessKeyId = credential.secret(s3.accessKeyIdRef);
@@ -86,7 +87,10 @@ export async function ask(
   );
 }
 
-/** Whether a part of the key is `.` or `..`: a program on the way may resolve it, so that the path names another object or bucket. */
+/**
+ * Whether a part of the key is `.` or `..`: a program on the way may resolve it, so that the path names
+ * another object or bucket.
+ */
 export function leadsElsewhere(key: string): boolean {
   return key.split('/').some((each) => each === '.' || each === '..');
 }
@@ -95,13 +99,19 @@ function pathOf({ base }: Bucket, key = ''): string {
   return `${base}/${key.split('/').map(encoded).join('/')}`;
 }
 
-/** The address of an object, for people and programs that may read it; null for a key that an address cannot hold. */
+/**
+ * The address of an object, for people and programs that may read it; null for a key that an address cannot
+ * hold.
+ */
 export function urlOf(bucket: Bucket, key: string): string | null {
   if (leadsElsewhere(key)) return null;
   return bucket.origin + pathOf(bucket, key);
 }
 
-/** The error of an answer that is no success. https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+/**
+ * The error of an answer that is no success.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+ */
 export async function refusal(bucket: Bucket, answer: HttpAnswer): Promise<Failure> {
   const text = (await readStart(answer, ERROR_LIMIT)).toString('utf8');
   const error = parseXml(text);
@@ -121,7 +131,7 @@ function judge(
   if (isElsewhere(status, code))
     return [
       'Rejected',
-      `the bucket ${name} lies elsewhere: correct region and endpoint${shownRegion(place)}`,
+      `the bucket ${name} is in another region: correct region and endpoint${shownRegion(place)}`,
     ];
   if (status === 429 || LIMITED.test(code)) return ['RateLimited', `${host} limits the rate of requests`];
   if (code === 'RequestTimeTooSkewed')
@@ -145,9 +155,9 @@ function shownRegion(place: string): string {
 export type ObjectHead = { type: string | null };
 
 /**
- * What is only known of an object by itself: undefined where it is gone. To whoever may list and not read the type is not told; where it
- * `mustTell`, that fails. Nor is that of an object that cannot be asked for so, as one that the customer has encrypted (400), or one whose key no
- * address can hold: it holds up no other.
+ * What is only known of an object by itself: undefined where it is gone. To whoever may list and not read the
+ * type is not told; where it `mustTell`, that fails. Nor is that of an object that cannot be asked for so, as
+ * one that the customer has encrypted (400), or one whose key no address can hold: it holds up no other.
  * @throws Failure
  */
 export async function headOf(

@@ -1,11 +1,11 @@
-/** Buckets are checked. */
+/** Checks of buckets. */
 import { expect, test } from 'vitest';
-import { check, KEY, ref, WRONG, startOtherSide } from '../../../test/support/checking.ts';
+import { check, KEY, ref, WRONG, startProvider } from '../../../test/support/checking.ts';
 import type { Handler } from '../../../test/support/httpTarget.ts';
 import { Secret } from '../../secret.ts';
 import { signedHeaders } from './signature.ts';
 
-const side = await startOtherSide();
+const side = await startProvider();
 const s3 = (changes: object = {}) => ({
   s3: {
     endpoint: side.url,

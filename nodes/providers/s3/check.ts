@@ -1,4 +1,4 @@
-/** Asks whether the bucket is there and may be used (HeadBucket). The answer has no body, so that the status says it all. */
+/** Checks whether the bucket exists and the keys may use it (HeadBucket). The answer has no body. */
 import { drop } from '../../http/body.ts';
 import { echoesOf } from '../../secret.ts';
 import { ask, bucketOf } from './bucket.ts';
@@ -10,7 +10,7 @@ export const checkS3: Check = async (credential, context) => {
   const answer = await ask(bucket, { method: 'HEAD' }, context);
   drop(answer);
   const { host, status, headers } = answer;
-  if (status === 200) return { message: `Keys accepted by ${host}; the bucket ${name} exists.` };
+  if (status === 200) return { message: `${host} accepted the keys; the bucket ${name} exists.` };
   if (status === 404)
     throw new CheckError('Rejected', `${host} has no bucket ${name}: create it, or correct the name`);
   const place = headers['x-amz-bucket-region'] ?? '';

@@ -43,7 +43,12 @@ test.each<[BucketFault, string, string, number | undefined]>([
   ['AccessDenied', 'Rejected', 'refused the keys', undefined],
   ['NoSuchBucket', 'FolderMissing', 'has no bucket orders', undefined],
   ['RequestTimeTooSkewed', 'Rejected', 'the clocks of', undefined],
-  ['PermanentRedirect', 'Rejected', 'lies elsewhere: correct region and endpoint (eu-west-1)', undefined],
+  [
+    'PermanentRedirect',
+    'Rejected',
+    'is in another region: correct region and endpoint (eu-west-1)',
+    undefined,
+  ],
   ['tooManyRequests', 'RateLimited', 'limits the rate', 17],
   ['SlowDown', 'RateLimited', 'limits the rate', 17],
   ['InternalError', 'UpstreamError', 'failed', undefined],
@@ -253,15 +258,15 @@ test('a name of 1,000 emoji, of dots and slashes, and a file of 10 GB are files 
   );
 });
 
-test('what is known that is lost or damaged, and a cursor that cannot be read, begin anew and start nothing', async () => {
+test('what is known that is lost or damaged, and a cursor that cannot be read, start over and start nothing', async () => {
   server.put('old');
   const { poll, memory, goBackTo } = polls();
   let { cursor } = await poll();
   const lost = [
-    { reading: async () => undefined, why: 'what was known of the files is lost' },
-    { reading: async () => Buffer.from('damaged bytes'), why: 'what was known of the files is lost' },
-    { given: { place: 7 }, why: 'cannot be read' },
-    { given: { position: 'nowhere' }, why: 'cannot be read' },
+    { reading: async () => undefined, why: 'the known items are lost' },
+    { reading: async () => Buffer.from('damaged bytes'), why: 'the known items are lost' },
+    { given: { place: 7 }, why: 'is invalid' },
+    { given: { position: 'nowhere' }, why: 'is invalid' },
   ];
   for (const [n, { reading, why, given }] of lost.entries()) {
     server.put(`meanwhile ${n}`);

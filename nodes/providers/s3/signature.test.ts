@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { Secret } from '../../secret.ts';
 import { signedHeaders } from './signature.ts';
 
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html, "Examples: Signature Calculations" */
+/**
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html, "Examples: Signature
+ * Calculations"
+ */
 const account = {
   region: 'us-east-1',
   accessKeyId: new Secret('AKIAIOSFODNN7EXAMPLE'),

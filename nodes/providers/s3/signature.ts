@@ -28,7 +28,8 @@ export async function signedHeaders(signing: Signing): Promise<Record<string, st
     region,
     credentials: { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() },
     sha256: Sha256,
-    // S3 signs the path as it is sent. Otherwise `..` would be resolved, and another object be signed than the one that is meant.
+    // S3 signs the path as it is sent. Otherwise `..` would be resolved, and another object be signed than
+    // the one that is meant.
     uriEscapePath: false,
   });
   const request = { method, protocol: 'https:', hostname: host, path, query, headers: { host }, body };
@@ -73,7 +74,10 @@ export function queryText(query: Readonly<Record<string, string>>): string {
     .join('&');
 }
 
-/** Escapes everything but letters, digits and `-._~` (RFC 3986 section 2.3), which is more than `encodeURIComponent` escapes. */
+/**
+ * Escapes everything but letters, digits and `-._~` (RFC 3986 section 2.3), which is more than
+ * `encodeURIComponent` escapes.
+ */
 export function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll(
     /[!'()*]/g,

@@ -1,6 +1,6 @@
 /**
- * Files of a bucket: each poll walks the list, page by page, and compares. A list that is longer than one poll continues in the next,
- * from the service's own token.
+ * Files of a bucket for triggers. Each poll walks the list page by page and compares it with the known items.
+ * A list that is longer than one poll continues in the next one, from the service's continuation token.
  */
 import { createHash } from 'node:crypto';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
@@ -20,7 +20,7 @@ export function s3Source(credential: CredentialAccess, trigger: FileStorageTrigg
   const whose = hashOf([bucket.origin, bucket.base, bucket.name, folder]);
   return {
     place: whose,
-    lost: 'the place up to which the bucket was gone through cannot be read',
+    lost: 'the stored position in the bucket is invalid',
     first: firstPlace,
     poll: async (position, extent) => {
       const parsed = place.safeParse(position);

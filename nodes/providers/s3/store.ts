@@ -1,4 +1,4 @@
-/** Files of a bucket for steps: the id of a file is its key. */
+/** Files of a bucket for skills. The ID of a file is its key. */
 import { StepError } from '../../../api/reasons.ts';
 import { drop, readUpTo } from '../../http/body.ts';
 import { ask, bucketOf, leadsElsewhere, refusal, typeIn, urlOf, type Bucket } from './bucket.ts';

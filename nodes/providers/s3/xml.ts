@@ -1,6 +1,7 @@
 /**
- * The XML that S3 answers with: elements and text. Guarantees that only a complete, well-formed document is read, that no entity of a
- * document type is expanded, and that depth and attributes are bounded, so that the time grows with the length alone.
+ * The XML that S3 answers with: elements and text. Guarantees that only a complete, well-formed document is
+ * read, that no entity of a document type is expanded, and that depth and attributes are bounded, so that the
+ * time grows with the length alone.
  */
 import sax from 'sax';
 

@@ -1,4 +1,7 @@
-/** Addresses and errors of Slack's Web API (https://docs.slack.dev/apis/web-api), which answers 200 also where it refuses. */
+/**
+ * Addresses and errors of Slack's Web API (https://docs.slack.dev/apis/web-api), which answers 200 also where
+ * it refuses.
+ */
 
 export const SLACK_URL = 'https://slack.com/api';
 

@@ -1,9 +1,9 @@
 /** Slack bots are checked. */
 import { expect, test } from 'vitest';
-import { check, KEY, ref, startOtherSide } from '../../../test/support/checking.ts';
+import { check, KEY, ref, startProvider } from '../../../test/support/checking.ts';
 import { sendJson } from '../../../test/support/listen.ts';
 
-const side = await startOtherSide();
+const side = await startProvider();
 const bot = () => ({ bot: { platform: 'slack' as const, tokenRef: ref('token'), apiURL: side.url } });
 /** https://docs.slack.dev/reference/methods/auth.test */
 const slackMe = { ok: true, team: 'Shop', user: 'shopbot', team_id: 'T1', user_id: 'U1', bot_id: 'B1' };

@@ -18,7 +18,7 @@ export const checkSlack: Check = async (credential, context) => {
   if (!said.ok) throw errorOf(answer.host, shown(said.error, secrets, LONGEST_NAME) ?? 'no reason');
   const [user, team] = [said.user, said.team].map((each) => shown(each, secrets, LONGEST_NAME));
   const account = user !== undefined && team !== undefined ? `${user} (${team})` : user;
-  return { message: `Token accepted by ${answer.host}.`, ...(account !== undefined && { account }) };
+  return { message: `${answer.host} accepted the token.`, ...(account !== undefined && { account }) };
 };
 
 function errorOf(host: string, error: string): CheckError {

@@ -1,6 +1,6 @@
 /**
- * Requests of Slack's Events API (https://docs.slack.dev/apis/events-api) as messages. Pure; whatever is no message of a person
- * is `other`, so that bots never answer each other, or themselves.
+ * Parses requests of the Slack Events API (https://docs.slack.dev/apis/events-api). Pure. Anything but a
+ * message of a person is `other`, so that bots never answer each other or themselves.
  */
 import type { ChatType } from '../../../api/trigger.ts';
 import {
@@ -12,7 +12,10 @@ import {
   type ReceivedMessage,
 } from '../../messages/received.ts';
 
-/** The kinds of messages (https://docs.slack.dev/reference/events/message#subtypes) that a person has just written. */
+/**
+ * The kinds of messages (https://docs.slack.dev/reference/events/message#subtypes) that a person has just
+ * written.
+ */
 const WRITTEN: ReadonlySet<string | undefined> = new Set([
   undefined,
   'file_share',
@@ -66,7 +69,10 @@ function messageOf(eventId: string, event: unknown, own: readonly string[]): Rec
   };
 }
 
-/** Channel and time name a message (https://docs.slack.dev/messaging/retrieving-messages): of one that calls the bot two events may tell. */
+/**
+ * Channel and time name a message (https://docs.slack.dev/messaging/retrieving-messages): of one that calls
+ * the bot two events may tell.
+ */
 function idOf(event: unknown, channel: string): string | undefined {
   const ts = textOf(event, 'ts');
   return ts === undefined || ts === '' ? undefined : `${channel}/${ts}`;
@@ -109,7 +115,11 @@ function chatTypeOf(event: unknown, channel: string): ChatType | undefined {
   return channel.startsWith('G') ? 'group' : 'channel';
 }
 
-/** The three characters that Slack escapes (https://docs.slack.dev/messaging/formatting-message-text#escaping), last the one that the others are made with. */
+/**
+ * The three characters that Slack escapes
+ * (https://docs.slack.dev/messaging/formatting-message-text#escaping), last the one that the others are made
+ * with.
+ */
 function plainText(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }

@@ -1,6 +1,7 @@
 /**
- * Messages by Slack (https://docs.slack.dev/reference/methods/chat.postMessage), which answers 200 also where it refuses. Guarantees that
- * nothing in a text calls a channel or a person: what Slack reads as such is escaped (https://docs.slack.dev/messaging/formatting-message-text).
+ * Sends messages by Slack (https://docs.slack.dev/reference/methods/chat.postMessage). Guarantees that no
+ * text notifies a channel or a person: what Slack would read as a mention is escaped
+ * (https://docs.slack.dev/messaging/formatting-message-text).
  */
 import * as z from 'zod';
 import { unreadable } from '../../http/body.ts';

@@ -1,4 +1,4 @@
-/** Greets the mail server and logs in, as for a mail, and sends none. */
+/** Checks an account by connecting and logging in at the mail server. No mail is sent. */
 import { partOf } from '../../node.ts';
 import { greet } from './delivery.ts';
 import type { Check } from '../../check.ts';
@@ -9,7 +9,7 @@ export const checkSmtp: Check = async (credential, context) => {
   await greet({ smtp, password }, context);
   if (password === undefined) return { message: `${smtp.host} answers; no login is asked for.` };
   return {
-    message: `${smtp.host} took the login.`,
+    message: `${smtp.host} accepted the login.`,
     ...(smtp.username !== undefined && { account: smtp.username }),
   };
 };

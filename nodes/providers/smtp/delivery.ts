@@ -1,6 +1,7 @@
 /**
- * One mail to one SMTP server. Every failure is a StepError that says whether the server can have taken the mail: before
- * the message's first byte it cannot; from then on only an answer of the server decides (RFC 5321 section 4.2.5).
+ * Delivers one mail to one SMTP server. Every failure is a StepError that tells whether the server may have
+ * accepted the mail: not before the first byte of the message; after it only an answer of the server decides
+ * (RFC 5321 section 4.2.5).
  */
 import { Readable } from 'node:stream';
 import type { CredentialSpec } from '../../../api/credential.ts';
@@ -37,11 +38,15 @@ export type Delivery = { accepted: string[]; rejected: string[] };
 type Connection = InstanceType<typeof import('nodemailer/lib/smtp-connection').default>;
 
 /**
- * How long the server may take to greet. RFC 5321 section 4.5.3.2.1 has five minutes, and servers let strangers wait. Longer than a
- * runner may stand still before another takes over: one that continues finds its timers run out before it reads what has come.
+ * How long the server may take to greet. RFC 5321 section 4.5.3.2.1 has five minutes, and servers let
+ * strangers wait. Longer than a runner may stand still before another takes over: one that continues finds
+ * its timers run out before it reads what has come.
  */
 const GREETING_TIMEOUT_MS = 45_000;
-/** How long the answer to the message may take (RFC 5321 section 4.5.3.2.6). The step's own timeout is shorter as a rule. */
+/**
+ * How long the answer to the message may take (RFC 5321 section 4.5.3.2.6). The step's own timeout is shorter
+ * as a rule.
+ */
 const SOCKET_TIMEOUT_MS = 600_000;
 /** The port of a mail server that names none. */
 export const SMTP_PORT = { None: 25, StartTLS: 587, TLS: 465 } as const;
@@ -50,7 +55,8 @@ const LOGIN_REFUSED = new Set([530, 534, 535, 538]);
 
 /**
  * Sends the mail.
- * @throws StepError `EffectUnknown` when the message was sent, nothing is known of it, and the effect is `AtMostOnce`
+ * @throws StepError `EffectUnknown` when the message was sent, nothing is known of it, and the effect is
+ * `AtMostOnce`
  */
 export async function deliver(
   mail: Mail,
@@ -163,11 +169,18 @@ async function compose({ isAnswer, ...mail }: Mail): Promise<{ envelope: Envelop
   }).compile();
   const { from, to } = composed.getEnvelope();
   const message = await composed.build();
-  if (!from) throw new StepError('InvalidParameters', 'the sender in the credential is no address');
+  if (!from)
+    throw new StepError(
+      'InvalidParameters',
+      'the sender in the credential is not an email address: correct from',
+    );
   return { envelope: { from, to, size: message.length }, message };
 }
 
-/** The message as a stream that tells when its first byte is asked for: the server has agreed to take it by then. */
+/**
+ * The message as a stream that tells when its first byte is asked for: the server has agreed to take it by
+ * then.
+ */
 function streamOf(message: Buffer, started: () => void): Readable {
   return new Readable({
     read() {
@@ -197,7 +210,8 @@ function failureOf(error: unknown, { smtp, password }: Account, what = 'the mail
   const secrets = password ? echoesOf(password) : [];
   const said = quoted(response ?? message, secrets);
   const options = { cause: error };
-  if (code === 'ETLS') return new StepError('Unreachable', `no TLS with the mail server: ${said}`, options);
+  if (code === 'ETLS')
+    return new StepError('Unreachable', `TLS failed with the mail server: ${said}`, options);
   if (responseCode === undefined) {
     if (code === 'EENVELOPE')
       return new StepError('InvalidParameters', `the mail cannot be sent: ${said}`, options);

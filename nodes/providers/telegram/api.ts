@@ -1,4 +1,7 @@
-/** Addresses of Telegram's Bot API (https://core.telegram.org/bots/api#making-requests). The token is part of the URL, so messages never show it. */
+/**
+ * Addresses of Telegram's Bot API (https://core.telegram.org/bots/api#making-requests). The token is part of
+ * the URL, so messages never show it.
+ */
 import { apiURL as urlOf } from '../../http/json.ts';
 import type { Secret } from '../../secret.ts';
 

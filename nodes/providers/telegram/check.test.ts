@@ -1,8 +1,8 @@
 /** Telegram bots are checked. */
 import { expect, test } from 'vitest';
-import { check, ref, startOtherSide } from '../../../test/support/checking.ts';
+import { check, ref, startProvider } from '../../../test/support/checking.ts';
 
-const side = await startOtherSide();
+const side = await startProvider();
 const bot = () => ({
   bot: { platform: 'telegram' as const, tokenRef: ref('token'), apiURL: side.url },
 });

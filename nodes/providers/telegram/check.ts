@@ -16,5 +16,5 @@ export const checkTelegram: Check = async (credential, context) => {
   const { ok, result } = (answer.json ?? {}) as { ok?: boolean; result?: { username?: unknown } };
   if (answer.status !== 200 || ok !== true) throw refusal(answer, 'the token', secrets);
   const account = shown(result?.username, secrets, LONGEST_NAME);
-  return { message: `Token accepted by ${answer.host}.`, ...(account !== undefined && { account }) };
+  return { message: `${answer.host} accepted the token.`, ...(account !== undefined && { account }) };
 };

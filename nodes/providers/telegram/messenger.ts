@@ -1,6 +1,6 @@
 /**
- * Messages by Telegram (https://core.telegram.org/bots/api#sendmessage). Formats are given apart from the text, as entities, so that nothing in
- * it can be taken for a mark. The token is a part of the URL, which no message holds.
+ * Sends messages by Telegram (https://core.telegram.org/bots/api#sendmessage). Formats are sent as entities,
+ * separate from the text, so that nothing in the text is interpreted.
  */
 import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
@@ -49,7 +49,7 @@ function bodyOf({ chatId, part, replyTo, hasPreview }: Outgoing): object {
   const id = numberIn(chatId);
   const reply = replyTo === undefined ? undefined : numberIn(replyTo);
   if (replyTo !== undefined && reply === undefined)
-    throw new StepError('InvalidParameters', 'replyTo: is no number of a message, as Telegram has them');
+    throw new StepError('InvalidParameters', 'replyTo: is not the number of a Telegram message');
   return {
     chat_id: id ?? chatId,
     text,

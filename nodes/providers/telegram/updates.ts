@@ -1,4 +1,7 @@
-/** Updates of Telegram (https://core.telegram.org/bots/api#update) as messages. Pure; whatever is no message is `other`. */
+/**
+ * Parses updates of Telegram (https://core.telegram.org/bots/api#update). Pure. Anything but a message is
+ * `other`.
+ */
 import { TELEGRAM_UPDATES } from '../../../api/bot.ts';
 import { CHAT_TYPES } from '../../../api/trigger.ts';
 import {
@@ -10,7 +13,10 @@ import {
   type ReceivedMessage,
 } from '../../messages/received.ts';
 
-/** The members of https://core.telegram.org/bots/api#message that say of which type it is, those first that come with others. */
+/**
+ * The members of https://core.telegram.org/bots/api#message that say of which type it is, those first that
+ * come with others.
+ */
 const TYPES = [
   'text',
   'animation',
@@ -54,8 +60,9 @@ export function readTelegram(update: unknown, username?: string): Received {
 }
 
 /**
- * Whether somebody wrote it, that is no other bot (https://core.telegram.org/bots/features#bot-to-bot-communication), nor Telegram, which copies what
- * a channel posts into its group. Who writes in the name of a chat is shown as a bot, too.
+ * Whether somebody wrote it, that is no other bot
+ * (https://core.telegram.org/bots/features#bot-to-bot-communication), nor Telegram, which copies what a
+ * channel posts into its group. Who writes in the name of a chat is shown as a bot, too.
  */
 function isWritten(message: unknown): boolean {
   if (member(message, 'is_automatic_forward') === true) return false;
@@ -68,7 +75,10 @@ function isInteger(value: unknown): value is number {
 
 type Sender = ReceivedMessage['output']['data_content']['from'];
 
-/** In channels nobody but the channel speaks, and in groups some speak in a chat's name. What is not known is empty, so that references to it work. */
+/**
+ * In channels nobody but the channel speaks, and in groups some speak in a chat's name. What is not known is
+ * empty, so that references to it work.
+ */
 function senderOf(message: unknown, chat: unknown): Sender {
   const from = member(message, 'sender_chat') ?? member(message, 'from') ?? chat;
   const first_name = textOf(from, 'first_name') ?? textOf(from, 'title') ?? '';

@@ -1,7 +1,7 @@
 /**
- * Where Telegram sends the updates of a bot (https://core.telegram.org/bots/api#setwebhook, #deletewebhook, #getwebhookinfo). Looks
- * first and changes only what is not as it should be, so that it may be repeated; what somebody else has registered is taken away only
- * for something of ours.
+ * Registers the webhook of a Telegram bot (https://core.telegram.org/bots/api#setwebhook, #deletewebhook,
+ * #getwebhookinfo). Idempotent: reads the registration first, and changes only what differs. A registration
+ * of somebody else is replaced only by one of ours.
  */
 import { botSecret, TELEGRAM_UPDATES } from '../../../api/bot.ts';
 import { ask, type CheckContext, CheckError, refusal, shown } from '../../check.ts';
@@ -68,7 +68,8 @@ async function take(
     url,
     secret_token: secret,
     allowed_updates: TELEGRAM_UPDATES,
-    // Where it was registered already somebody was ended in the middle of it, and what has come since then counts.
+    // Where it was registered already somebody was ended in the middle of it, and what has come since then
+    // counts.
     drop_pending_updates: isFirst && !isThere,
   };
   await call(
@@ -122,7 +123,9 @@ function infoIn({ host, json }: JsonAnswer): Info {
   };
 }
 
-/** Calls a method. Only what is done comes back. `remark` is for people where it does not take the parameters. */
+/**
+ * Calls a method. Only what is done comes back. `remark` is for people where it does not take the parameters.
+ */
 async function call(bot: Bot, method: string, parameters: object = {}, remark = ''): Promise<JsonAnswer> {
   const { apiURL, token, masks, context } = bot;
   const url = methodURL(token, method, apiURL);

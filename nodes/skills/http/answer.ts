@@ -1,4 +1,7 @@
-/** The answer to a request as the output of a step. Guarantees that nothing of the credential that was sent is in it. */
+/**
+ * The answer to a request as the output of a step. Guarantees that nothing of the credential that was sent is
+ * in it.
+ */
 import { parseJson } from '../../../api/json.ts';
 import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
@@ -53,10 +56,7 @@ function contentOf(
     const parsed = text === undefined ? undefined : parseJson(text, JSON_LIMITS);
     if (text !== undefined && parsed?.ok) return { text, body: parsed.value };
     if (response === 'json')
-      throw new StepError(
-        'InvalidAnswer',
-        `the answer of ${host} is no JSON that can be taken: ${whyNot(parsed)}`,
-      );
+      throw new StepError('InvalidAnswer', `the answer of ${host} is not valid JSON: ${whyNot(parsed)}`);
   }
   const text = decoded(bytes, charsetOf(contentType), response === 'auto');
   if (text !== undefined && (response === 'text' || !text.includes('\0'))) return { text, body: text };
@@ -71,7 +71,10 @@ function charsetOf(contentType: string): string {
   return /;\s*charset="?([\w.:-]+)"?/i.exec(contentType)?.[1] ?? 'utf-8';
 }
 
-/** The text; undefined for bytes that are none, if it is asked for. A charset that nobody knows counts as UTF-8. */
+/**
+ * The text; undefined for bytes that are none, if it is asked for. A charset that nobody knows counts as
+ * UTF-8.
+ */
 function decoded(bytes: Buffer, charset: string, fatal: boolean): string | undefined {
   try {
     return decoderOf(charset, fatal).decode(bytes).toWellFormed();

@@ -1,4 +1,7 @@
-/** The parameters of `http_request`. What they admit can be sent: no header smuggles another one in, no URL hides a login. */
+/**
+ * The parameters of `http_request`. Guarantees that no header injects another one, and that no URL contains a
+ * login.
+ */
 import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';

@@ -1,4 +1,4 @@
-/** The first request of a step of `http_request`. */
+/** Builds the first request of a step of `http_request`. */
 import { createHash } from 'node:crypto';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
@@ -7,7 +7,10 @@ import { at, type HttpRequest, type Method } from '../../http/request.ts';
 import { addToQuery, queryOf } from '../../http/url.ts';
 import { queryTexts, type Parameters } from './parameters.ts';
 
-/** The methods that a server may take to mean something new each time (RFC 9110 section 9.2.2), so that they carry a key. */
+/**
+ * The methods that a server may take to mean something new each time (RFC 9110 section 9.2.2), so that they
+ * carry a key.
+ */
 const WITH_KEY: ReadonlySet<Method> = new Set(['POST', 'PATCH']);
 const LONGEST_KEY = 255;
 const FORM = 'application/x-www-form-urlencoded';

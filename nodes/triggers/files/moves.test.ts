@@ -1,4 +1,7 @@
-/** Whatever people do to files and folders of a drive: held to a list of what is there, which knows nothing of how it is found out. */
+/**
+ * Whatever people do to files and folders of a drive: held to a list of what is there, which knows nothing of
+ * how it is found out.
+ */
 import { expect, test } from 'vitest';
 import { startDriveServer } from '../../../test/support/driveServer.ts';
 import { filePolls, shownIn } from '../../../test/support/filePolls.ts';

@@ -1,7 +1,7 @@
 /**
- * The poller of file triggers. A poll first hands on the changes that wait, then asks the store for more. Changes are kept before
- * the first of them is handed on, and from then on only the cursor moves: however many they are, what is known of files is kept once for
- * all of them.
+ * The poller of file triggers. A poll first submits the pending changes, then asks the store for more.
+ * Pending changes are stored before the first of them is submitted; from then on only the cursor moves, so
+ * that the known items are stored once for all of them.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -49,7 +49,7 @@ type Poll = { source: Source; trigger: FileStorageTrigger; context: PollContext 
 async function begin({ source, context }: Poll, since?: Date): Promise<Polled> {
   const known = new Known();
   const seen = await source.poll(source.first(since), { known, context, isMuch });
-  if (!seen) throw new PollError('InvalidAnswer', 'the store does not know where it has just begun');
+  if (!seen) throw new PollError('InvalidAnswer', 'the store rejected its own position');
   const { changes: waiting, position, more } = seen;
   await context.knownItems.store(encodeState({ known: seen.known ?? known, waiting }));
   const cursor: Cursor = { place: source.place, position, taken: 0, more };
@@ -59,11 +59,11 @@ async function begin({ source, context }: Poll, since?: Date): Promise<Polled> {
 async function goOn(poll: Poll, given: unknown): Promise<Polled> {
   const { source, context } = poll;
   const parsed = cursorSchema.safeParse(given);
-  if (!parsed.success) return beginAnew(poll, 'the place up to which files were seen cannot be read');
+  if (!parsed.success) return beginAnew(poll, 'the stored cursor is invalid');
   if (parsed.data.place !== source.place)
     return beginAnew(poll, 'the credential leads to another account or bucket than before');
   const state = decodeState(await context.knownItems.read());
-  if (!state) return beginAnew(poll, 'what was known of the files is lost');
+  if (!state) return beginAnew(poll, 'the known items are lost');
   if (parsed.data.taken < state.waiting.length) return handOn(poll, state, parsed.data);
   const { known } = state;
   const seen = await source.poll(parsed.data.position, { known, context, isMuch });

@@ -1,4 +1,4 @@
-/** What a trigger of files remembers beside its cursor, as bytes: what is known of files, and changes that wait to be handed on. */
+/** The stored state of a file trigger, as bytes: known items and pending changes. */
 import * as z from 'zod';
 import { Known } from '../../files/known.ts';
 import { change, type Change } from '../../files/source.ts';

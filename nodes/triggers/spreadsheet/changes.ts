@@ -1,4 +1,4 @@
-/** From what happened to rows to what starts runs, as much of it at a time as can be remembered. */
+/** Selects the changes of rows that start runs, as many at a time as can be stored. */
 import { numberOf, type RowChange, type RowEvent } from './diff.ts';
 import { sizeOf } from './keeper.ts';
 import type { PendingChange } from './state.ts';
@@ -14,7 +14,10 @@ export type Taken = {
 
 const PENDING_BYTES = 2.25 * 2 ** 20;
 
-/** The first of the changes, which are in the order of rows. `after`: all rows; `wanted`: the events that start runs. */
+/**
+ * The first of the changes, which are in the order of rows. `after`: all rows; `wanted`: the events that
+ * start runs.
+ */
 export function take(
   changes: readonly RowChange[],
   after: readonly Row[],

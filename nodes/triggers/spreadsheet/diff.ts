@@ -1,7 +1,7 @@
 /**
- * What happened between two looks at rows. With keys, rows are compared with those of the same key, wherever they are. Without, rows that are
- * the same are no change, wherever they are; of what is left between those that stayed in order, the first that is gone and the first that
- * is new are one row that was updated, and so on.
+ * Compares the rows of two polls. With keys, rows are compared by key, wherever they are. Without, equal rows
+ * are no change, wherever they are; between rows that kept their order, the first row that is gone and the
+ * first that is new are one updated row, and so on.
  */
 import type { Row } from './rows.ts';
 
@@ -88,7 +88,9 @@ function pairsOf(before: readonly Row[], after: readonly Row[]): Pair[] {
   return pairs;
 }
 
-/** As many of them as possible that have the same order before and after: a longest increasing subsequence. */
+/**
+ * As many of them as possible that have the same order before and after: a longest increasing subsequence.
+ */
 function inOrder(pairs: readonly Pair[]): Pair[] {
   /** By length: the pair that ends a sequence of that length with the least place before. */
   const ends: number[] = [];

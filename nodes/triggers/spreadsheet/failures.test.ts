@@ -1,4 +1,4 @@
-/** Looks at a spreadsheet that cannot be read: the reason is told, and nothing is lost. */
+/** Polls a spreadsheet that cannot be read: the reason is told, and nothing is lost. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import { told } from '../../../test/support/sheetChanges.ts';

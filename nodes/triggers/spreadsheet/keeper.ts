@@ -1,4 +1,7 @@
-/** Gathers rows, and keeps the cells of as many of them as there is room for: of all rows, or else of the first that are not as they were. */
+/**
+ * Collects rows, and keeps the cells of as many as there is room for: of all rows, or else of the first ones
+ * that changed.
+ */
 import type { Cell } from '../../spreadsheet/book.ts';
 import type { Row } from './rows.ts';
 
@@ -56,7 +59,10 @@ export function sizeOf(value: unknown): number {
 const LONGEST = 32_768;
 const SHORTEST = 8;
 
-/** The cells, or as much of their texts, and where that is not enough as many of them, as have no more than so many bytes as JSON. */
+/**
+ * The cells, or as much of their texts, and where that is not enough as many of them, as have no more than so
+ * many bytes as JSON.
+ */
 export function cut(cells: readonly Cell[], bytes: number): readonly Cell[] {
   if (sizeOf(cells) <= bytes) return cells;
   for (let length = LONGEST; length >= SHORTEST; length /= 2) {

@@ -1,4 +1,4 @@
-/** From changes of rows to what the trigger produces. Guarantees that an output is no larger than asked for, whatever the rows hold. */
+/** Builds the output of spreadsheet triggers. Guarantees that it is not larger than the limit. */
 import type { NodeOutput } from '../../../api/value.ts';
 import type { Cell } from '../../spreadsheet/book.ts';
 import type { RowEvent } from './diff.ts';
@@ -48,7 +48,10 @@ export function outputOf(
   return { output: { text_content: sentence(told), data_content: data }, count: told.length };
 }
 
-/** The change with no more than so many bytes: without what the row was, then with less and less of what it is. */
+/**
+ * The change with no more than so many bytes: without what the row was, then with less and less of what it
+ * is.
+ */
 function fit(pending: PendingChange, seen: Seen, room: number): { change: Change; isCut: boolean } {
   const { event, row, cells, before, isCut = false } = pending;
   const { sheet, names, namesBefore = names, firstColumn } = seen;

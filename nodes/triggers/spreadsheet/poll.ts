@@ -1,8 +1,8 @@
 /**
- * Polls a spreadsheet. Guarantees that each change of a row starts one run, whatever ends a poll: a poll that finds changes
- * remembers them and brings none; those that follow bring what is remembered, without asking the provider, and no longer than
- * that is there. A sheet that takes longer to be read than a poll may take is read by several, each of which continues where the one before
- * ended. Where nothing of the spreadsheet was changed a poll costs one small request.
+ * Polls a spreadsheet. Guarantees that each change of a row starts one run, whenever a poll is interrupted: a
+ * poll that finds changes stores them and returns none; the next polls return the stored changes without a
+ * request. A sheet that takes longer than one poll is read by several, each of which continues where the
+ * previous one ended. Without changes a poll costs one small request.
  */
 import * as z from 'zod';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
@@ -16,7 +16,7 @@ import { outputOf } from './output.ts';
 import { partsOf, readRows, type Before, type Reading, type Watched } from './read.ts';
 import { rangeOf, type Area, type SheetName } from '../../spreadsheet/reference.ts';
 import { digestOf } from './rows.ts';
-import { createTurns } from './turn.ts';
+import { createMutex } from './mutex.ts';
 
 const cursorSchema = z.object({
   /** Of the spreadsheet when it was read; left out while it was not read in one state yet. */
@@ -59,10 +59,13 @@ const cursorSchema = z.object({
 
 type Cursor = z.infer<typeof cursorSchema>;
 
-/** As often a spreadsheet that was changed while it was read in parts is read again by the next poll; then what was read counts. */
+/**
+ * As often a spreadsheet that was changed while it was read in parts is read again by the next poll; then
+ * what was read counts.
+ */
 const MOST_TORN = 3;
 const EVENTS: readonly RowEvent[] = ['added', 'updated', 'removed'];
-const UNKNOWN = 'what the rows were is not known any more';
+const UNKNOWN = 'the known rows are lost';
 
 export type Poll = {
   book: Book;
@@ -74,7 +77,7 @@ export type Poll = {
 /** @throws PollError */
 export async function poll(poll: Poll, cursor: unknown): Promise<Polled> {
   const parsed = cursorSchema.safeParse(cursor ?? {});
-  if (!parsed.success) return compare(poll, { lost: 'the place up to which rows were seen cannot be read' });
+  if (!parsed.success) return compare(poll, { lost: 'the stored cursor is invalid' });
   const from = parsed.data;
   if (!from.batch) return compare(poll, from);
   const state = await readState(poll.context);
@@ -121,12 +124,12 @@ async function compare(poll: Poll, from: Cursor): Promise<Polled> {
   const watched = await watchedOf(book, place, trigger);
   const work = () => readAndCompare(poll, { id, watched, version, from });
   if (partsOf(watched).length <= 1) return work();
-  const done = await turns.take(work, context.enough);
+  const done = await mutex.run(work, context.enough);
   // Others read large sheets meanwhile: the next poll asks again.
   return done ? done.result : { events: [], cursor: from, more: true };
 }
 
-const turns = createTurns();
+const mutex = createMutex();
 
 type Now = { id: string; watched: Watched; version: string; from: Cursor };
 
@@ -146,7 +149,10 @@ async function readAndCompare(poll: Poll, now: Now): Promise<Polled> {
   return why === undefined ? settled : { ...settled, baselineLost: why };
 }
 
-/** What the rows were, what polls before this one read of what they are, and what of the cursor stays while they are read. */
+/**
+ * What the rows were, what polls before this one read of what they are, and what of the cursor stays while
+ * they are read.
+ */
 async function knownOf({ context }: Poll, now: Now) {
   const { watched, from } = now;
   const isBegun = from.sheetId !== undefined;
@@ -187,7 +193,7 @@ type Known = { isBegun: boolean; isSame: boolean; isKnown: boolean };
 
 function whyLost({ isBegun, isSame, isKnown }: Known): string | undefined {
   if (!isBegun) return undefined;
-  if (!isSame) return 'it is another sheet than before that is watched, by its place or its name';
+  if (!isSame) return 'the trigger watches another sheet than before';
   return isKnown ? undefined : UNKNOWN;
 }
 
@@ -200,8 +206,7 @@ async function settle(
   { before, reading }: Compared,
 ): Promise<Polled> {
   const { names, rows, isIncomparable } = reading;
-  if (before && isIncomparable)
-    context.log.warn({}, 'columns are gone: what else happened to rows meanwhile is not known');
+  if (before && isIncomparable) context.log.warn({}, 'columns removed, other changes unknown');
   const isKeyed = trigger.keyColumn !== undefined;
   const changes = !before || isIncomparable ? [] : diff(before.rows, rows, isKeyed);
   const taken = take(changes, rows, new Set(trigger.events?.length ? trigger.events : EVENTS));

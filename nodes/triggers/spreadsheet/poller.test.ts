@@ -1,4 +1,6 @@
-/** Spreadsheet triggers, against a server that speaks the documented wire format of Google Sheets and Drive. */
+/**
+ * Spreadsheet triggers, against a server that speaks the documented wire format of Google Sheets and Drive.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import { told } from '../../../test/support/sheetChanges.ts';
@@ -174,7 +176,7 @@ test('the events that were not asked for start nothing, now or later', async () 
   expect(told(await orders.poll())).toEqual(['added 3 a2']);
 });
 
-test('a sheet that is another one, and memory that is lost, begin anew and start nothing', async () => {
+test('a sheet that is another one, and known items that are lost, start over and start nothing', async () => {
   server.put('orders', ORDERS);
   const orders = watch({ keyColumn: 'Order' });
   await orders.poll();
@@ -190,7 +192,7 @@ test('a sheet that is another one, and memory that is lost, begin anew and start
     orders.goBackTo({ ...(await orders.state()), bytes });
     expect(await orders.poll()).toMatchObject({
       events: [],
-      baselineLost: expect.stringContaining('not known'),
+      baselineLost: expect.stringContaining('are lost'),
     });
     server.put('orders', [...ORDERS, ['a6', 'Bed', 60]]);
     expect(told(await orders.poll())).toContain('added 5 a6');
@@ -204,7 +206,10 @@ test('a cursor that cannot be read starts over and starts nothing', async () => 
   const orders = watch();
   await orders.poll();
   orders.goBackTo({ ...(await orders.state()), cursor: { version: 7 } });
-  expect(await orders.poll()).toMatchObject({ events: [], baselineLost: expect.stringContaining('read') });
+  expect(await orders.poll()).toMatchObject({
+    events: [],
+    baselineLost: expect.stringContaining('is invalid'),
+  });
   server.put('orders', [...ORDERS, ['a4', 'Vase', 8]]);
   expect(told(await orders.poll())).toEqual(['added 5 a4']);
 });

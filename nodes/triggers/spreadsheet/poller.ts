@@ -1,4 +1,4 @@
-/** The poller of spreadsheet triggers: Google Sheets and workbooks of Excel, by a credential of kind oauth2. */
+/** The poller of spreadsheet triggers. */
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import type { CredentialAccess } from '../../node.ts';
 import type { Wire } from '../../http/request.ts';

@@ -1,7 +1,7 @@
 /**
- * Reads the rows of a sheet, a part of it at a time, into what is to be remembered of them. Guarantees that no more than a few parts and
- * what is remembered are in memory, however large the sheet is, that one large sheet is read at a time, and that a poll which takes
- * long or fails in the middle gives what it read, so that the next one continues from there.
+ * Reads the rows of a sheet in parts. Guarantees that only a few parts and the stored state are in memory,
+ * that one large sheet is read at a time, and that a poll which takes long or fails returns what it read, so
+ * that the next one continues there.
  */
 import { PollError } from '../../poller.ts';
 import type { Book, Cell, Sheet } from '../../spreadsheet/book.ts';
@@ -64,8 +64,8 @@ type Asked = {
 };
 
 /**
- * What the rows are now. Their cells are kept where there is room for those of all rows; else those of the first rows that are not as
- * they were.
+ * What the rows are now. Their cells are kept where there is room for those of all rows; else those of the
+ * first rows that are not as they were.
  * @throws PollError
  */
 export async function readRows(watched: Watched, { before, begun, enough }: Asked): Promise<Reading> {
@@ -152,7 +152,10 @@ function contentsBefore({ rows }: Before, moves: readonly Moved[]): (cells: read
   };
 }
 
-/** Whether a row is as it was before, asked of one row after the other. `areGone`: nobody can say so of contents. */
+/**
+ * Whether a row is as it was before, asked of one row after the other. `areGone`: nobody can say so of
+ * contents.
+ */
 function comparerOf(
   { rows }: Before,
   { isKeyed, areGone }: { isKeyed: boolean; areGone: boolean },
@@ -179,8 +182,8 @@ function comparerOf(
 type Part = { cells: Cell[][]; area: Area };
 
 /**
- * The cells of each part, in order; a few are asked for before their turn. Once there was one, a failure ends them, and so does `enough`:
- * the next poll asks again for what did not come.
+ * The cells of each part, in order; a few are asked for before their turn. Once there was one, a failure ends
+ * them, and so does `enough`: the next poll asks again for what did not come.
  */
 async function* inTurn(
   { book, sheet }: Watched,

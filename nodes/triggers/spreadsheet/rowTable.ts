@@ -1,4 +1,7 @@
-/** Rows as bytes: of each its number, the digest of what it holds and, where there are any, those of its key and of what it would have held before. */
+/**
+ * Rows as bytes: number, digest of the content, and, if there are any, digests of the key and of the content
+ * in the previous columns.
+ */
 import { DIGEST_BYTES, type Row } from './rows.ts';
 
 /** Which digests the rows have. */

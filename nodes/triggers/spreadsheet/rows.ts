@@ -1,4 +1,4 @@
-/** Rows as they are remembered: what tells one from another, and whether it changed, in 18 bytes. */
+/** Rows as they are stored: what identifies a row, and whether it changed, in 18 bytes. */
 import { hash } from 'node:crypto';
 import type { Cell } from '../../spreadsheet/book.ts';
 
@@ -31,8 +31,8 @@ export function trimmed(cells: readonly Cell[]): readonly Cell[] {
 }
 
 /**
- * Says of each key, one row after the other, what identifies the row: rows of one key are told apart by their order. `before`: what it
- * said of the rows before them.
+ * Says of each key, one row after the other, what identifies the row: rows of one key are told apart by their
+ * order. `before`: what it said of the rows before them.
  */
 export function createIds(before: ReadonlySet<string>): (key: Cell) => string {
   const seen = new Map<string, number>();

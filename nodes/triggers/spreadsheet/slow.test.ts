@@ -108,7 +108,7 @@ test('a part that does not come ends the poll that has another one, and has the 
   expect(await orders.poll()).toMatchObject({ events: [], more: false });
 });
 
-test('changed between two polls it is begun anew, three times at most, and nothing is lost', async () => {
+test('changed between two polls it is started over, three times at most, and nothing is lost', async () => {
   const rows = rowsOf(1_200);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch({ keyColumn: 'Order' });
@@ -128,7 +128,7 @@ test('changed between two polls it is begun anew, three times at most, and nothi
   expect(found).toEqual(Array.from({ length: 9 }, (_, n) => `added ${1_202 + n}`));
 });
 
-test('a poll that is killed in the middle is made again, and what was remembered in vain is read again', async () => {
+test('a poll that is killed in the middle is repeated, and what was stored in vain is read again', async () => {
   const rows = rowsOf(1_200);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch();
@@ -146,7 +146,7 @@ test('a poll that is killed in the middle is made again, and what was remembered
   await orders.pollOnce(slow);
   orders.goBackTo({ ...(await orders.state()), bytes: Buffer.from('damaged') });
   const polled = await orders.poll(slow);
-  expect(polled).toMatchObject({ events: [], baselineLost: expect.stringContaining('not known') });
+  expect(polled).toMatchObject({ events: [], baselineLost: expect.stringContaining('are lost') });
 });
 
 test('what is remembered of the largest sheet has room, also of one that nothing compresses', async () => {

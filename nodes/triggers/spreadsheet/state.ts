@@ -1,7 +1,7 @@
 /**
- * What a trigger remembers of a sheet: what its rows were, and the changes of them that have not started runs yet, or what was read so far
- * of what they are now. Guarantees that it is never larger than what may be kept: of all rows 22 bytes each and 2 MiB of cells; of changes
- * 2.5 MiB; of what was read so far 31 bytes a row and 2 MiB of cells, less what compression saves.
+ * The stored state of a spreadsheet trigger: the known rows, and either the pending changes or what was read
+ * so far. Guarantees a bound: 22 bytes for each known row and 2 MiB of cells; 2.5 MiB of changes; 31 bytes
+ * for each row that was read and 2 MiB of cells, less what compression saves.
  */
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
@@ -115,7 +115,10 @@ async function encode({ names, namesBefore, rows, pending, begun }: State): Prom
 /** More than any memory has. */
 const MOST_BYTES = 32 * 2 ** 20;
 
-/** What is remembered; its rows take ten times as much as their bytes, so they are made when they are asked for. */
+/**
+ * What is remembered; its rows take ten times as much as their bytes, so they are made when they are asked
+ * for.
+ */
 export type StoredState = Omit<State, 'rows' | 'begun'> & {
   rows(): Row[];
   begun(): Begun | undefined;

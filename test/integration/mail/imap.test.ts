@@ -337,7 +337,7 @@ test('a wrong password, a mailbox that is not there and a server that is away ea
     { reason: 'MailboxMissing', message: expect.stringContaining('no mailbox named Réclamations') },
     {
       reason: 'Unreachable',
-      message: expect.stringContaining('no connection with the mail server 127.0.0.1'),
+      message: expect.stringContaining('cannot connect to the mail server 127.0.0.1'),
     },
   ]);
   expect(JSON.stringify(errors.map(String))).not.toMatch(/wrong password|correct-horse/);

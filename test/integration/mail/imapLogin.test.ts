@@ -77,7 +77,7 @@ test.each([
   setDefaultCACertificates([...trusted]);
   await expect(poll(byPassword(tls, host))).rejects.toMatchObject({
     reason: 'Unreachable',
-    message: expect.stringContaining('no TLS with the mail server'),
+    message: expect.stringContaining('TLS failed with the mail server'),
   });
   setDefaultCACertificates([...trusted, certificate]);
   expect(await poll(byPassword(tls, host))).toMatchObject(baseline);
@@ -142,7 +142,7 @@ test('a connected account that reads mail by IMAP is tried by that login', async
     const credential = { name: 'mail', spec: byToken(), secret: () => new Secret(token) };
     return checkCredential(credential, { egress: localEgress, signal: new AbortController().signal });
   };
-  const message = 'localhost took the login.';
+  const message = 'localhost accepted the login.';
   expect(await tried('good-token')).toEqual({ works: true, message, account: 'ada' });
   const refused = await tried('bad-token');
   expect(refused).toMatchObject({ works: false, reason: 'Rejected' });

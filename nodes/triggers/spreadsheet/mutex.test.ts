@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createTurns } from './turn.ts';
+import { createMutex } from './mutex.ts';
 
 const never = new AbortController().signal;
 
-test('one works at a time, in the order in which they came, also after one that failed', async () => {
-  const turns = createTurns();
+test('one caller works at a time, in order, also after a failure', async () => {
+  const mutex = createMutex();
   const done: string[] = [];
   let isAtWork = false;
   const work = (name: string) => async () => {
@@ -16,23 +16,23 @@ test('one works at a time, in the order in which they came, also after one that 
     if (name === 'b') throw new Error('b failed');
     return name;
   };
-  const all = ['a', 'b', 'c'].map((name) => turns.take(work(name), never));
+  const all = ['a', 'b', 'c'].map((name) => mutex.run(work(name), never));
   expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual([
     'fulfilled',
     'rejected',
     'fulfilled',
   ]);
   expect(done).toEqual(['a', 'b', 'c']);
-  expect(await turns.take(work('d'), never)).toEqual({ result: 'd' });
+  expect(await mutex.run(work('d'), never)).toEqual({ result: 'd' });
 });
 
-test('whoever gives up waiting takes the turn of nobody', async () => {
-  const turns = createTurns();
+test('a caller that gives up waiting does not hold the mutex', async () => {
+  const mutex = createMutex();
   let end = () => {};
-  const first = turns.take(() => new Promise<void>((resolve) => (end = resolve)), never);
+  const first = mutex.run(() => new Promise<void>((resolve) => (end = resolve)), never);
   const giveUp = new AbortController();
-  const second = turns.take(async () => 'second', giveUp.signal);
-  const third = turns.take(async () => 'third', never);
+  const second = mutex.run(async () => 'second', giveUp.signal);
+  const third = mutex.run(async () => 'third', never);
   giveUp.abort();
   expect(await second).toBeUndefined();
   end();

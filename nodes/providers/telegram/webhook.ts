@@ -68,8 +68,7 @@ async function take(
     url,
     secret_token: secret,
     allowed_updates: TELEGRAM_UPDATES,
-    // Where it was registered already somebody was ended in the middle of it, and what has come since then
-    // counts.
+    // If it was registered already, an earlier registration was interrupted: what came since then counts.
     drop_pending_updates: isFirst && !isThere,
   };
   await call(

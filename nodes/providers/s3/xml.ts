@@ -17,26 +17,29 @@ export function parseXml(text: string): Element | undefined {
   const document: Element = { name: '', text: '', children: [] };
   const open = [document];
   let attributes = 0;
-  const parser = sax.parser(true, OPTIONS);
-  parser.onerror = refuse;
-  parser.ondoctype = () => refuse(new Error('document type'));
-  parser.onattribute = () => {
-    attributes += 1;
-    if (attributes > MOST_ATTRIBUTES) refuse(new Error('too many attributes'));
-  };
-  parser.onopentag = ({ name }) => {
-    attributes = 0;
-    if (open.length > MOST_DEPTH) refuse(new Error('nested too deep'));
-    // S3 uses no prefixes, and one default namespace.
-    const element = { name, text: '', children: [] };
-    open.at(-1)?.children.push(element);
-    open.push(element);
-  };
-  parser.onclosetag = () => void open.pop();
-  parser.ontext = parser.oncdata = (part) => {
+  const addText = (part: string) => {
     const element = open.at(-1);
     if (element) element.text += part;
   };
+  const parser = Object.assign(sax.parser(true, OPTIONS), {
+    onerror: refuse,
+    ondoctype: () => refuse(new Error('document type')),
+    onattribute: () => {
+      attributes += 1;
+      if (attributes > MOST_ATTRIBUTES) refuse(new Error('too many attributes'));
+    },
+    onopentag: ({ name }: { name: string }) => {
+      attributes = 0;
+      if (open.length > MOST_DEPTH) refuse(new Error('nested too deep'));
+      // S3 uses no prefixes, and one default namespace.
+      const element = { name, text: '', children: [] };
+      open.at(-1)?.children.push(element);
+      open.push(element);
+    },
+    onclosetag: () => void open.pop(),
+    ontext: addText,
+    oncdata: addText,
+  });
   try {
     parser.write(text).close();
   } catch {

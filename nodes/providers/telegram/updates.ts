@@ -3,7 +3,7 @@
  * `other`.
  */
 import { TELEGRAM_UPDATES } from '../../../api/bot.ts';
-import { CHAT_TYPES } from '../../../api/trigger.ts';
+import type { ChatType } from '../../../api/trigger.ts';
 import {
   firstWord,
   member,
@@ -37,6 +37,9 @@ const TYPES = [
   'venue',
   'location',
 ];
+
+/** https://core.telegram.org/bots/api#chat. Not from the schema, so that the register of providers loads none. */
+const CHAT_TYPES: readonly ChatType[] = ['private', 'group', 'supergroup', 'channel'];
 
 /** `username` is the bot's own, where it is known: a command that names another bot is none. */
 export function readTelegram(update: unknown, username?: string): Received {

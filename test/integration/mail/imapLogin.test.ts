@@ -99,7 +99,7 @@ test('a server that has enough connections of the account asks to wait', async (
   const polling = poll({ imap: { ...imap!, port: busy.port } });
   await expect(polling).rejects.toMatchObject({
     reason: 'RateLimited',
-    message: expect.stringContaining('asked to wait'),
+    message: expect.stringContaining('rate limited'),
   });
   await client.logout();
   expect(await poll({ imap: { ...imap!, port: busy.port } })).toMatchObject(baseline);

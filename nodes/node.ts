@@ -1,21 +1,25 @@
-/** What a step is to those who execute it: evaluated fields go in, an output comes out, every failure is a `StepError`. */
+/** The contract of steps: evaluated fields in, an output out. Every failure is a `StepError`. */
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../api/credential.ts';
-import { StepError } from '../api/reasons.ts';
+import { StepError, type FailureReason } from '../api/reasons.ts';
 import { tokenRef } from '../api/token.ts';
 import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
-import type { Mask, Secret } from './secret.ts';
+import { Failure, type FailureKind } from './http/failure.ts';
+import type { Secret } from './secret.ts';
 
-/** What may happen to an effect when nobody knows whether it took place: it is repeated, or it is not. */
+/** Whether a step may be repeated if it is unknown whether its effect took place. */
 export type Effect = 'AtLeastOnce' | 'AtMostOnce';
 
-/** A credential with its secrets, which do not print. */
+/** A credential with access to its secrets. */
 export type CredentialAccess = {
   name: string;
   /** Of the object, where there is one. */
   uid?: string;
   spec: CredentialSpec;
-  /** The value of a Secret key. Throws a StepError `CredentialMissing` when the Secret or the key is not there. */
+  /**
+   * The value of a Secret key. Throws a StepError `CredentialMissing` if the Secret or the key does not
+   * exist.
+   */
   secret(ref: SecretKeyRef): Secret;
 };
 
@@ -25,25 +29,28 @@ export type NodeLog = {
   warn(fields: object, message: string): void;
 };
 
-/** What a node may know and use while it is executed. */
+/** What a node can use while it is executed. */
 export type StepContext = {
   run: { name: string; workflow: string; node: string; test: boolean };
   /** A credential of the project. Throws a StepError `CredentialMissing`. */
   credential(name: string): Promise<CredentialAccess>;
-  /** Where the step may connect to. Every connection to a host that a workflow or a credential names goes through it. */
+  /**
+   * Decides where the step may connect to. Every connection to a host that a workflow or credential names
+   * goes through it.
+   */
   egress: Egress;
-  /** Aborted when the step must end: its time is over, the run was cancelled, or the claim is another's. */
+  /** Aborted when the step must end: on its timeout, when the run is cancelled, or when the claim is lost. */
   signal: AbortSignal;
   /** With `AtMostOnce` a failure that leaves the effect in doubt must be an `EffectUnknown`. */
   effect: Effect;
-  /** The same for each delivery of one logical attempt: what the other side may dedupe by. */
+  /** The same for each delivery of one logical attempt, so that the provider can deduplicate. */
   effectKey: string;
-  /** Shows text to those who watch the run while it is made. Best effort. */
+  /** Streams text to live events of the run. Best effort. */
   emitText(text: string): void;
   log: NodeLog;
 };
 
-/** What a response node answers, as the run store keeps it. */
+/** The reply of a response node, as the run store stores it. */
 export type StepReply = {
   status: number;
   headers: Record<string, string>;
@@ -73,7 +80,8 @@ export function partOf<Kind extends CredentialKind>(
 
 /**
  * The access token of a credential of kind oauth2, as it is now: the operator renews it.
- * @throws StepError `CredentialMissing` when nobody has connected the account, `InvalidParameters` when it is of another kind
+ * @throws StepError `CredentialMissing` when nobody has connected the account, `InvalidParameters` when it is
+ * of another kind
  */
 export function accessToken(credential: CredentialAccess): Secret {
   partOf(credential, 'oauth2');
@@ -87,27 +95,68 @@ export function accessToken(credential: CredentialAccess): Secret {
   }
 }
 
-const MESSAGE_LIMIT = 500;
-/** Much less is kept than is looked at: a secret that is cut in two at the end is not recognized. */
-const LOOKED_AT = 16_384;
-
-/** A message from the other side, fit to be shown: one line, bounded, without the secrets that were sent there. */
-export function quoted(message: string, secrets: readonly Mask[]): string {
-  const line = secrets
-    .reduce((text, secret) => secret.redact(text), message.slice(0, LOOKED_AT))
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return line.length <= MESSAGE_LIMIT ? line : `${line.slice(0, MESSAGE_LIMIT)}…`;
-}
-
-/** The error of a failure that leaves open whether the effect took place: it may be repeated, or it is `EffectUnknown`. */
+/**
+ * The error of a failure after which the effect is in doubt: `EffectUnknown` if it must not be repeated.
+ * `what` names the doubt.
+ */
 export function inDoubt(effect: Effect, error: StepError, what: string): StepError {
   if (effect === 'AtLeastOnce') return error;
   return new StepError('EffectUnknown', `${error.message}; ${what}, so it is not repeated`, { cause: error });
 }
 
-/** Why a signal was aborted, as an error of the step. */
+/** The reason of an aborted signal as an error of the step. */
 export function abortion(signal: AbortSignal): StepError {
   const reason: unknown = signal.reason;
   return reason instanceof StepError ? reason : new StepError('Cancelled', 'the step was stopped');
+}
+
+const REASONS: Record<Exclude<FailureKind, 'Stopped' | 'Egress'>, FailureReason> = {
+  Unreachable: 'Unreachable',
+  InvalidAnswer: 'InvalidAnswer',
+  TooLarge: 'OutputTooLarge',
+  Rejected: 'CredentialRejected',
+  MissingScope: 'CredentialRejected',
+  Forbidden: 'Refused',
+  Missing: 'Refused',
+  RateLimited: 'RateLimited',
+  UpstreamError: 'UpstreamError',
+  Refused: 'Refused',
+  Unexpected: 'Refused',
+};
+
+/** The error of a step for a failed request; any other error is returned as it is. */
+export function stepError(
+  error: unknown,
+  { signal, effect }: Pick<StepContext, 'signal' | 'effect'>,
+): unknown {
+  if (!(error instanceof Failure)) return error;
+  const own = withoutDoubt(error, signal);
+  return error.isInDoubt ? inDoubt(effect, own, 'the provider may have done what was asked') : own;
+}
+
+function withoutDoubt(
+  { kind, message, cause, retryAfterMs, isPermanent }: Failure,
+  signal: AbortSignal,
+): StepError {
+  if (kind === 'Stopped') return abortion(signal);
+  if (kind === 'Egress') return cause instanceof StepError ? cause : new StepError('Unreachable', message);
+  return new StepError(REASONS[kind], message, {
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(isPermanent && { retryable: false }),
+  });
+}
+
+/**
+ * Does work of a step that sends requests.
+ * @throws StepError for every Failure
+ */
+export async function asStep<T>(
+  context: Pick<StepContext, 'signal' | 'effect'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw stepError(error, context);
+  }
 }

@@ -1,65 +1,72 @@
-/** What a poller is to those who call it: a look at an account brings events and from where to go on; every failure is a `PollError`. */
+/**
+ * The contract of pollers: a poll of an account returns events and the cursor from which the next poll
+ * continues. Every failure is a `PollError`.
+ */
 import type { NodeOutput } from '../api/value.ts';
 import type { Egress } from './egress/egress.ts';
+import { Failure, type FailureKind } from './http/failure.ts';
 import type { CredentialAccess, NodeLog } from './node.ts';
 
 export type PolledEvent = {
-  /** The same whenever the same event is seen; no other event of the trigger has it. */
+  /**
+   * Identifies the event in its trigger: the same in every poll that returns it, and that of no other event.
+   */
   key: string;
   output: NodeOutput;
 };
 
-/** What a look at an account brings. */
+/** The result of a poll. */
 export type Polled = {
   /** Oldest first, at most `limit`. */
   events: readonly PolledEvent[];
-  /** From where to go on, once the events were submitted: JSON, small (<= 3 KiB). */
+  /** Where the next poll continues, once the events were submitted: JSON of at most 3 KiB. */
   cursor: unknown;
-  /** More is waiting: poll again at once. */
+  /** There is more to read: poll again at once. */
   more: boolean;
-  /** The old cursor means nothing any more: why, in words. Then `events` is empty and `cursor` a new baseline. */
+  /** Why the previous cursor is void, in words. Then `events` is empty, and `cursor` a new baseline. */
   baselineLost?: string;
 };
 
-/** What a trigger remembers beside its cursor, where that is too large for one: at most 8 MiB. */
-export type PollMemory = {
-  /** What was kept with the cursor that this look was given; undefined where there is none, or where it was lost. */
+/** What a poller stores beside its cursor if it is too large for one: at most 8 MiB. */
+export type KnownItems = {
+  /** What was stored with the cursor of this poll; undefined if nothing was, or it was lost. */
   read(): Promise<Buffer | undefined>;
   /**
-   * Keeps the bytes with the cursor that this look brings; without a call, what was kept before stays.
+   * Stores the bytes with the cursor that this poll returns. Without a call the stored bytes stay.
    * @throws PollError `TooLarge`, `ProjectFull`
    */
-  keep(bytes: Buffer): Promise<void>;
+  store(bytes: Buffer): Promise<void>;
 };
 
 export type PollContext = {
   /** A credential of the project. Throws a StepError `CredentialMissing`. */
   credential(name: string): Promise<CredentialAccess>;
-  /** Where the poller may connect to. Every connection goes through it. */
+  /** Decides where the poller may connect to. Every connection goes through it. */
   egress: Egress;
-  /** Aborted when this look must end. What it brings after that is not used. */
+  /** Aborted when the poll must end. Its result is not used after that. */
   signal: AbortSignal;
-  /** Aborted some time before that: whoever has got further by then ends the look, with `more`, so that the next one goes on from there. */
+  /** Aborted some time before: a poll that made progress returns it then, with `more`. */
   enough: AbortSignal;
-  /** Events that are wanted at most. */
+  /** The largest number of events. */
   limit: number;
-  /** What an event's output may have as JSON. */
+  /** Bytes that the output of an event may have as JSON. */
   maxEventBytes: number;
-  /** What all events of this look may have together; the first one comes whatever it has. Beyond that: `more`. */
+  /** Bytes that all events may have together. The first event is accepted whatever its size. */
   maxBytes: number;
-  memory: PollMemory;
+  knownItems: KnownItems;
   log: NodeLog;
 };
 
 export type Poller<Trigger> = {
   /**
-   * `cursor` undefined: the first look, which brings a baseline and no events, or what came since `since`.
-   * @throws PollError, or a StepError of what it used
+   * Polls once. `cursor` undefined: the first poll, which returns a baseline and no events, or events from
+   * `since` on.
+   * @throws PollError, StepError
    */
   poll(trigger: Trigger, cursor: unknown, context: PollContext, since?: Date): Promise<Polled>;
 };
 
-/** Why a look failed; what each means stands in `api/conditions.ts`. */
+/** Why a poll failed. `api/conditions.ts` documents each reason. */
 export type PollReason =
   | 'CredentialMissing'
   | 'NotConnected'
@@ -79,11 +86,11 @@ export type PollReason =
   | 'StoreUnavailable'
   | 'InvalidTrigger';
 
-/** A look that failed, with a message for people: one line, bounded, without secrets. */
+/** A failed poll. The message is one line for people, bounded and without secrets. */
 export class PollError extends Error {
   override readonly name = 'PollError';
   readonly reason: PollReason;
-  /** After which time the other side asked to be tried again. */
+  /** How long the provider asked to wait. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -95,4 +102,42 @@ export class PollError extends Error {
     this.reason = reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+}
+
+const REASONS: Record<Exclude<FailureKind, 'Stopped' | 'Egress'>, PollReason> = {
+  Unreachable: 'Unreachable',
+  InvalidAnswer: 'InvalidAnswer',
+  TooLarge: 'InvalidAnswer',
+  Rejected: 'Rejected',
+  MissingScope: 'MissingScope',
+  Forbidden: 'Rejected',
+  Missing: 'FolderMissing',
+  RateLimited: 'RateLimited',
+  UpstreamError: 'UpstreamError',
+  Refused: 'UpstreamError',
+  Unexpected: 'InvalidAnswer',
+};
+
+/** The error of a poll for a failed request; any other error is returned as it is. */
+function pollError(error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const { kind, message, cause, retryAfterMs } = error;
+  if (kind === 'Egress') return cause;
+  if (kind === 'Stopped')
+    return cause instanceof Error ? cause : new PollError('Timeout', 'the poll was stopped');
+  const wait = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
+  return new PollError(REASONS[kind], message, { ...wait, cause: error });
+}
+
+/** A poller whose failed requests are PollErrors. */
+export function createPoller<Trigger>(poll: Poller<Trigger>['poll']): Poller<Trigger> {
+  return {
+    poll: async (...given) => {
+      try {
+        return await poll(...given);
+      } catch (error) {
+        throw pollError(error);
+      }
+    },
+  };
 }

@@ -1,27 +1,32 @@
 /**
- * The register of triggers that are polled. A new one is a file and a line here. What a poller needs is loaded when it
- * is first asked for, so that those who only want to know the kinds load none of it.
+ * The register of triggers that are polled. Pollers are loaded on first use, so that the operator, which only
+ * needs the kinds, loads none.
  */
 import type { CredentialKind } from '../api/credential.ts';
 import type { TriggerKind } from '../api/trigger.ts';
 import type { Poller } from './poller.ts';
+import { credentialsFor, type Offer } from './providers/register.ts';
 
 type Registered = {
   load: () => Promise<Poller<unknown>>;
-  /** The fields of the trigger that say where it looks, with their defaults: where one of them is another, the cursor means nothing. */
+  /**
+   * The fields of the trigger that say where it looks, with their defaults: where one of them is another, the
+   * cursor means nothing.
+   */
   place: Readonly<Record<string, string | boolean | undefined>>;
-  /** The kinds of credentials that it can use. */
-  credentials: readonly CredentialKind[];
+  /** What it needs of a provider. */
+  offer: Offer;
 };
 
 const POLLERS: Partial<Record<TriggerKind, Registered>> = {
   mail: {
-    load: async () => (await import('./mail/poller.ts')).mailPoller,
+    load: async () => (await import('./triggers/mail.ts')).mailPoller,
+    offer: 'mail',
     place: { credential: undefined, mailbox: 'INBOX' },
-    credentials: ['imap', 'oauth2'],
   },
   spreadsheet: {
-    load: async () => (await import('./spreadsheet/poller.ts')).spreadsheetPoller,
+    load: async () => (await import('./triggers/spreadsheet/poller.ts')).spreadsheetPoller,
+    offer: 'spreadsheet',
     place: {
       credential: undefined,
       spreadsheetId: undefined,
@@ -30,12 +35,11 @@ const POLLERS: Partial<Record<TriggerKind, Registered>> = {
       keyColumn: undefined,
       header: true,
     },
-    credentials: ['oauth2'],
   },
   fileStorage: {
-    load: async () => (await import('./files/poller.ts')).filePoller,
+    load: async () => (await import('./triggers/files/poller.ts')).filePoller,
+    offer: 'files',
     place: { credential: undefined, folderId: undefined, includeSubfolders: false },
-    credentials: ['s3', 'oauth2'],
   },
 };
 
@@ -58,7 +62,8 @@ export function placeOf(kind: string, fields: Readonly<Record<string, unknown>>)
 
 /** The kinds of credentials that a trigger of that kind can use; empty for one that is not polled. */
 export function pollsWith(kind: string): readonly CredentialKind[] {
-  return registered(kind)?.credentials ?? [];
+  const offer = registered(kind)?.offer;
+  return offer === undefined ? [] : credentialsFor(offer);
 }
 
 /** The poller for triggers of that kind. Throws where there is none. */

@@ -1,4 +1,7 @@
-/** What every skill of the register has: a description of each parameter, an effect, and its places in the documentation. */
+/**
+ * What every skill of the register has: a description of each parameter, an effect, and its places in the
+ * documentation.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';

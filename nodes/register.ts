@@ -1,4 +1,4 @@
-/** The register of what steps can do. A new skill is one file in `skills/` and one line here. */
+/** The register of skills: one line each. */
 import * as z from 'zod';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { compileValue } from '../api/expression/template.ts';
@@ -53,7 +53,10 @@ export function hasNoEffect(step: RevisionStep): boolean {
   return step.kind === 'response';
 }
 
-/** What happens to the step's effect after a crash: what the step says, or what its kind does. `None`: there is no effect. */
+/**
+ * What happens to the step's effect after a crash: what the step says, or what its kind does. `None`: there
+ * is no effect.
+ */
 export function effectOf(step: RevisionStep): Effect | 'None' {
   if (hasNoEffect(step)) return 'None';
   if (step.effect) return step.effect;
@@ -61,8 +64,9 @@ export function effectOf(step: RevisionStep): Effect | 'None' {
 }
 
 /**
- * What is wrong with the parameters of a skill, as sentences that begin with the parameter's name; empty when nothing is.
- * Values that hold references are not checked: what they will be is not known before they are evaluated.
+ * What is wrong with the parameters of a skill, as sentences that begin with the parameter's name; empty when
+ * nothing is. Values that hold references are not checked: what they will be is not known before they are
+ * evaluated.
  */
 export function validateSkill(name: string, parameters: Record<string, unknown>): string[] {
   const skill = byName.get(name);

@@ -1,6 +1,6 @@
 /**
- * Response node: checks what the workflow wants to answer and makes the reply of it. Guarantees that no header can
- * smuggle another one in, or change how the message is framed (RFC 9110 sections 5.5 and 7.6.1).
+ * Response node: validates the response and builds the reply. Guarantees that no header injects another one
+ * or changes the framing of the message (RFC 9110 sections 5.5 and 7.6.1).
  */
 import { toText } from '../api/expression/evaluate.ts';
 import { StepError } from '../api/reasons.ts';
@@ -38,7 +38,10 @@ export function executeResponse(fields: ResponseFields): StepResult {
   };
 }
 
-/** What can never be sent of what a response says, whatever its references give: sentences that name the header. */
+/**
+ * What can never be sent of what a response says, whatever its references give: sentences that name the
+ * header.
+ */
 export function responseProblems({ headers = {}, contentType }: ResponseStep): string[] {
   const names = Object.keys(headers).map((name) => () => checkedName(name));
   const values = Object.entries({ ...headers, ...(contentType !== undefined && { contentType }) })
@@ -67,7 +70,7 @@ function checkedName(name: string): string {
   if (!isHeaderName(name)) {
     throw new StepError(
       'InvalidParameters',
-      'a name in headers is no HTTP header name: use letters, digits and -',
+      'a name in headers is not a valid HTTP header name: use letters, digits and -',
     );
   }
   if (isWithheldHeader(lower)) {

@@ -1,10 +1,13 @@
-/** Secrets that cannot be printed: whatever logs, joins or serializes one gets a placeholder. Only `reveal` gives the text. */
+/**
+ * Secrets that cannot be printed: logging, joining or serializing one gives a placeholder. Only `reveal`
+ * returns the text.
+ */
 import { inspect } from 'node:util';
 
 const MASK = '[secret]';
 /** Shorter texts are not looked for in messages: they would blank out ordinary words. */
 const LEAST_REDACTED = 4;
-/** With fewer letters and digits it is looked for as it is alone. */
+/** With fewer letters and digits it is searched for as it is alone. */
 const LEAST_ESCAPED = 8;
 /** What one character can become: `%25F0%259F…`, `&quot;`, `\\\\u00e4`. */
 const LONGEST_ESCAPE = 12;
@@ -12,7 +15,25 @@ const LONGEST_ESCAPE = 12;
 /** What masks a secret, or something that others make of it. */
 export type Mask = Pick<Secret, 'redact'>;
 
-/** The value of a Secret key. The text is in a private field, so that no copy, spread or JSON of it has the text. */
+const LONGEST_QUOTE = 500;
+/** More is masked than is kept: a secret that is cut in two at the end is not recognized. */
+const MASKED_LENGTH = 16_384;
+
+/** The text with every secret masked. */
+export function masked(text: string, secrets: readonly Mask[]): string {
+  return secrets.reduce((rest, secret) => secret.redact(rest), text);
+}
+
+/** A provider's message that is safe to show: one line, bounded, without the secrets. */
+export function quoted(message: string, secrets: readonly Mask[]): string {
+  const line = masked(message.slice(0, MASKED_LENGTH), secrets).replaceAll(/\s+/g, ' ').trim();
+  return line.length <= LONGEST_QUOTE ? line : `${line.slice(0, LONGEST_QUOTE)}…`;
+}
+
+/**
+ * The value of a Secret key. The text is in a private field, so that no copy, spread or JSON of it has the
+ * text.
+ */
 export class Secret {
   readonly #text: string;
 
@@ -44,8 +65,9 @@ export class Secret {
 }
 
 /**
- * Masks of the secret in the forms in which others repeat it: as it is, in base64, also of more than the secret, in hex, and with
- * its special characters escaped in whatever way. Longer ones first, to mask them whole.
+ * Masks of the secret in the forms in which others repeat it: as it is, in base64, also of more than the
+ * secret, in hex, and with its special characters escaped in whatever way. Longer ones first, to mask them
+ * whole.
  */
 export function echoesOf(secret: Secret): Mask[] {
   const text = secret.reveal();
@@ -64,7 +86,9 @@ export function echoesOf(secret: Secret): Mask[] {
   return [...literal, ...escapesOf(text)];
 }
 
-/** Masks the text with anything short in place of what is no letter and no digit: no escaping changes these. */
+/**
+ * Masks the text with anything short in place of what is no letter and no digit: no escaping changes these.
+ */
 function escapesOf(text: string): Mask[] {
   const inner = text.replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
   const parts = inner.split(/[^A-Za-z0-9]+/);
@@ -77,8 +101,9 @@ function escapesOf(text: string): Mask[] {
 type Span = { start: number; end: number };
 
 /**
- * Where the parts stand one behind the other, with at least one character in between and at most as many as is said. Not by a
- * pattern: who knows the secret can send a text in which that tries all of the ways, which has no end.
+ * Where the parts stand one behind the other, with at least one character in between and at most as many as
+ * is said. Not by a pattern: who knows the secret can send a text in which that tries all of the ways, which
+ * has no end.
  */
 function spansOf(text: string, [first = '', ...others]: string[], mostBetween: number[]): Span[] {
   return others.reduce(
@@ -88,7 +113,10 @@ function spansOf(text: string, [first = '', ...others]: string[], mostBetween: n
   );
 }
 
-/** The spans with a place behind each. Of several that are near enough the first is taken: it has all that may be of the secret. */
+/**
+ * The spans with a place behind each. Of several that are near enough the first is taken: it has all that may
+ * be of the secret.
+ */
 function continued(spans: Span[], places: Span[], mostBetween: number): Span[] {
   const longer: Span[] = [];
   let at = 0;
@@ -107,7 +135,10 @@ function placesOf(part: string, text: string): Span[] {
   return places;
 }
 
-/** The text with a mask in place of each span; one for those that overlap. They begin, and end, one after the other. */
+/**
+ * The text with a mask in place of each span; one for those that overlap. They begin, and end, one after the
+ * other.
+ */
 function withoutSpans(text: string, spans: Span[]): string {
   let rest = 0;
   let result = '';
@@ -118,7 +149,10 @@ function withoutSpans(text: string, spans: Span[]): string {
   return result + text.slice(rest);
 }
 
-/** What of base64 depends on the text alone, where so many bytes stand before it: a login is the base64 of user and password. */
+/**
+ * What of base64 depends on the text alone, where so many bytes stand before it: a login is the base64 of
+ * user and password.
+ */
 function withinBase64(text: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text, 'utf8')]);
   return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));

@@ -1,4 +1,4 @@
-/** From a step of a revision to its execution: which fields may hold references, and who executes it. */
+/** Executes steps of a revision: which fields may contain references, and which node executes it. */
 import { evaluate } from '../api/expression/evaluate.ts';
 import type { Scope } from '../api/expression/scope.ts';
 import { compileValue } from '../api/expression/template.ts';
@@ -12,7 +12,10 @@ import { compileRules } from './skills/rules.ts';
 import { set, setResult } from './skills/set.ts';
 import { compileValues, evaluateValues, type CompiledValues } from './skills/values.ts';
 
-/** The fields of a step in which references are replaced before it is executed. All others are taken as they are. */
+/**
+ * The fields of a step in which references are replaced before it is executed. All others are taken as they
+ * are.
+ */
 export function templatesOf(step: RevisionStep): Record<string, unknown> {
   switch (step.kind) {
     case 'agent':
@@ -45,8 +48,9 @@ export function valuesOf(step: RevisionStep): CompiledValues | undefined {
 export type StepFields = Record<string, unknown>;
 
 /**
- * Parses all that is to be evaluated in a step. What it returns gives the fields, and throws an ExpressionError for what cannot
- * be evaluated, or a StepError `InvalidParameters` for what the rules of a skill refuse.
+ * Parses all that is to be evaluated in a step. What it returns gives the fields, and throws an
+ * ExpressionError for what cannot be evaluated, or a StepError `InvalidParameters` for what the rules of a
+ * skill refuse.
  * @throws ExpressionError
  */
 export function compileFields(step: RevisionStep): (scope: Scope) => StepFields {

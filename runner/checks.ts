@@ -1,5 +1,5 @@
 /** Tries credentials when the operator asks for it, each with a deadline. */
-import { checkCredential } from '../nodes/check/register.ts';
+import { checkCredential } from '../nodes/checks.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { StepError } from '../api/reasons.ts';
 import type { CheckResult } from '../api/check.ts';

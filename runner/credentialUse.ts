@@ -3,7 +3,7 @@ import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
 import type { CredentialAccess } from '../nodes/node.ts';
-import { SMTP_PORT } from '../nodes/skills/smtp.ts';
+import { SMTP_PORT } from '../nodes/providers/smtp/delivery.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { CredentialSource } from './credentials.ts';
 

@@ -5,8 +5,8 @@
 import { telegramId } from '../api/bot.ts';
 import type { Registered, RegistrationResult } from '../api/registration.ts';
 import { StepError } from '../api/reasons.ts';
-import { resultOf, type CheckContext } from '../nodes/check/check.ts';
-import { registerWebhook } from '../nodes/bots/webhook.ts';
+import { resultOf, type CheckContext } from '../nodes/check.ts';
+import { registerWebhook } from '../nodes/providers/telegram/webhook.ts';
 import { partOf, type CredentialAccess } from '../nodes/node.ts';
 import type { Taken } from '../runs/questions.ts';
 import { REGISTRATIONS, type RegistrationRequest } from '../runs/registrations.ts';

@@ -6,7 +6,7 @@ import { pollUntil } from '../../test/support/poll.ts';
 import { stepContext } from '../../test/support/stepContext.ts';
 import type { StepContext } from '../node.ts';
 import { executeAgent, type AgentPatience } from './agent.ts';
-import type { AgentFields } from './request.ts';
+import type { AgentFields } from '../providers/openai/request.ts';
 
 const server = await startModelServer({ apiKey: 'test-secret' });
 afterAll(() => server.close());

@@ -1,16 +1,14 @@
 /**
- * Agent node: asks a language model through the chat completions API, which every OpenAI-compatible server speaks, and
- * shows the answer while it grows. It never waits for ever: a model that falls silent is given up (reliability F28).
+ * Agent node: asks a language model through the chat completions API of OpenAI-compatible servers, and
+ * streams the answer. A model that stops sending ends with a timeout (reliability F28).
  */
 import type OpenAI from 'openai';
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { StepError } from '../../api/reasons.ts';
-import { fetchThrough } from '../egress/connect.ts';
-import type { Egress } from '../egress/egress.ts';
 import { abortion, partOf, type StepContext, type StepResult } from '../node.ts';
 import { addChunk, emptyDraft, finished, type Answer } from './answer.ts';
-import { boundedFetch } from './bounded.ts';
-import { adapted, requestOf, type AgentFields } from './request.ts';
+import { openClient } from '../providers/openai/client.ts';
+import { adapted, requestOf, type AgentFields } from '../providers/openai/request.ts';
 import { structuredAnswer } from './structured.ts';
 
 /** How long a model may be silent, in milliseconds. The step's own timeout bounds the whole beside it. */
@@ -18,9 +16,6 @@ export type AgentPatience = { firstChunkMs: number; idleMs: number };
 
 const PATIENCE: AgentPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
 
-const DEFAULT_URL = 'https://api.openai.com/v1';
-/** The client's own timer ends when headers arrive, and ours never does: it is set out of the way. */
-const NO_TIMEOUT_MS = 2_147_483_647;
 const MOST_ADAPTATIONS = 3;
 
 /**
@@ -35,9 +30,9 @@ export async function executeAgent(
   const credential = await context.credential(fields.credential);
   const part = partOf(credential, 'openai');
   const key = credential.secret(part.apiKeyRef);
-  const { failureOf } = await import('./failure.ts');
+  const { failureOf } = await import('../providers/openai/failure.ts');
   try {
-    const client = await clientOf(part, key.reveal(), context.egress);
+    const client = await openClient(part, key.reveal(), context.egress);
     const answer = await ask(client, requestOf(fields), { context, patience });
     return resultOf(answer, fields);
   } catch (error) {
@@ -45,25 +40,6 @@ export async function executeAgent(
       ? failureOf(abortion(context.signal), { key, effect: context.effect })
       : failureOf(error, { key, effect: context.effect });
   }
-}
-
-/** The library is loaded with the first question: most runners never ask one. */
-async function clientOf(
-  part: { baseURL?: string | undefined; organization?: string | undefined },
-  apiKey: string,
-  egress: Egress,
-): Promise<OpenAI> {
-  const { default: Client } = await import('openai');
-  return new Client({
-    apiKey,
-    fetch: boundedFetch(fetchThrough(egress)),
-    baseURL: part.baseURL ?? DEFAULT_URL,
-    organization: part.organization ?? null,
-    project: null,
-    maxRetries: 0,
-    timeout: NO_TIMEOUT_MS,
-    logLevel: 'off',
-  });
 }
 
 type Asking = { context: StepContext; patience: AgentPatience };

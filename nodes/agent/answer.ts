@@ -1,4 +1,7 @@
-/** What a model answered, put together from the chunks of a stream (OpenAI API reference, "Chat completion chunk"). */
+/**
+ * Assembles the answer of a model from the chunks of a stream (OpenAI API reference, "Chat completion
+ * chunk").
+ */
 import * as z from 'zod';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
@@ -45,12 +48,12 @@ export function emptyDraft(): Draft {
 
 /**
  * Adds a chunk to the draft and gives the text that it brought.
- * @throws StepError `InvalidAnswer` for what is no chunk, `OutputTooLarge` when the text outgrows what a node may produce
+ * @throws StepError `InvalidAnswer` for what is no chunk, `OutputTooLarge` when the text outgrows what a node
+ * may produce
  */
 export function addChunk(draft: Draft, chunk: unknown): string {
   const parsed = chunkSchema.safeParse(chunk);
-  if (!parsed.success)
-    throw new StepError('InvalidAnswer', 'the model sent a chunk that is none of the chat API');
+  if (!parsed.success) throw new StepError('InvalidAnswer', 'the model sent an invalid chunk');
   const { model, choices, usage } = parsed.data;
   draft.chunks += 1;
   if (model) draft.model = model;
@@ -75,18 +78,18 @@ export function addChunk(draft: Draft, chunk: unknown): string {
 
 /**
  * The finished answer.
- * @throws StepError `InvalidAnswer` when there was no chunk at all, `Unreachable` when the stream ended before the model
- *   was done, `Refused` when the model declined
+ * @throws StepError `InvalidAnswer` when there was no chunk at all, `Unreachable` when the stream ended
+ * before the model was done, `Refused` when the model declined
  */
 export function finished(draft: Draft, model: string): Answer {
   if (draft.chunks === 0) {
     throw new StepError(
       'InvalidAnswer',
-      'the answer is no stream of chat chunks: check baseURL in the credential',
+      'the answer is not a stream of chat chunks: check baseURL in the credential',
     );
   }
   if (draft.finishReason === undefined) {
-    throw new StepError('Unreachable', 'the answer broke off before the model was done');
+    throw new StepError('Unreachable', 'the answer ended before the model was done');
   }
   if (draft.text === '' && draft.refusal !== '') {
     throw new StepError('Refused', `the model declined: ${draft.refusal.slice(0, 300)}`);

@@ -1,4 +1,4 @@
-/** Answers that must fit a JSON Schema: what the schema may be, and the value in an answer's text. */
+/** Answers that must fit a JSON Schema: checks the schema, and finds the value in the text of an answer. */
 import * as z from 'zod';
 import { parseJson } from '../../api/json.ts';
 import { StepError } from '../../api/reasons.ts';
@@ -11,14 +11,15 @@ export function outputSchemaProblem(schema: JsonSchema): string | undefined {
     z.fromJSONSchema(schema);
     return undefined;
   } catch (error) {
-    return `outputSchema cannot be used: ${error instanceof Error ? error.message : 'it is no JSON Schema'}`;
+    return `outputSchema cannot be used: ${error instanceof Error ? error.message : 'it is not a JSON Schema'}`;
   }
 }
 
 /**
- * The value that the text holds: the whole text, what stands between fences, or what stands between the outermost
- * brackets, since models like to explain themselves.
- * @throws StepError `InvalidAnswer` that names what does not fit, never the text; `InvalidParameters` for the schema
+ * The value that the text holds: the whole text, what stands between fences, or what stands between the
+ * outermost brackets, since models like to explain themselves.
+ * @throws StepError `InvalidAnswer` that names what does not fit, never the text; `InvalidParameters` for the
+ * schema
  */
 export function structuredAnswer(text: string, schema: JsonSchema): unknown {
   const problem = outputSchemaProblem(schema);
@@ -39,7 +40,8 @@ export function structuredAnswer(text: string, schema: JsonSchema): unknown {
 }
 
 function candidates(text: string): string[] {
-  // Of the space behind the fence no line break: each could be the one that ends the line, and all would be tried.
+  // Of the space behind the fence no line break: each could be the one that ends the line, and all would be
+  // tried.
   const fenced = /```(?:json)?[^\S\n]*\n([\s\S]*?)```/i.exec(text)?.[1];
   const start = text.search(/[[{]/);
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));

@@ -1,6 +1,6 @@
 /**
- * IP addresses and ranges. An IPv4 address inside an IPv6 one (`::ffff:a.b.c.d`, RFC 4291 section 2.5.5.2) is the IPv4 address that
- * the operating system would connect to, so that no way of writing one hides it.
+ * IP addresses and ranges. An IPv4 address inside an IPv6 one (`::ffff:a.b.c.d`, RFC 4291 section 2.5.5.2) is
+ * the IPv4 address that the operating system would connect to, so that no way of writing one hides it.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -16,7 +16,9 @@ const NAT64 = rangeFrom('64:ff9b::', 96);
 /** 2002::/16 (RFC 3056). */
 const SIX_TO_FOUR = rangeFrom('2002::', 16);
 
-/** The address that a text in the usual notation names, with or without a zone; undefined for any other text. */
+/**
+ * The address that a text in the usual notation names, with or without a zone; undefined for any other text.
+ */
 export function parseAddress(text: string): Address | undefined {
   const [plain = ''] = text.split('%', 1);
   // The library also reads octal, hexadecimal and shortened IPv4 addresses.

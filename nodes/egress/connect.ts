@@ -1,4 +1,7 @@
-/** Connections of steps: for HTTP clients a dispatcher of undici, for everything else a socket. Both ask the egress first. */
+/**
+ * Outbound connections: a dispatcher of undici for HTTP clients, a socket for everything else. Both resolve
+ * hosts through the egress.
+ */
 import { once } from 'node:events';
 import { connect as connectSocket, type LookupFunction, type Socket } from 'node:net';
 import { Agent, buildConnector, fetch as fetchWith } from 'undici';
@@ -8,7 +11,10 @@ import type { Egress, HostAddress } from './egress.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 };
 
-/** A dispatcher whose connections all go through the egress. It waits for headers and bodies for ever: the step's timeout bounds it. */
+/**
+ * A dispatcher whose connections all go through the egress. It waits for headers and bodies for ever: the
+ * step's timeout bounds it.
+ */
 export function openDispatcher(egress: Egress): Agent {
   const connect: buildConnector.connector = (options, callback) => {
     void open(egress, options, callback);
@@ -37,7 +43,10 @@ async function open(
 
 const dispatchers = new WeakMap<Egress, Agent>();
 
-/** A dispatcher through the egress that is there for good, so that its connections are kept for the next request. */
+/**
+ * A dispatcher through the egress that is there for good, so that its connections are kept for the next
+ * request.
+ */
 export function dispatcherThrough(egress: Egress): Agent {
   const dispatcher = dispatchers.get(egress) ?? openDispatcher(egress);
   dispatchers.set(egress, dispatcher);
@@ -72,14 +81,8 @@ export async function openSocket(
     signal.throwIfAborted();
     const code = (error as { code?: unknown }).code;
     const why = bound.aborted || typeof code !== 'string' ? 'no answer' : code;
-    throw new StepError('Unreachable', `no connection with ${host}: ${why}`);
+    throw new StepError('Unreachable', `cannot connect to ${host}: ${why}`);
   }
-}
-
-/** Whether an error of a socket tells that it was connected before: the same codes stand for both. */
-export function isOfConnected(error: unknown): boolean {
-  const { syscall } = error as { syscall?: unknown };
-  return syscall === 'read' || syscall === 'write';
 }
 
 /** For a client that makes its connection itself: what was resolved and judged is all that it can lead to. */

@@ -5,7 +5,9 @@ import { isWithin, parseAddress, parseRange } from './address.ts';
 import { createEgress, type HostAddress } from './egress.ts';
 import { egressProblems, parseEgressRules } from './rules.ts';
 
-/** Names as a name server would give them; what is not here the system makes an address of, or does not know. */
+/**
+ * Names as a name server would give them; what is not here the system makes an address of, or does not know.
+ */
 const NAMES: Record<string, string[]> = {
   'public.example': ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946'],
   'inside.example': ['10.1.2.3'],
@@ -189,7 +191,7 @@ test('a name that leads nowhere is told as such, and may be tried again', async 
   await expect(egress().resolve('nowhere.example', 80)).rejects.toMatchObject({
     reason: 'Unreachable',
     retryable: true,
-    message: 'there is no host nowhere.example',
+    message: 'the host nowhere.example does not exist',
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * Where a step may connect to. A host is resolved once, every address that it has is judged, and the connection goes to
- * one of these very addresses: what the name leads to a moment later plays no part, so that no answer of a name server, no
- * redirect and no way of writing an address leads to a place that is not admitted.
+ * Decides where steps may connect to. Guarantees that a host is resolved once, that each of its addresses is
+ * checked, and that the connection goes to one of these addresses. Later DNS answers, redirects and unusual
+ * notations of an address reach nothing that is not allowed.
  */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { StepError } from '../../api/reasons.ts';
@@ -24,8 +24,8 @@ export type Egress = {
 type Lookup = (host: string) => Promise<readonly HostAddress[]>;
 
 /**
- * In this order: a name or an address that is allowed with its port may be connected to; what is denied may not; what lies in
- * an allowed range may; of the rest, what everybody on the Internet can reach.
+ * In this order: a name or an address that is allowed with its port may be connected to; what is denied may
+ * not; what lies in an allowed range may; of the rest, what everybody on the Internet can reach.
  */
 export function createEgress(rules: EgressRules, lookup: Lookup = everyAddress): Egress {
   return {
@@ -47,8 +47,8 @@ export function createEgress(rules: EgressRules, lookup: Lookup = everyAddress):
 }
 
 /**
- * Why nobody may connect to a URL whose host is an address, or this very machine; undefined where it is admitted, and for names, which
- * are known when they are resolved.
+ * Why nobody may connect to a URL whose host is an address, or this very machine; undefined where it is
+ * admitted, and for names, which are known when they are resolved.
  */
 export function literalProblem({ hostname, port, protocol }: URL, rules: EgressRules): string | undefined {
   const host = hostname.replaceAll(/[[\]]/g, '');
@@ -74,9 +74,7 @@ async function search(host: string, lookup: Lookup): Promise<readonly HostAddres
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
     const isUnknown = code === 'ENOTFOUND' || code === 'ENODATA';
-    const message = isUnknown
-      ? `there is no host ${host}`
-      : `the name ${host} cannot be resolved now: ${code}`;
+    const message = isUnknown ? `the host ${host} does not exist` : `cannot resolve ${host}: ${code}`;
     throw new StepError('Unreachable', message, { cause: error });
   }
   throw new StepError('Unreachable', `the host ${host} has no address`);
@@ -84,7 +82,7 @@ async function search(host: string, lookup: Lookup): Promise<readonly HostAddres
 
 /** What kind of address keeps it from being connected to; undefined when nothing does. */
 function problemOf(address: Address | undefined, port: number, rules: EgressRules): string | undefined {
-  if (!address) return 'what is no address';
+  if (!address) return 'not an address';
   const isExact = rules.allow.some(
     (rule) => 'address' in rule && rule.port === port && isSameAddress(rule.address, address),
   );
@@ -95,7 +93,10 @@ function problemOf(address: Address | undefined, port: number, rules: EgressRule
   return specialKind(address);
 }
 
-/** Tells the kind of address and not the address: names inside the cluster lead to what not everybody may know. */
+/**
+ * Tells the kind of address and not the address: names inside the cluster lead to what not everybody may
+ * know.
+ */
 function forbidden(host: string, verb: string, problem: string): StepError {
   // Token endpoints are called by the operator, for all projects.
   const remedy =

@@ -1,4 +1,4 @@
-/** What an installation says about where runners may connect to: texts from outside, parsed at once. */
+/** The egress rules of an installation, parsed from its configuration. */
 import { parseAddress, parseRange, type Address, type Range } from './address.ts';
 
 /** A range at any port, or one address or name at one port. */
@@ -10,8 +10,8 @@ const WITH_PORT = /^(?<host>\[[^\]]+\]|[^:/[\]]+):(?<port>\d{1,5})$/;
 const NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
 /**
- * Parses `10.0.0.0/8`, `fd00::/8`, `10.1.2.3`, `10.1.2.3:8080`, `[fd00::1]:443`, `model.models.svc:8080`; for `deny` ranges and
- * addresses alone.
+ * Parses `10.0.0.0/8`, `fd00::/8`, `10.1.2.3`, `10.1.2.3:8080`, `[fd00::1]:443`, `model.models.svc:8080`; for
+ * `deny` ranges and addresses alone.
  * @throws Error that names the entry
  */
 export function parseEgressRules(allow: readonly string[], deny: readonly string[]): EgressRules {
@@ -19,8 +19,8 @@ export function parseEgressRules(allow: readonly string[], deny: readonly string
 }
 
 /**
- * The same in a pod, which knows where the API server and its node with the kubelet are: nobody may connect to these either. What is
- * no address (a name, nothing) is left out.
+ * The same in a pod, which knows where the API server and its node with the kubelet are: nobody may connect
+ * to these either. What is no address (a name, nothing) is left out.
  */
 export function rulesInPod(
   { allow, deny }: { allow: readonly string[]; deny: readonly string[] },

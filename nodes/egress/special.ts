@@ -1,6 +1,6 @@
 /**
- * The addresses that no runner connects to unless it is told otherwise: all that are not for everybody on the Internet
- * (IANA special-purpose address registries, 2025), and where clouds tell a machine its identity.
+ * The addresses that runners do not connect to unless a rule allows it: addresses that are not globally
+ * reachable (IANA special-purpose address registries, 2025), and metadata services of clouds.
  */
 import { isWithin, parseRange, withTranslated, type Address, type Range } from './address.ts';
 
@@ -34,7 +34,10 @@ const KINDS = SPECIAL.map(([kind, ranges]) => [kind, ranges.map(rangeOf)] as con
 /** What of IPv6 has been given out for use on the Internet, and the way from there to IPv4. */
 const USABLE_6 = ['2000::/3', '64:ff9b::/96'].map(rangeOf);
 
-/** What kind of special address it is, or to which one a translator would turn it; undefined for one of the Internet. */
+/**
+ * What kind of special address it is, or to which one a translator would turn it; undefined for one of the
+ * Internet.
+ */
 export function specialKind(address: Address): string | undefined {
   for (const each of withTranslated(address)) {
     const [kind] = KINDS.find(([, ranges]) => ranges.some((range) => isWithin(each, range))) ?? [];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Known, KnownList, MOST_FILES } from './known.ts';
-import { decodeMemory, encodeMemory } from './memory.ts';
+import { decodeState, encodeState } from '../triggers/files/state.ts';
 
 const list = (...files: [string, string][]) => {
   const made = new KnownList();
@@ -30,7 +30,7 @@ test('as many files as can be told apart are remembered in 7 MB, and one more is
   const most = new KnownList();
   most.take(new Known(Buffer.alloc(16 * (MOST_FILES - 1))), 0);
   most.push('last', '1');
-  expect(encodeMemory({ known: most.known(), waiting: [] }).length).toBeLessThan(7_000_000);
+  expect(encodeState({ known: most.known(), waiting: [] }).length).toBeLessThan(7_000_000);
   expect(() => most.push('one more', '1')).toThrow(expect.objectContaining({ reason: 'TooLarge' }));
 });
 
@@ -45,12 +45,12 @@ test('what is remembered comes back, and what is not of this form is nothing', (
     folder: '',
     url: null,
   };
-  const bytes = encodeMemory({ known: list(['a', '1']), waiting: [{ event: 'added', file }] });
-  const memory = decodeMemory(bytes);
+  const bytes = encodeState({ known: list(['a', '1']), waiting: [{ event: 'added', file }] });
+  const memory = decodeState(bytes);
   expect(memory?.waiting).toEqual([{ event: 'added', file }]);
   expect(memory?.known.indexOf('a')).toBe(0);
   const other = Buffer.from(bytes);
   other.writeUInt32LE(9);
   for (const broken of [undefined, Buffer.alloc(3), bytes.subarray(0, bytes.length - 1), other])
-    expect(decodeMemory(broken)).toBeUndefined();
+    expect(decodeState(broken)).toBeUndefined();
 });

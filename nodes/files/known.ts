@@ -1,6 +1,7 @@
 /**
- * Which version of which file was seen: 16 bytes for each, hashes of both. Files stand in the order in which they were put there, so that
- * whoever goes through a list in that order and finds nothing new has nothing to write.
+ * Known items of file triggers: which version of which file was seen, 16 bytes each (hashes of ID and
+ * version). Entries keep their order, so a poll that walks a list in that order and finds no change has
+ * nothing to write.
  */
 import { hash } from 'node:crypto';
 import { PollError } from '../poller.ts';
@@ -87,10 +88,7 @@ export class KnownList {
   #write(entries: Buffer): void {
     const used = this.#used + entries.length;
     if (used > MOST_FILES * ENTRY)
-      throw new PollError(
-        'TooLarge',
-        `there are more than ${MOST_FILES} files, which is as many as are told apart: watch a folder with fewer`,
-      );
+      throw new PollError('TooLarge', `there are more than ${MOST_FILES} files: watch a folder with fewer`);
     if (used > this.#bytes.length) {
       const larger = Buffer.alloc(Math.min(MOST_FILES * ENTRY, Math.max(used, this.#bytes.length * 2)));
       this.#bytes.copy(larger, 0, 0, this.#used);

@@ -1,11 +1,11 @@
-/** What is known of files after a store has said how some of them are now. */
+/** Compares the current state of some files, as a store reports it, with the known items. */
 import { KnownList, type Known } from './known.ts';
 import type { Change, SeenFile } from './source.ts';
 import { inOrder } from './walk.ts';
 
 /**
- * By the id of each file how it is; undefined: it is gone, or lies elsewhere. `isNew`: whether a file that is not known as it is starts
- * something.
+ * By the id of each file how it is; undefined: it is gone, or lies elsewhere. `isNew`: whether a file that is
+ * not known as it is starts something.
  */
 export function compared(
   latest: ReadonlyMap<string, SeenFile | undefined>,
@@ -28,8 +28,8 @@ export function compared(
 }
 
 /**
- * The same while a store goes through all that there is, in several looks: what was listed by them stands before `at`. Once that is the
- * whole of it, what was not listed is gone.
+ * The same while a store walks all that there is, in several polls: what was listed by them stands before
+ * `at`. Once that is the whole of it, what was not listed is gone.
  */
 export function gathered(
   latest: ReadonlyMap<string, SeenFile | undefined>,

@@ -1,5 +1,10 @@
-/** What a store of files is to the poller: it says what changed since a position, and remembers nothing itself. */
+/**
+ * The contract of a file store for triggers: it reports what changed since a position, and stores nothing
+ * itself.
+ */
 import * as z from 'zod';
+import type { FileStorageTrigger } from '../../api/trigger.ts';
+import type { CredentialAccess } from '../node.ts';
 import type { PollContext } from '../poller.ts';
 import type { Known } from './known.ts';
 
@@ -19,10 +24,10 @@ export type SeenFile = z.infer<typeof seenFile>;
 export const change = z.object({ event: z.enum(['added', 'modified']), file: seenFile });
 export type Change = z.infer<typeof change>;
 
-/** What a look at the store came to. */
+/** What a poll of the store came to. */
 export type Seen = {
   changes: Change[];
-  /** From where the next look goes on: small. */
+  /** From where the next poll continues: small. */
   position: unknown;
   /** More is to be seen at once. */
   more: boolean;
@@ -30,7 +35,7 @@ export type Seen = {
   known?: Known;
 };
 
-/** How far a look has come: where it is told to end it returns what it has, if it has anything. */
+/** How far a poll has come: where it is told to end it returns what it has, if it has anything. */
 export type Extent = {
   known: Known;
   context: PollContext;
@@ -44,12 +49,20 @@ export type Source = {
   /** Where a trigger begins that shall see what comes from now on, or what changed since then. */
   first(since?: Date): unknown;
   /**
-   * What is new since the position; undefined where that means nothing any more. While a beginning is made there are no changes.
-   * @throws PollError, StepError, Refusal
+   * What is new since the position; undefined where that means nothing any more. While a beginning is made
+   * there are no changes.
+   * @throws PollError, StepError, Failure
    */
-  look(position: unknown, extent: Extent): Promise<Seen | undefined>;
+  poll(position: unknown, extent: Extent): Promise<Seen | undefined>;
   /** What is only asked of files that are shown. Undefined: it is gone. Left out: nothing. */
   complete?(file: SeenFile, context: PollContext): Promise<SeenFile | undefined>;
   /** Why a position was lost, in words. */
   lost: string;
 };
+
+/** Opens the store of files that the credential leads to. */
+export type OpenSource = (
+  credential: CredentialAccess,
+  trigger: FileStorageTrigger,
+  context: PollContext,
+) => Source | Promise<Source>;

@@ -49,7 +49,7 @@ test('where everything is as it was there is nothing to remember', () => {
   expect(go(known, 'a b', { isWhole: false })).toMatchObject({ now: undefined, at: 2 });
 });
 
-test('a walk may take several looks, in any order: what it has not come to stays known, and what it never comes to is gone', () => {
+test('a walk may take several polls, in any order: what it has not come to stays known, and what it never comes to is gone', () => {
   const first = go(knownOf('a b c d e'), 'e new b:2', { isWhole: false });
   expect(first).toMatchObject({ told: 'added new, modified b', at: 3 });
   expect(has(first.known, 'a b:2 c d e new')).toBe(true);

@@ -1,15 +1,20 @@
-/** A list of all files compared with what was known of them, whatever the order of both. It may take several looks. */
+/**
+ * Compares a complete list of files with the known items, in any order of both, over one or several polls.
+ */
 import * as z from 'zod';
 import { KnownList, type Known } from './known.ts';
 import type { Change, Extent, SeenFile } from './source.ts';
 
-/** Where a walk goes on. */
+/** Where a walk continues. */
 export const place = z.object({
   /** The store's own word for it; left out: at the beginning of the list. */
   token: z.string().max(2_048).optional(),
   /** How many of the known files lie before that. */
   at: z.int().min(0),
-  /** While a trigger begins: only files that changed from that time on are new, in milliseconds since 1970; 0: none is. */
+  /**
+   * While a trigger begins: only files that changed from that time on are new, in milliseconds since 1970; 0:
+   * none is.
+   */
   since: z.number().optional(),
 });
 export type Place = z.infer<typeof place>;
@@ -23,11 +28,17 @@ export type Walk = {
   changes: readonly Change[];
   /** The next file of the list; `time`: when it changed. */
   pass(file: SeenFile, time: number): void;
-  /** What is known now, where it is something else, and how many files of it lie before where the walk has come. */
+  /**
+   * What is known now, where it is something else, and how many files of it lie before where the walk has
+   * come.
+   */
   end(isWhole: boolean): { known?: Known; at: number };
 };
 
-/** Goes on from there. What is known may stand in another order than the list has: what the list has not come to yet stays known. */
+/**
+ * Goes on from there. What is known may stand in another order than the list has: what the list has not come
+ * to yet stays known.
+ */
 export function walk(from: Place, { known }: Pick<Extent, 'known'>): Walk {
   const { since } = from;
   const changes: Change[] = [];

@@ -1,6 +1,6 @@
 /**
- * What is read of a mail, whichever way it came. Guarantees that header values are one line each and bounded, and that
- * anything a sender can write gives a result: what cannot be read is left out, and the mail says so.
+ * Parses mail. Guarantees that header values are one line each and bounded, and that any input gives a
+ * result: what cannot be parsed is left out, and the result says so.
  */
 import PostalMime, { type Address, type Email, type Mailbox } from 'postal-mime';
 import { htmlOfText, textOfHtml } from './html.ts';
@@ -52,7 +52,10 @@ const LONGEST_LINE = 10_000;
 const LONGEST_ADDRESS = 1_000;
 /** A mail within a mail is a file like any other. */
 const OPTIONS = { forceRfc822Attachments: true };
-/** What programs and mailing lists say of their mail (RFC 3834 section 2), by the names of headers; a bounce has nobody to answer to. */
+/**
+ * What programs and mailing lists say of their mail (RFC 3834 section 2), by the names of headers; a bounce
+ * has nobody to answer to.
+ */
 const AUTOMATIC: readonly (readonly [name: RegExp, value: RegExp])[] = [
   [/^auto-submitted$/, /^(?!\s*no\b)/i],
   [/^return-path$/, /^\s*<\s*>/],
@@ -80,7 +83,10 @@ type Texts = { plain?: { value: string }[]; html?: { value: string }[] };
 /** What the parser has inside, and does at the end of its work. */
 type Parser = PostalMime & { textMap: Map<unknown, Texts>; renderTextContent(): void };
 
-/** The mail, without its texts, and these as they were sent: the parser would make text of HTML with expressions that may take minutes. */
+/**
+ * The mail, without its texts, and these as they were sent: the parser would make text of HTML with
+ * expressions that may take minutes.
+ */
 async function parse(source: Uint8Array): Promise<{ email: Email; texts: Texts[] }> {
   const parser = new PostalMime(OPTIONS) as Parser;
   parser.renderTextContent = () => {};
@@ -160,7 +166,10 @@ export async function parseText(
   );
 }
 
-/** Whether a mail may be parsed in one piece: of lines that are not base64 the parser takes a kilobyte each, and of a long header long. */
+/**
+ * Whether a mail may be parsed in one piece: of lines that are not base64 the parser takes a kilobyte each,
+ * and of a long header long.
+ */
 export function isParsable(source: Uint8Array): boolean {
   if (linesOfHeader(source).length === HEADER_LIMIT) return false;
   let lines = 0;
@@ -206,7 +215,10 @@ export function fileName(name: string | null | undefined): string | null {
   return line === '' ? null : line;
 }
 
-/** Control characters, also those that were hidden in an encoded word (RFC 2047), end in a space: a header is one line. */
+/**
+ * Control characters, also those that were hidden in an encoded word (RFC 2047), end in a space: a header is
+ * one line.
+ */
 function oneLine(text: string, most: number): string {
   const line = text
     .slice(0, 2 * LONGEST_LINE)
@@ -231,7 +243,10 @@ function addressesOf(addresses: readonly Address[] = []): string[] {
     });
 }
 
-/** A name with special characters or unusual white space stands in quotes (RFC 5322 section 3.2.4), so that it can be sent as it is. */
+/**
+ * A name with special characters or unusual white space stands in quotes (RFC 5322 section 3.2.4), so that it
+ * can be sent as it is.
+ */
 function quotedName(name: string): string {
   if (!/[()<>[\]:;@\\,"]|[^\S ]|\u200b/.test(name)) return name;
   return `"${name.replaceAll(/["\\]/g, '').replaceAll(/[<>]/g, ' ').trim()}"`;

@@ -1,4 +1,7 @@
-/** Which mails a trigger is about. The same for every kind of account, so it is decided here and by no server. */
+/**
+ * The filters of mail triggers, applied here and not by servers, so that they mean the same for every
+ * provider.
+ */
 import type { MailTrigger } from '../../api/trigger.ts';
 import type { MailHeader } from './content.ts';
 

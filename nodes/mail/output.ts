@@ -1,6 +1,6 @@
 /**
- * From a mail to what the trigger produces. Guarantees that the output is no larger than asked for, whatever the mail has;
- * what had to be left out is marked with `truncated`. The same mail and the same fields give the same output.
+ * Builds the output of mail triggers. Guarantees that it is not larger than the limit; `truncated` marks what
+ * was left out. The same mail and fields give the same output.
  */
 import type { MailTrigger } from '../../api/trigger.ts';
 import type { NodeOutput } from '../../api/value.ts';
@@ -19,8 +19,9 @@ const CUT = '…';
 type Attachment = { filename: string | null; content_type: string; size: number; content?: string };
 
 /**
- * The output, at most `maxBytes` of JSON. `received` is when the server got the mail: the date of one that has none.
- * Contents are kept in order for as long as they fit; text and HTML have a share of the room each, and what is left.
+ * The output, at most `maxBytes` of JSON. `received` is when the server got the mail: the date of one that
+ * has none. Contents are kept in order for as long as they fit; text and HTML have a share of the room each,
+ * and what is left.
  */
 export function outputOf(
   mail: MailContent,

@@ -1,6 +1,6 @@
 /**
- * Puts a large mail together from the parts that are needed, of which no more is held in memory than an output can have. What is not
- * fetched still stands in the list of attachments.
+ * Assembles a large mail from the parts that are needed. Holds no more of it in memory than an output can
+ * have. Parts that are not fetched are still listed as attachments.
  */
 import type { MailTrigger } from '../../api/trigger.ts';
 import { fileName, parseText, type MailAttachment, type MailContent } from './content.ts';

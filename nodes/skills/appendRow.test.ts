@@ -99,7 +99,7 @@ test.each<[string, (string | null)[][], object, RegExp]>([
     'a heading that is there twice',
     [['Item', 'Item']],
     { values: { Item: 1 } },
-    /more than one column with that heading/,
+    /several columns with that heading/,
   ],
   ['headings of a sheet without', [], { values: { Item: 1 } }, /the first row of the table has no headings/],
   [
@@ -112,7 +112,7 @@ test.each<[string, (string | null)[][], object, RegExp]>([
     'a column outside of the range',
     [['Item', 'Price']],
     { range: 'A:A', values: ['a', 1] },
-    /^values\[1\]: lies outside of the range/,
+    /^values\[1\]: is outside the range/,
   ],
   [
     'a text that no cell holds',
@@ -146,7 +146,7 @@ test('an account of another provider is not shown to Google', async () => {
   } as object);
   expect(error).toMatchObject({
     reason: 'InvalidParameters',
-    message: 'the credential other is no account at Google',
+    message: 'the credential other is not a Google account',
   });
   expect(server.requests).toEqual([]);
 });

@@ -1,13 +1,13 @@
 /**
- * Skill `append_row`: adds one row to a table in Google Sheets. Google knows no key by which a repeated request could be told, so a row
- * that may have been written is reported as in doubt.
+ * Skill `append_row`: adds one row to a table in Google Sheets. Google has no idempotency key, so a row that
+ * may have been written is reported as in doubt.
  */
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
 import type { StepContext, StepResult } from '../node.ts';
-import { appendRowAt, openSheets, readValues, titleOf } from './sheets/client.ts';
+import { appendRowAt, openSheets, readValues, titleOf } from '../providers/google/sheets.ts';
 import { cellsOf, row, rowRules, table, tableOf } from './sheets/parameters.ts';
-import { columnsOf, lettersOf, placeOf, rangeOf, type Area, type Column } from './sheets/table.ts';
+import { columnsOf, lettersOf, placeOf, rangeOf, type Area, type Column } from '../spreadsheet/table.ts';
 import type { SkillDefinition } from './skill.ts';
 
 const parameters = z.strictObject({ ...table, ...row });

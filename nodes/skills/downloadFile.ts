@@ -1,11 +1,12 @@
-/** Skill `download_file`: reads one file of a bucket or a Google Drive. No more is read than a bound, however large the file is. */
+/** Skill `download_file`: reads one file of a bucket or a Google Drive, up to a limit. */
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext, StepResult } from '../node.ts';
-import { openStore } from './files/open.ts';
-import { failureOf, tooLarge, type ReadFile } from './files/store.ts';
+import { asStep, type StepContext, type StepResult } from '../node.ts';
+import { credentialsFor } from '../providers/register.ts';
+import { openStore } from './openStore.ts';
+import { tooLarge, type ReadFile } from '../files/store.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
 /** In base64 it still fits into an output. */
@@ -43,7 +44,7 @@ export const downloadFile: SkillDefinition<Parameters> = {
   name: 'download_file',
   description: 'Reads a file of an S3-compatible bucket or a Google Drive.',
   parameters,
-  credentials: ['s3', 'oauth2'],
+  credentials: credentialsFor('store'),
   effect: 'AtLeastOnce',
   execute: download,
 };
@@ -51,18 +52,15 @@ export const downloadFile: SkillDefinition<Parameters> = {
 async function download(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
   const { fileId, encoding = 'auto', exportType, maxBytes = DEFAULT_BYTES } = parameters;
   const store = await openStore(context, name);
-  try {
-    return { output: outputOf(await store.read(fileId, maxBytes, exportType), encoding, maxBytes) };
-  } catch (error) {
-    throw failureOf(error, context);
-  }
+  const file = await asStep(context, () => store.read(fileId, maxBytes, exportType));
+  return { output: outputOf(file, encoding, maxBytes) };
 }
 
 function outputOf(file: ReadFile, wanted: 'auto' | 'text' | 'base64', most: number): StepResult['output'] {
   const { id, name, type, content } = file;
   const isText = isUtf8(content) && !content.includes(0);
   if (wanted === 'text' && !isText)
-    throw new StepError('InvalidAnswer', 'the file is no text in UTF-8: read it as base64', {
+    throw new StepError('InvalidAnswer', 'the file is not UTF-8 text: read it as base64', {
       retryable: false,
     });
   const encoding = wanted === 'base64' || !isText ? 'base64' : 'text';

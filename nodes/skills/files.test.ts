@@ -1,4 +1,7 @@
-/** The skills upload_file and download_file on Google Drive, against a server that speaks its documented wire format, and on a bucket that fails. */
+/**
+ * The skills upload_file and download_file on Google Drive, against a server that speaks its documented wire
+ * format, and on a bucket that fails.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StepContext } from '../node.ts';
 import { findSkill } from '../register.ts';

@@ -96,7 +96,7 @@ const invalid: [what: string, parameters: object, problem: RegExp][] = [
   [
     'a line break in a name',
     { url: 'http://a.example/', headers: { 'X-A\r\nX-B': 'c' } },
-    /^headers: a name is no name of an HTTP header/,
+    /^headers: a name is not a valid HTTP header name/,
   ],
   [
     'a header of the connection',

@@ -1,21 +1,24 @@
 /**
- * Skill `http_request`: one request to an HTTP API, over a connection of its own that goes where steps may connect to. It retries
- * nothing: the runner does.
+ * Skill `http_request`: one request to an HTTP API, over a connection of its own. It does not retry: the
+ * runner does.
  */
-import { request as send, type Dispatcher } from 'undici';
 import { StepError } from '../../api/reasons.ts';
-import { openDispatcher } from '../egress/connect.ts';
-import type { StepContext, StepResult } from '../node.ts';
-import { outputOf, readBody, type Received } from './http/answer.ts';
-import { authorityFor } from './http/authority.ts';
-import { brokenOff, unexpectedStatus } from './http/failure.ts';
-import { isExpected, parameters, type Parameters } from './http/parameters.ts';
+import { readStart, readUpTo } from '../http/body.ts';
+import { meaningOf, send, statusFailure } from '../http/client.ts';
+import { Failure } from '../http/failure.ts';
+import type { HttpAnswer } from '../http/request.ts';
+import { asStep, type StepContext, type StepResult } from '../node.ts';
+import { masked, type Mask } from '../secret.ts';
+import { outputOf } from './http/answer.ts';
+import { authorityFor } from '../providers/http/authority.ts';
+import { isExpected, parameters, RESPONSE_BYTES, type Parameters } from './http/parameters.ts';
+import { requestOf } from './http/request.ts';
 import { urlRule } from './http/url.ts';
-import { mayHaveChanged, redirected, requestOf, withAuthority, type Request } from './http/request.ts';
-import type { Mask } from '../secret.ts';
 import type { SkillDefinition } from './skill.ts';
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** What is masked of the answer to a failed request, and how many characters of it the message quotes. */
+const MASKED_BYTES = 16_384;
+const LONGEST_QUOTE = 1_024;
 
 export const httpRequest: SkillDefinition<Parameters> = {
   name: 'http_request',
@@ -24,7 +27,8 @@ export const httpRequest: SkillDefinition<Parameters> = {
   rules: { url: urlRule },
   credentials: ['http', 'oauth2'],
   credentialIsOptional: true,
-  // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH carry a key.
+  // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH
+  // carry a key.
   effect: 'AtLeastOnce',
   execute,
 };
@@ -36,95 +40,47 @@ async function execute(
 ): Promise<StepResult> {
   const credential = name === undefined ? undefined : await context.credential(name);
   const authority = credential && authorityFor(credential, new URL(given.url));
-  const first = requestOf(given, { authority, effectKey: context.effectKey });
-  const dispatcher = openDispatcher(context.egress);
-  try {
-    const { request, received } = await exchange(first, given.followRedirects, { dispatcher, context });
-    const secrets = authority?.secrets ?? [];
-    if (!isExpected(received.status, given.expect))
-      throw await unexpectedStatus(received, request, { effect: context.effect, secrets });
-    return await conclude(received, request, { given, context, secrets });
-  } finally {
-    await dispatcher.destroy();
-  }
+  const request = requestOf(given, { authority, effectKey: context.effectKey });
+  const secrets = authority?.secrets ?? [];
+  return asStep(context, async () => {
+    const answer = await send(request, context);
+    if (!isExpected(answer.status, given.expect)) throw await unexpectedStatus(answer, secrets);
+    return { output: await read(answer, given, secrets) };
+  });
 }
 
-type Sending = { dispatcher: Dispatcher; context: StepContext };
-
-/** Sends the request, and what redirects make of it, until there is an answer. */
-async function exchange(
-  first: Request,
-  redirects: number,
-  sending: Sending,
-): Promise<{ request: Request; received: Received }> {
-  let request = first;
-  for (let count = 0; ; count += 1) {
-    const received = await sendOne(request, sending);
-    const { location } = received.headers;
-    if (redirects === 0 || location === undefined || !REDIRECTS.has(received.status))
-      return { request, received };
-    received.body.on('error', () => undefined).destroy();
-    if (count >= redirects)
-      throw new StepError(
-        'Refused',
-        `${first.url.host} redirects more than ${redirects} times: see followRedirects`,
-      );
-    request = redirected(request, received.status, location);
-  }
+async function unexpectedStatus(answer: HttpAnswer, secrets: readonly Mask[]) {
+  const { host, status, request } = answer;
+  const text = (await readStart(answer, MASKED_BYTES)).toString('utf8');
+  const said = /[\uFFFD\0]/.test(text) ? '' : masked(text, secrets).slice(0, LONGEST_QUOTE);
+  const [kind] = meaningOf(answer);
+  const isRefused = kind === 'Forbidden' && request.login !== undefined;
+  const isWithout = kind === 'Rejected' && request.login === undefined;
+  return statusFailure(
+    answer,
+    isRefused ? 'Rejected' : isWithout ? 'Refused' : kind,
+    `${host} answered ${request.method} with status ${status}`,
+    { text: said, secrets },
+  );
 }
 
-async function sendOne(request: Request, { dispatcher, context }: Sending): Promise<Received> {
-  const { url, headers } = withAuthority(request);
-  const { method, body = null } = request;
-  const { signal } = context;
+/** The output. An answer that cannot be read is no reason to ask for a change once more. */
+async function read(
+  answer: HttpAnswer,
+  { maxResponseBytes: most, response }: Parameters,
+  secrets: readonly Mask[],
+): Promise<StepResult['output']> {
+  const { host, asked } = answer;
   try {
-    const answer = await send(url, { dispatcher, method, headers, body, signal, reset: true });
-    return {
-      from: url.host,
-      status: answer.statusCode,
-      headers: joined(answer.headers),
-      body: answer.body,
-    };
+    const bytes = await readUpTo(answer, most);
+    if (bytes) return outputOf(answer, bytes, { response, secrets });
   } catch (error) {
-    throw brokenOff(error, request, context);
-  }
-}
-
-/** Reads an answer that is a success. What cannot be read of it is no reason to ask for a change once more. */
-async function conclude(
-  received: Received,
-  request: Request,
-  { given, context, secrets }: { given: Parameters; context: StepContext; secrets: readonly Mask[] },
-): Promise<StepResult> {
-  try {
-    const bytes = await bodyOf(received, request, { given, context });
-    return { output: outputOf(received, bytes, { response: given.response, secrets }) };
-  } catch (error) {
-    if (!(error instanceof StepError) || error.reason !== 'InvalidAnswer' || !mayHaveChanged(request))
-      throw error;
+    if (!asked.mayChange) throw error;
+    if (error instanceof Failure && error.kind === 'InvalidAnswer')
+      throw new Failure(error.kind, error.message, { isInDoubt: error.isInDoubt, isPermanent: true });
+    if (!(error instanceof StepError) || error.reason !== 'InvalidAnswer') throw error;
     throw new StepError(error.reason, error.message, { retryable: false });
   }
-}
-
-async function bodyOf(
-  received: Received,
-  request: Request,
-  { given, context }: { given: Parameters; context: StepContext },
-): Promise<Buffer> {
-  // The headers of HEAD speak of a body that does not come.
-  if (request.method === 'HEAD') return Buffer.alloc(0);
-  try {
-    return await readBody(received, given.maxResponseBytes);
-  } catch (error) {
-    if (error instanceof StepError && !context.signal.aborted) throw error;
-    throw brokenOff(error, request, context);
-  }
-}
-
-function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  );
+  const remedy = `ask for less, or raise maxResponseBytes (at most ${RESPONSE_BYTES.most})`;
+  throw new StepError('OutputTooLarge', `the answer of ${host} has more than ${most} bytes: ${remedy}`);
 }

@@ -1,16 +1,16 @@
 /**
- * What the skills that send mail have in common. Guarantees that no header holds a line break, that each recipient is one mailbox which
- * nothing parses again, and that one effect key is one Message-ID.
+ * What the skills that send mail share. Guarantees that no header contains a line break, that each recipient
+ * is one mailbox that is not parsed again, and that one effect key gives one Message-ID.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { NodeOutput } from '../../api/value.ts';
 import { partOf, type StepContext } from '../node.ts';
-import { checkMailbox, readMailbox, type Mailbox } from './mailbox.ts';
+import { checkMailbox, readMailbox, type Mailbox } from '../mail/mailbox.ts';
 import { markup } from './markup.ts';
 import { MOST_RECIPIENTS, recipients } from './recipients.ts';
 import { writtenByAuthor } from './rules.ts';
-import { deliver, type Delivery, type Mail } from './smtp.ts';
+import { deliver, type Delivery, type Mail } from '../providers/smtp/delivery.ts';
 import { textParameter } from './skill.ts';
 
 const LONGEST_SUBJECT = 998;
@@ -30,7 +30,10 @@ export const address = z
   })
   .meta({ type: 'string' });
 
-/** Addresses, each of them one mailbox. A text is one, too: `recipients` takes apart what the author of the workflow wrote. */
+/**
+ * Addresses, each of them one mailbox. A text is one, too: `recipients` takes apart what the author of the
+ * workflow wrote.
+ */
 export const addresses = (description: string) =>
   z
     .preprocess(
@@ -96,7 +99,10 @@ function outputOf(messageId: string, { accepted, rejected }: Delivery): NodeOutp
   };
 }
 
-/** The same for each delivery of one logical attempt, so that a reader's mail program can tell a repeated mail. */
+/**
+ * The same for each delivery of one logical attempt, so that a reader's mail program can tell a repeated
+ * mail.
+ */
 function messageIdOf(effectKey: string, from: string): string {
   const domain = /@([A-Za-z0-9.-]+)>?\s*$/.exec(from)?.[1] ?? 'windlass.invalid';
   return `<${createHash('sha256').update(effectKey).digest('hex').slice(0, 40)}@${domain}>`;

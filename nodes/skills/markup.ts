@@ -1,4 +1,4 @@
-/** Rule for HTML that is put together of text and references: what a reference gives within text is shown as text. */
+/** Rule for HTML that is composed of text and references: the value of a reference within text is escaped. */
 import { toText } from '../../api/expression/evaluate.ts';
 import { plainOf } from '../../api/expression/sourced.ts';
 import type { ParameterRule } from './skill.ts';

@@ -1,23 +1,24 @@
 /**
- * Skill `read_rows`: rows of a table in Google Sheets, by the headings of its columns. Guarantees that a page at a time is held, however
- * large the sheet is, and that what is found is no larger than an output may be: `more` says that there is more.
+ * Skill `read_rows`: reads rows of a table in Google Sheets by the headings of its columns. Guarantees that
+ * one page at a time is held in memory, and that the output is within its limit: `more` tells that there are
+ * further rows.
  */
 import * as z from 'zod';
 import { OUTPUT_LIMIT, toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
+import type { Cell } from '../spreadsheet/book.ts';
 import type { StepContext, StepResult } from '../node.ts';
 import { named, namesOf, type Values } from '../spreadsheet/layout.ts';
 import {
   openSheets,
   readValues,
   sizeOfSheet,
-  type CellValue,
   type Sheets,
   type SheetSize,
-} from './sheets/client.ts';
+} from '../providers/google/sheets.ts';
 import { pagesOf, type Bounded, type Page } from './sheets/pages.ts';
 import { table, tableOf, tableRules } from './sheets/parameters.ts';
-import { columnNamed, rangeOf, type Area, type Column } from './sheets/table.ts';
+import { columnNamed, rangeOf, type Area, type Column } from '../spreadsheet/table.ts';
 import type { SkillDefinition } from './skill.ts';
 
 const ROWS = { default: 100, most: 10_000 } as const;
@@ -105,7 +106,7 @@ async function headingsOf(sheets: Sheets, area: Bounded, { title }: SheetSize): 
 
 type Condition = { column: number; text: string };
 
-function conditionsOf(where: Record<string, CellValue>, columns: readonly Column[]): Condition[] {
+function conditionsOf(where: Record<string, Cell>, columns: readonly Column[]): Condition[] {
   return Object.entries(where).map(([name, value]) => ({
     column: columnNamed(name, columns, `where[${JSON.stringify(name.slice(0, 100))}]`),
     text: toText(value),
@@ -142,8 +143,8 @@ async function collect(
   return { rows, more: false };
 }
 
-const isEmpty = (cells: readonly CellValue[]): boolean => cells.every((cell) => cell === '');
+const isEmpty = (cells: readonly Cell[]): boolean => cells.every((cell) => cell === '');
 
-function fits(cells: readonly CellValue[], wanted: readonly Condition[], { firstColumn }: Area): boolean {
+function fits(cells: readonly Cell[], wanted: readonly Condition[], { firstColumn }: Area): boolean {
   return wanted.every(({ column, text }) => toText(cells[column - firstColumn] ?? '') === text);
 }

@@ -6,7 +6,10 @@ import { validateSkill } from '../register.ts';
 import { compileFields } from '../step.ts';
 import { sendEmail } from './sendEmail.ts';
 
-/** Evaluates and checks the parameters of a step; answers with the addresses of the envelope, or why there is none. */
+/**
+ * Evaluates and checks the parameters of a step; answers with the addresses of the envelope, or why there is
+ * none.
+ */
 function envelope(parameters: Record<string, unknown>, data: unknown): string[] | string {
   const skill = { name: 'send_email', parameters: { subject: 's', body: 'b', ...parameters } };
   const step = { id: 'mail', kind: 'skill', skill } as unknown as RevisionStep;

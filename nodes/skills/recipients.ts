@@ -1,12 +1,19 @@
 /**
- * Rules for parameters that name recipients of a mail. Guarantee that a reference gives exactly one mailbox, whatever the data, unless the
- * step says `multipleRecipients: true`; and that only what the author of the workflow wrote decides where one mailbox ends.
+ * Rules for parameters that name recipients of a mail. Guarantees that a reference gives exactly one mailbox,
+ * whatever the data, unless the step sets `multipleRecipients: true`, and that only the text of the author
+ * decides where a mailbox ends.
  */
 import { toText } from '../../api/expression/evaluate.ts';
 import type { Given, SourcedValue } from '../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../api/expression/template.ts';
 import { StepError } from '../../api/reasons.ts';
-import { checkMailbox, LONGEST_MAILBOX, readMailbox, type Mailbox, type MailboxReading } from './mailbox.ts';
+import {
+  checkMailbox,
+  LONGEST_MAILBOX,
+  readMailbox,
+  type Mailbox,
+  type MailboxReading,
+} from '../mail/mailbox.ts';
 import type { ParameterRule } from './skill.ts';
 import { splitAtCommas } from './split.ts';
 
@@ -32,7 +39,10 @@ export const recipient: ParameterRule = {
   },
 };
 
-/** What the author wrote between two commas without a reference is one mailbox. The schema checks the elements of a list. */
+/**
+ * What the author wrote between two commas without a reference is one mailbox. The schema checks the elements
+ * of a list.
+ */
 function checkLiterals(template: CompiledValue): void {
   for (const parts of template.kind === 'text' ? splitAtCommas(template.parts) : []) {
     if (!parts.every((part) => typeof part === 'string')) continue;
@@ -66,7 +76,9 @@ function fromItem(item: SourcedValue, multiple: boolean): unknown[] {
   throw invalid('must be an address or a list of addresses');
 }
 
-/** A reference that stands for itself may give several mailboxes; one with text around it is a part of one. */
+/**
+ * A reference that stands for itself may give several mailboxes; one with text around it is a part of one.
+ */
 function fromParts(parts: readonly Part[], multiple: boolean): unknown[] {
   const [only, ...more] = parts.filter((part) => typeof part !== 'string' || part.trim() !== '');
   return typeof only === 'object' && more.length === 0 ? fromReference(only, multiple) : [mailboxOf(parts)];
@@ -91,15 +103,16 @@ function severalOf(reference: string, value: unknown): Mailbox[] {
   if (!Array.isArray(texts)) throw invalid(`${reference} gave neither a text nor a list of addresses`);
   if (texts.length > MOST_RECIPIENTS) throw tooMany();
   return texts.map((text: unknown) => {
-    const reading: MailboxReading = typeof text === 'string' ? readMailbox(text) : { problem: 'is no text' };
+    const reading: MailboxReading = typeof text === 'string' ? readMailbox(text) : { problem: 'is not text' };
     if ('mailbox' in reading) return reading.mailbox;
     throw invalid(`${reference} gave a list with a value that ${NOT_ONE}`);
   });
 }
 
 /**
- * One mailbox of literal text and references. Where the author wrote the angle brackets, what stands before them is the name and what
- * stands between them the address; without them it is a bare address. The library parses only what holds no reference.
+ * One mailbox of literal text and references. Where the author wrote the angle brackets, what stands before
+ * them is the name and what stands between them the address; without them it is a bare address. The library
+ * parses only what holds no reference.
  */
 function mailboxOf(parts: readonly Part[]): unknown {
   if (parts.every((part) => typeof part === 'string')) return parts.join('').trim();

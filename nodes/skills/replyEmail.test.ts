@@ -196,7 +196,7 @@ test.each<[string, object, object]>([
   ['a line break in the subject that is given', {}, { subject: 'a\nBcc: x@example.com' }],
   ['a line break in the recipient that is given', {}, { to: 'ada@example.com\r\nX: y' }],
   ['no sender', { from: '' }, {}],
-  ['what is no address', { from: 'Ada' }, {}],
+  ['not an address', { from: 'Ada' }, {}],
   ['two addresses for answers', { reply_to: ['ada@example.com', 'bo@example.com'] }, {}],
   ['an address for answers that is two', { reply_to: ['bo@example.com, Ada <ada@example.com>'] }, {}],
   ['a sender that is two', { from: 'bo@example.com; Ada <ada@example.com>' }, {}],

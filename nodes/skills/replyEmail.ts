@@ -1,19 +1,22 @@
 /**
- * Skill `reply_email`: answers a mail that a mail trigger brought, so that readers show both as one conversation (RFC 5322 section 3.6.4).
- * What a stranger wrote ends in headers, so it is checked like everything else that does; and neither a program nor a mailing list is
- * answered unless somebody asks for it (RFC 3834), for two programs that answer each other would never end.
+ * Skill `reply_email`: answers a mail of a mail trigger, so that mail programs show both as one conversation
+ * (RFC 5322 section 3.6.4). Text of strangers ends in headers, so all of it is validated. Mail of programs
+ * and mailing lists is not answered by default (RFC 3834): two programs that answer each other would never
+ * stop.
  */
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { StepContext, StepResult } from '../node.ts';
 import { addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
-import { readMailbox, type Mailbox } from './mailbox.ts';
+import { readMailbox, type Mailbox } from '../mail/mailbox.ts';
 import { MOST_RECIPIENTS } from './recipients.ts';
 import { destination } from './rules.ts';
 import type { SkillDefinition } from './skill.ts';
 
-/** As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail. */
+/**
+ * As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail.
+ */
 const MOST_ANSWERED = 10;
 /** RFC 5322 bounds a line; the first and the last are those that readers need. */
 const MOST_REFERENCES = 20;
@@ -81,7 +84,7 @@ export const replyEmail: SkillDefinition<Parameters> = {
 async function reply(parameters: Parameters, context: StepContext, name?: string): Promise<StepResult> {
   const { mail, cc, bcc, html, body, answerAutomatic } = parameters;
   const sign = automaticOf(mail);
-  // Before anything else of it is looked at: what a program sends often names nobody to answer to.
+  // Before anything else of it is checked: what a program sends often names nobody to answer to.
   if (sign !== undefined && !answerAutomatic) return { output: notAnswered(sign) };
   const inReplyTo = identityOf(mail.message_id);
   const answer = {
@@ -141,8 +144,8 @@ function identityOf(text: string | null | undefined): string | undefined {
 }
 
 /**
- * Those of the mail, or else the one that it answers, and its own (RFC 5322 section 3.6.4), without what is no identity; of many the first
- * and the last.
+ * Those of the mail, or else the one that it answers, and its own (RFC 5322 section 3.6.4), without what is
+ * no identity; of many the first and the last.
  */
 function referencesOf(mail: Parameters['mail'], own: string | undefined): string[] {
   const { references = [], in_reply_to: answered } = mail;

@@ -1,4 +1,7 @@
-/** What references within texts become where a program reads the text again: HTML of mails, and cells of a spreadsheet. */
+/**
+ * What references within texts become where a program reads the text again: HTML of mails, and cells of a
+ * spreadsheet.
+ */
 import { expect, test } from 'vitest';
 import type { RevisionStep } from '../../api/revision.ts';
 import { SKILLS, validateSkill } from '../register.ts';

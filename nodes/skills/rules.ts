@@ -1,4 +1,6 @@
-/** Applies the rules of a skill to its parameters, when the workflow is checked and when a step is executed. */
+/**
+ * Applies the rules of a skill to its parameters, when the workflow is checked and when a step is executed.
+ */
 import type { Scope } from '../../api/expression/scope.ts';
 import { evaluateSourced, plainOf, type SourcedValue } from '../../api/expression/sourced.ts';
 import { compileValue } from '../../api/expression/template.ts';
@@ -9,7 +11,8 @@ type Rules = Skill['rules'];
 
 /**
  * Compiles the parameters that have a rule. The function that it returns gives their values, by name.
- * @throws ExpressionError; the function throws StepError `InvalidParameters`, beginning with the parameter's name
+ * @throws ExpressionError; the function throws StepError `InvalidParameters`, beginning with the parameter's
+ * name
  */
 export function compileRules(
   rules: Rules,
@@ -28,8 +31,9 @@ export function compileRules(
 }
 
 /**
- * Checks a workflow's parameters by their rules. Answers with the parameters, of which those without a reference are as their rule makes
- * them, and with what is wrong, as sentences that begin with the parameter's name.
+ * Checks a workflow's parameters by their rules. Answers with the parameters, of which those without a
+ * reference are as their rule makes them, and with what is wrong, as sentences that begin with the
+ * parameter's name.
  * @throws ExpressionError
  */
 export function checkRules(

@@ -102,7 +102,7 @@ test.each([
   ['a line break in an address', { ...mail, to: ['ada@example.com\nRCPT TO:<x@example.com>'] }],
   ['a line break in replyTo', { ...mail, replyTo: 'ada@example.com\r\nX: y' }],
   ['no recipient', { ...mail, to: '' }],
-  ['what is no address', { ...mail, to: 'ada' }],
+  ['not an address', { ...mail, to: 'ada' }],
   [
     '101 recipients',
     {

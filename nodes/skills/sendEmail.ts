@@ -1,11 +1,11 @@
 /**
- * Skill `send_email`: sends one mail through an SMTP account. A mail that the server may have taken is reported as in doubt, since no
- * mail server dedupes (RFC 5321 section 6.1).
+ * Skill `send_email`: sends one mail through an SMTP account. Mail servers do not deduplicate (RFC 5321
+ * section 6.1), so a mail that may have been accepted is reported as in doubt.
  */
 import * as z from 'zod';
 import type { StepContext, StepResult } from '../node.ts';
 import { address, addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox } from '../mail/mailbox.ts';
 import { MOST_RECIPIENTS, recipient } from './recipients.ts';
 import type { SkillDefinition } from './skill.ts';
 

@@ -221,7 +221,7 @@ test.each<[string, object, RegExp]>([
   [
     'an answer to what is no message of Telegram',
     { text: 'a', replyTo: '1.5' },
-    /^replyTo: is no number of a message/,
+    /^replyTo: is not the number/,
   ],
   ['a text that is empty', { text: ' \n' }, /^text: must not be empty$/],
   ...[['@a', '@b'], '@a,@b', '@a;@b', '<!channel>', { id: 1 }, '', 1.5e300, 'a/../b'].map(

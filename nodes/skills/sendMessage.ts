@@ -1,21 +1,26 @@
 /**
- * Skill `send_message`: sends a text by a messaging bot, in as many messages as it takes. Neither Telegram nor Slack knows a key by which a
- * repeated message could be told, so what may have been sent is reported as in doubt, also where it is a part of the text.
+ * Skill `send_message`: sends a text by a bot, in several messages if it is long. Telegram and Slack have no
+ * idempotency key, so what may have been sent is reported as in doubt, also if it is a part of the text.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
-import { abortion, inDoubt, partOf, type StepContext, type StepResult } from '../node.ts';
+import {
+  abortion,
+  asStep,
+  inDoubt,
+  partOf,
+  type CredentialAccess,
+  type StepContext,
+  type StepResult,
+} from '../node.ts';
 import { echoesOf } from '../secret.ts';
-import { parseMarkdown } from './message/markdown.ts';
-import type { Bot, Messenger, Outgoing, Sent } from './message/messenger.ts';
-import { partsOf, type RichText, type Room } from './message/richText.ts';
-import { slack } from './message/slack.ts';
-import { telegram } from './message/telegram.ts';
+import { parseMarkdown } from '../messages/markdown.ts';
+import type { Bot, Messenger, Outgoing, Sent } from '../messages/messenger.ts';
+import { partsOf, type RichText, type Room } from '../messages/richText.ts';
+import { credentialsFor, findProvider } from '../providers/register.ts';
 import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
-
-const MESSENGERS: Record<'telegram' | 'slack', Messenger> = { telegram, slack };
 
 const LONGEST_TEXT = 524_288;
 /** Telegram admits some 20 messages a minute in a group. */
@@ -62,7 +67,7 @@ export const sendMessage: SkillDefinition<Parameters> = {
   description: 'Sends a message by a bot: Telegram or Slack.',
   parameters,
   rules: { chatId: destination },
-  credentials: ['bot'],
+  credentials: credentialsFor('messenger'),
   effect: 'AtMostOnce',
   execute: send,
 };
@@ -72,7 +77,7 @@ async function send(parameters: Parameters, context: StepContext, name = ''): Pr
   const credential = await context.credential(name);
   const { platform = 'telegram', tokenRef, apiURL } = partOf(credential, 'bot');
   const token = credential.secret(tokenRef);
-  const messenger = MESSENGERS[platform];
+  const messenger = await messengerOf(credential);
   const isFormatted = format === 'Markdown';
   const rich = isFormatted ? parseMarkdown(text) : { text, spans: [] };
   const parts = sendable(rich, messenger.room);
@@ -99,6 +104,12 @@ async function send(parameters: Parameters, context: StepContext, name = ''): Pr
       },
     },
   };
+}
+
+async function messengerOf({ name, spec }: CredentialAccess): Promise<Messenger> {
+  const provider = findProvider(spec, 'messenger');
+  if (provider) return provider.messenger();
+  throw new StepError('InvalidParameters', `credential ${name} sends no messages`);
 }
 
 function sendable(rich: RichText, room: Room): RichText[] {
@@ -140,7 +151,7 @@ function partly(error: unknown, what: string, { context }: Sending): unknown {
 }
 
 function sendOne(message: Outgoing, { messenger, bot, context }: Sending): Promise<Sent> {
-  return messenger.send(message, bot, context);
+  return asStep(context, () => messenger.send(message, bot, context));
 }
 
 /** In the midst of a text the step waits itself: once it fails nothing of the text can be sent again. */

@@ -1,4 +1,7 @@
-/** Skill `set`: gives names to values that are computed in CEL from what other nodes produced. It has no effect outside of the run. */
+/**
+ * Skill `set`: computes named values in CEL from the outputs of other nodes. It has no effect outside the
+ * run.
+ */
 import * as z from 'zod';
 import type { StepResult } from '../node.ts';
 import type { SkillDefinition } from './skill.ts';

@@ -1,4 +1,4 @@
-/** What a skill is: a named action with parameters, one file each. The register lists them. */
+/** The contract of skills: a named action with parameters. */
 import * as z from 'zod';
 import type { CredentialKind } from '../../api/credential.ts';
 import { toText } from '../../api/expression/evaluate.ts';
@@ -10,8 +10,8 @@ import type { Effect, StepContext, StepResult } from '../node.ts';
 export type WrittenParameters = Readonly<Record<string, unknown>>;
 
 /**
- * How a parameter is made of what the author wrote and what references gave. For values that another program parses again, such as
- * addresses and URLs.
+ * How a parameter is made of what the author wrote and what references gave. For values that another program
+ * parses again, such as addresses and URLs.
  */
 export type ParameterRule = {
   /** The parameter says where data goes: to whom, or to which host. */
@@ -42,7 +42,10 @@ export type SkillDefinition<Parameters> = {
   credentialIsOptional?: true;
   /** What becomes of it after a crash, unless the step says otherwise. `None`: it only computes. */
   effect: Effect | 'None';
-  /** Does it. `credential` is the name that the step gives, if it gives one; throws a StepError for whatever goes wrong. */
+  /**
+   * Does it. `credential` is the name that the step gives, if it gives one; throws a StepError for whatever
+   * goes wrong.
+   */
   execute(parameters: Parameters, context: StepContext, credential: string | undefined): Promise<StepResult>;
 };
 
@@ -52,7 +55,10 @@ export type Skill = Omit<SkillDefinition<unknown>, 'execute'> & {
   execute(parameters: unknown, context: StepContext, credential: string | undefined): Promise<StepResult>;
 };
 
-/** A parameter that is text. What a reference yields may be of any type: numbers are written out, objects as JSON. */
+/**
+ * A parameter that is text. What a reference yields may be of any type: numbers are written out, objects as
+ * JSON.
+ */
 export const textParameter = (limit: number, description: string) =>
   z
     .preprocess(

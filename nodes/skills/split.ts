@@ -1,6 +1,8 @@
-/** Takes apart text with other things in it, such as what references gave, whose commas do not count. Linear in the length of the text. */
+/** Splits text at commas, ignoring commas in the values of references. Linear time. */
 
-/** The parts between the commas that stand in texts, outside quotes. What is empty between commas is left out. */
+/**
+ * The parts between the commas that stand in texts, outside quotes. What is empty between commas is left out.
+ */
 export function splitAtCommas<T extends object>(parts: readonly (string | T)[]): (string | T)[][] {
   const pieces: (string | T)[][] = [[]];
   let isQuoted = false;

@@ -100,13 +100,13 @@ test.each<[string, object, string, RegExp]>([
     'the number of the header',
     { row: 1, values: ['a'] },
     'InvalidParameters',
-    /^row: lies outside of the table, or is its header$/,
+    /^row: is outside the table, or is its header$/,
   ],
   [
     'a number outside of the range',
     { row: 9, range: 'A1:D4', values: ['a'] },
     'InvalidParameters',
-    /^row: lies outside/,
+    /^row: is outside/,
   ],
   ['a number beyond the sheet', { row: 2_000, values: ['a'] }, 'Refused', /exceeds grid limits/],
   [

@@ -1,6 +1,7 @@
 /**
- * Skill `update_row`: writes values into one row of a table in Google Sheets, which is named by its number or by what one of its columns
- * holds. What is not given stays as it is. The same values written once more change nothing, so it may be repeated.
+ * Skill `update_row`: writes values into one row of a table in Google Sheets, found by its number or by the
+ * value of a key column. Cells without a value stay as they are. Writing the same values again changes
+ * nothing, so the step may be repeated.
  */
 import * as z from 'zod';
 import { toText } from '../../api/expression/evaluate.ts';
@@ -15,7 +16,7 @@ import {
   type GivenCell,
   type Sheets,
   type WrittenRow,
-} from './sheets/client.ts';
+} from '../providers/google/sheets.ts';
 import { pagesOf, type Page } from './sheets/pages.ts';
 import { cellsOf, row, rowRules, table, tableOf } from './sheets/parameters.ts';
 import {
@@ -27,7 +28,7 @@ import {
   rangeOf,
   type Area,
   type Column,
-} from './sheets/table.ts';
+} from '../spreadsheet/table.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
 const parameters = z
@@ -114,7 +115,7 @@ async function find(
   const { firstRow, lastRow = Infinity } = body;
   if (row !== undefined) {
     if (row >= firstRow && row <= lastRow) return { row };
-    throw new StepError('InvalidParameters', 'row: lies outside of the table, or is its header');
+    throw new StepError('InvalidParameters', 'row: is outside the table, or is its header');
   }
   const column = keyColumnOf(keyColumn ?? '', columns);
   const text = toText(key);
@@ -155,7 +156,10 @@ function keyColumnOf(name: string, columns: readonly Column[]): number {
   return columnNamed(name, columns, 'keyColumn');
 }
 
-/** From the first to the last cell that is given, and to that of the key: what it holds afterwards is told then. */
+/**
+ * From the first to the last cell that is given, and to that of the key: what it holds afterwards is told
+ * then.
+ */
 function spanOf(cells: readonly GivenCell[], key: number | undefined): { start: number; end: number } {
   const given = cells.flatMap((cell, index) => (cell === null ? [] : [index]));
   if (given.length === 0)
@@ -169,6 +173,6 @@ function requireSame(key: Key, after: WrittenRow | undefined, row: number): void
   const place = after && placeOf(after.range);
   const value = place && after.values[key.column - place.column];
   if (value === undefined || toText(value) === key.text) return;
-  const message = `row ${row} has another key than a moment before: rows were moved while it was written, so look whether the right one was changed`;
+  const message = `row ${row} has another key than a moment before: rows were moved while it was written, so poll whether the right one was changed`;
   throw new StepError('EffectUnknown', message);
 }

@@ -1,10 +1,13 @@
-/** Skill `upload_file`: writes one file to a bucket or a Google Drive. A repeated delivery of the same attempt writes nothing twice. */
+/**
+ * Skill `upload_file`: writes one file to a bucket or a Google Drive. A repeated delivery of the same attempt
+ * writes it once.
+ */
 import * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext, StepResult } from '../node.ts';
-import { openStore } from './files/open.ts';
-import { failureOf } from './files/store.ts';
+import { asStep, type StepContext, type StepResult } from '../node.ts';
+import { credentialsFor } from '../providers/register.ts';
+import { openStore } from './openStore.ts';
 import { destination } from './rules.ts';
 import { textParameter, type SkillDefinition } from './skill.ts';
 
@@ -53,7 +56,7 @@ export const uploadFile: SkillDefinition<Parameters> = {
   description: 'Writes a file to an S3-compatible bucket or a Google Drive.',
   parameters,
   rules: { folderId: destination },
-  credentials: ['s3', 'oauth2'],
+  credentials: credentialsFor('store'),
   effect: 'AtLeastOnce',
   execute: upload,
 };
@@ -68,24 +71,14 @@ async function upload(
     parameters;
   const content = bytesOf(parameters.content, encoding);
   const store = await openStore(context, credential);
-  try {
-    const written = await store.write({
-      folderId: folderId || undefined,
-      name,
-      type: mimeType,
-      content,
-      overwrite,
-    });
-    const { id, type, size, url } = written;
-    return {
-      output: {
-        text_content: `Wrote ${name} (${size} bytes).`,
-        data_content: { file_id: id, name, mime_type: type, size, url },
-      },
-    };
-  } catch (error) {
-    throw failureOf(error, context);
-  }
+  const file = { folderId: folderId || undefined, name, type: mimeType, content, overwrite };
+  const { id, type, size, url } = await asStep(context, () => store.write(file));
+  return {
+    output: {
+      text_content: `Wrote ${name} (${size} bytes).`,
+      data_content: { file_id: id, name, mime_type: type, size, url },
+    },
+  };
 }
 
 /** Line breaks between are what mail has in it. */

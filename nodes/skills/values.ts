@@ -1,6 +1,6 @@
 /**
- * Values in CEL, as the skill `set` takes them: an expression, or an object or list whose texts are expressions. Guarantees
- * that all of them together stay in one budget of steps, and that what they yield is no larger than a value may be.
+ * Values in CEL for the skill `set`: an expression, or an object or list of expressions. Guarantees that all
+ * of them share one evaluation budget, and that the result is not larger than a value may be.
  */
 import {
   compileValueExpression,
@@ -51,7 +51,8 @@ export function nodesNamed(compiled: CompiledValues): Named[] {
 
 /**
  * The values, as JSON.
- * @throws ExpressionError as `evaluateValue` does, beginning with where the expression stands; `Limit` when they are too large
+ * @throws ExpressionError as `evaluateValue` does, beginning with where the expression stands; `Limit` when
+ * they are too large
  */
 export function evaluateValues(compiled: CompiledValues, scope: Scope): unknown {
   return evaluateAt(compiled, scope, { budget: stepBudget(), room: OUTPUT_LIMIT });

@@ -1,10 +1,15 @@
-/** What a spreadsheet is to those who compare its rows, whoever keeps it. A provider is a file that gives one. */
+/** The contract of spreadsheets for triggers. */
+import type { Wire } from '../http/request.ts';
+import type { CredentialAccess } from '../node.ts';
 import type { Area, SheetName } from './reference.ts';
 
 /** What a cell shows; `''` where it is empty. */
 export type Cell = string | number | boolean;
 
-/** Whether these are rows of cells. A hundred thousand of them are not copied to be looked at, as a schema would do. */
+/**
+ * Whether these are rows of cells. A hundred thousand of them are not copied to be looked at, as a schema
+ * would do.
+ */
 export function areRows(value: unknown): boolean {
   return Array.isArray(value) && value.every(areCells);
 }
@@ -31,9 +36,25 @@ export type Book = {
   atOnce: number;
   /** For how long cells may come as they were before, although the version is another one already. */
   lagMs: number;
-  /** What it is named, and a version, which is another one whenever anything of the spreadsheet was changed. Costs little. */
+  /**
+   * What it is named, and a version, which is another one whenever anything of the spreadsheet was changed.
+   * Costs little.
+   */
   state(): Promise<{ id: string; version: string }>;
   sheet(name: SheetName): Promise<Sheet>;
-  /** The cells of an area within what the sheet has, row by row; what is empty at the end of a row, and the rows at the end, may be left out. */
+  /**
+   * The cells of an area within what the sheet has, row by row; what is empty at the end of a row, and the
+   * rows at the end, may be left out.
+   */
   cells(sheet: Sheet, area: Area): Promise<Cell[][]>;
 };
+
+/**
+ * Opens the spreadsheet that the text names, with the number of the sheet that its URL shows. Throws
+ * PollError, StepError.
+ */
+export type OpenBook = (
+  credential: CredentialAccess,
+  spreadsheetId: string,
+  wire: Wire,
+) => { book: Book; gid?: string | undefined };

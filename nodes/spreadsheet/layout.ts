@@ -1,14 +1,17 @@
-/** The columns of what is watched: their names, which of them identifies a row, and what became of those that were there before. */
+/**
+ * The columns of the watched area: their names, the key column, and where columns moved since the last poll.
+ */
 import { PollError } from '../poller.ts';
-import { columnOf, lettersOf } from '../skills/sheets/table.ts';
+import { columnOf, lettersOf } from './table.ts';
 import type { Cell } from './book.ts';
 
 /** What a row is in the output: by the names of columns, or in order where there is no header. */
 export type Values = Record<string, Cell> | Cell[];
 
 /**
- * A name for each column of the header, none of them twice: a column without a name has its letters, and one whose name another column
- * has before it has both, such as `Price (D)`. `first`: the number of the first column.
+ * A name for each column of the header, none of them twice: a column without a name has its letters, and one
+ * whose name another column has before it has both, such as `Price (D)`. `first`: the number of the first
+ * column.
  */
 export function namesOf(header: readonly Cell[], first: number): string[] {
   const taken = new Set<string>();
@@ -23,7 +26,10 @@ export function namesOf(header: readonly Cell[], first: number): string[] {
   });
 }
 
-/** The row by names; what is beyond the header has the letters of its column, and is left out where it is empty. */
+/**
+ * The row by names; what is beyond the header has the letters of its column, and is left out where it is
+ * empty.
+ */
 export function named(row: readonly Cell[], names: readonly string[] | undefined, first: number): Values {
   if (!names) return [...row];
   const beyond = row
@@ -37,8 +43,9 @@ export function named(row: readonly Cell[], names: readonly string[] | undefined
 }
 
 /**
- * Which cell of a row is its key, counted from the first column that is watched: by name first, else by letters. `before`: the names that
- * the columns had; the letters of one that was meant by its name are no other column.
+ * Which cell of a row is its key, counted from the first column that is watched: by name first, else by
+ * letters. `before`: the names that the columns had; the letters of one that was meant by its name are no
+ * other column.
  * @throws PollError `InvalidTrigger`
  */
 export function keyIndexOf(
@@ -62,10 +69,11 @@ export function keyIndexOf(
 export type Moved = { columns: readonly number[]; shift: number };
 
 /**
- * Where the columns of an older header may be now, the likeliest first: by their names, and those whose names are gone by their order among
- * those whose names are new, from the left or from the right; so are columns of one name, and those that have none. What holds something
- * beyond the header may have moved with it, or have got a name. Empty where columns are gone: then nobody can say what a row of now
- * would have been then. `first`: the number of the first column.
+ * Where the columns of an older header may be now, the likeliest first: by their names, and those whose names
+ * are gone by their order among those whose names are new, from the left or from the right; so are columns of
+ * one name, and those that have none. What holds something beyond the header may have moved with it, or have
+ * got a name. Empty where columns are gone: then nobody can say what a row of now would have been then.
+ * `first`: the number of the first column.
  */
 export function movesFrom(before: readonly string[], now: readonly string[], first: number): Moved[] {
   const texts = (names: readonly string[]) =>

@@ -1,11 +1,11 @@
-/** Reads cells in as many pieces as it takes for none of them to be too large to be read. */
-import { AnswerTooLarge } from '../google/request.ts';
+/** Reads cells in pieces that are small enough for one answer. */
+import { Failure } from '../http/failure.ts';
 import { PollError } from '../poller.ts';
 import type { Cell } from './book.ts';
 import type { Area } from './reference.ts';
 
 /**
- * The rows of the area. `ask` throws AnswerTooLarge for what has more than `limit` bytes, and is asked for the halves then.
+ * The rows of the area. Where `ask` fails with `TooLarge`, the halves are asked for.
  * @throws PollError `TooLarge` for a row that does
  */
 export async function inPieces(
@@ -16,7 +16,7 @@ export async function inPieces(
   try {
     return await ask(area);
   } catch (error) {
-    if (!(error instanceof AnswerTooLarge)) throw error;
+    if (!(error instanceof Failure) || error.kind !== 'TooLarge') throw error;
     const { startRow, endRow } = area;
     if (endRow - startRow <= 1)
       throw new PollError('TooLarge', `row ${endRow} has more than ${limit / 2 ** 20} MiB of text`);

@@ -1,8 +1,14 @@
-/** How people name a spreadsheet and cells of it: id or URL, A1 notation (https://developers.google.com/workspace/sheets/api/guides/concepts#cell). */
+/**
+ * Parses how people name spreadsheets and cells: ID or URL, A1 notation
+ * (https://developers.google.com/workspace/sheets/api/guides/concepts#cell).
+ */
 import { PollError } from '../poller.ts';
-import { lettersOf, parseRange, spreadsheetIn } from '../skills/sheets/table.ts';
+import { lettersOf, parseRange, spreadsheetIn } from './table.ts';
 
-/** Cells of a sheet, counted from 0; the ends are the first that do not belong to it, and `Infinity` where nothing is said. */
+/**
+ * Cells of a sheet, counted from 0; the ends are the first that do not belong to it, and `Infinity` where
+ * nothing is said.
+ */
 export type Area = { startRow: number; endRow: number; startColumn: number; endColumn: number };
 
 /** A sheet by its title or by its number in URLs; neither: the first one. */

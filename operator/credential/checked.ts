@@ -3,7 +3,7 @@ import type { ConditionType } from '../../api/conditions.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition, removeCondition, setCondition } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { canBeChecked } from '../../nodes/check/register.ts';
+import { canBeChecked } from '../../nodes/checks.ts';
 import { checkedAfter, type Decision } from './decide.ts';
 
 const TYPE = 'Checked' satisfies ConditionType;

@@ -11,7 +11,7 @@ import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import type { Recorder } from '../../kube/events.ts';
 import { objectKey, type Condition } from '../../kube/resource.ts';
-import { canBeChecked } from '../../nodes/check/register.ts';
+import { canBeChecked } from '../../nodes/checks.ts';
 import { CHECKS } from '../../runs/checks.ts';
 import { recordConditions } from '../conditionEvents.ts';
 import type { OperatorContext } from '../context.ts';

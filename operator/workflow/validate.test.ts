@@ -64,7 +64,7 @@ test.each([
     { headers: { 'content-length': '{{ $index }}' } },
     /the header content-length cannot be/,
   ],
-  ['a name with a space', { headers: { 'X A': 'b' } }, /a name in headers is no HTTP header name/],
+  ['a name with a space', { headers: { 'X A': 'b' } }, /a name in headers is not a valid HTTP header name/],
   ['a value with a line break', { headers: { 'X-A': 'a\nb' } }, /the value of X-A holds a line break/],
   ['a content type with a line break', { contentType: 'text/plain\n' }, /the value of contentType holds/],
 ])('a response that can never be sent is refused: %s', (_what, response, says) => {

@@ -155,7 +155,7 @@ async function readPage(
   const bounds = { limit: PAGE_EVENTS, maxEventBytes: EVENT_BYTES, maxBytes: PAGE_BYTES };
   const memory = createMemory(deps.conn, ref, cursor === undefined);
   try {
-    const context = { ...(await deps.means()), ...bounds, memory, signal, enough, log };
+    const context = { ...(await deps.means()), ...bounds, knownItems: memory, signal, enough, log };
     const page = await within(signal, poller.poll(trigger.fields, cursor, context, since));
     return { page, memory: memory.kept() };
   } catch (error) {

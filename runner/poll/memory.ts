@@ -2,11 +2,11 @@
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
 import type { PollRef } from '../../runs/polling/claim.ts';
 import { keepMemory, readMemory } from '../../runs/polling/memory.ts';
-import { PollError, type PollMemory } from '../../nodes/poller.ts';
+import { PollError, type KnownItems } from '../../nodes/poller.ts';
 
 const MOST_MIB = 8;
 
-export type LookMemory = PollMemory & {
+export type LookMemory = KnownItems & {
   /** The name of what was kept last, if anything was: for the cursor. */
   kept(): string | undefined;
 };
@@ -22,7 +22,7 @@ export function createMemory(conn: RunStoreConnection, ref: PollRef, isFirst: bo
       if (isUnavailable(found)) throw away();
       return found.bytes;
     },
-    keep: async (bytes) => {
+    store: async (bytes) => {
       if (bytes.length > MOST_MIB * 2 ** 20) {
         const mib = Math.ceil(bytes.length / 2 ** 20);
         throw new PollError(

@@ -1,6 +1,6 @@
 /** Looks at a spreadsheet each time it is told to, in a process of its own, and says what each look took. */
 import { readFileSync } from 'node:fs';
-import { sheetLooks } from '../support/sheetLooks.ts';
+import { sheetPolls } from '../support/sheetPolls.ts';
 
 /** What a look took, with all that followed at once. `memoryMiB`: the most that the process ever had. */
 export type LookTook = {
@@ -12,16 +12,16 @@ export type LookTook = {
 };
 
 const [apiURL = '', keyColumn = ''] = process.argv.slice(2);
-const looks = sheetLooks(
+const polls = sheetPolls(
   { oauth2: { preset: 'google', clientID: 'client', apiURL } },
   { ...(keyColumn && { keyColumn }) },
 );
 
-async function look(): Promise<LookTook> {
+async function poll(): Promise<LookTook> {
   const cpu = process.cpuUsage();
   let [changes, events] = [0, 0];
   for (let more = true; more; ) {
-    const polled = await looks.lookOnce();
+    const polled = await polls.pollOnce();
     events += polled.events.length;
     for (const { output } of polled.events)
       changes += (output.data_content as { changes: unknown[] }).changes.length;
@@ -29,7 +29,7 @@ async function look(): Promise<LookTook> {
   }
   const { user, system } = process.cpuUsage(cpu);
   const [, most = '0'] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  const { bytes } = await looks.state();
+  const { bytes } = await polls.state();
   return {
     changes,
     events,
@@ -39,4 +39,4 @@ async function look(): Promise<LookTook> {
   };
 }
 
-process.on('message', () => void look().then((took) => process.send?.(took)));
+process.on('message', () => void poll().then((took) => process.send?.(took)));

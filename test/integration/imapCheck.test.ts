@@ -1,6 +1,6 @@
 /** Trying a mail account at a real IMAP server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkCredential } from '../../nodes/check/register.ts';
+import { checkCredential } from '../../nodes/checks.ts';
 import { Secret } from '../../nodes/secret.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { localEgress } from '../support/stepContext.ts';
@@ -22,7 +22,7 @@ function check(password = IMAP_PASSWORD, changes: object = {}) {
 }
 
 test('the right password is taken', async () => {
-  const message = '127.0.0.1 took the login.';
+  const message = '127.0.0.1 accepted the login.';
   expect(await check()).toEqual({ works: true, message, account: 'ada' });
 });
 

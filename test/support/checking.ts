@@ -1,7 +1,7 @@
-/** Another side that credentials are tried at, whose answers tests say. */
+/** A fake provider for credential checks, whose answers tests choose. */
 import { afterAll, beforeEach } from 'vitest';
 import type { CredentialSpec } from '../../api/credential.ts';
-import { checkCredential } from '../../nodes/check/register.ts';
+import { checkCredential } from '../../nodes/checks.ts';
 import { Secret } from '../../nodes/secret.ts';
 import type { Handler } from './httpTarget.ts';
 import { listen, sendJson } from './listen.ts';
@@ -23,8 +23,8 @@ export const accessTo = (spec: CredentialSpec, secrets: Record<string, string>) 
 export const check = (spec: CredentialSpec, secrets: Record<string, string> = {}, egress = localEgress) =>
   checkCredential(accessTo(spec, secrets), { egress, signal });
 
-/** To be called once in a file of tests, after which the server goes. */
-export async function startOtherSide() {
+/** Call it once in a test file; the server is closed after its tests. */
+export async function startProvider() {
   let handler: Handler;
   const seen: string[] = [];
   const server = await listen((request, response) => {
@@ -37,7 +37,7 @@ export async function startOtherSide() {
   afterAll(() => server.close());
   return {
     url: server.url,
-    /** What this test has asked of it. */
+    /** The requests of this test. */
     seen,
     handle: (next: Handler): void => {
       handler = next;

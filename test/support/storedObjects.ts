@@ -1,6 +1,6 @@
 /** Puts objects into a bucket of an S3-compatible server, as whoever has its keys. */
-import { ask, bucketOf } from '../../nodes/files/s3.ts';
-import { drop } from '../../nodes/files/request.ts';
+import { ask, bucketOf } from '../../nodes/providers/s3/bucket.ts';
+import { drop } from '../../nodes/http/body.ts';
 import { Secret } from '../../nodes/secret.ts';
 import { localEgress } from './stepContext.ts';
 

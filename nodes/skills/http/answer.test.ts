@@ -132,7 +132,7 @@ test('a header that is larger than headers may be fails the step', async () => {
   expect(await target.failure({})).toMatchObject({ reason: 'InvalidAnswer' });
 });
 
-/** Sends until the other side closes; gives how many bytes it took. */
+/** Sends until the provider closes; gives how many bytes it took. */
 function endless(
   headers: Record<string, string>,
   chunk: Buffer,
@@ -218,7 +218,7 @@ test('a server that is not there was not reached, so that nothing is in doubt', 
   const error = await target.failure({ url: raw.url, method: 'POST' }, { effect: 'AtMostOnce' });
   expect(error).toMatchObject({
     reason: 'Unreachable',
-    message: `no connection with ${new URL(raw.url).host}: ECONNREFUSED`,
+    message: `cannot connect to ${new URL(raw.url).host}: ECONNREFUSED`,
   });
 });
 

@@ -118,8 +118,8 @@ const local = { http: { ...bearer.http, allowedHosts: [] as string[] } };
 const { port } = new URL(target.url);
 
 test.each<[string, CredentialSpec, string, string]>([
-  ['has no list of hosts', bearer, target.url, 'has no allowed hosts, so it is sent nowhere'],
-  ['has an empty list', local, target.url, 'has no allowed hosts, so it is sent nowhere'],
+  ['has no list of hosts', bearer, target.url, 'has no allowed hosts'],
+  ['has an empty list', local, target.url, 'has no allowed hosts'],
   [
     'is of a custom provider and has no list',
     { oauth2: { clientID: 'client' } },

@@ -1,38 +1,27 @@
-/** The parameters of `http_request`. What they admit can be sent: no header smuggles another one in, no URL hides a login. */
+/**
+ * The parameters of `http_request`. Guarantees that no header injects another one, and that no URL contains a
+ * login.
+ */
 import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
-import { isHeaderName, isHeaderValue, RESERVED_HEADERS } from '../../../api/headers.ts';
+import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';
+import type { Method } from '../../http/request.ts';
+import { headerNameProblem } from '../../providers/http/authority.ts';
+import { urlProblem } from '../../http/url.ts';
 import { textParameter } from '../skill.ts';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-export type Method = (typeof METHODS)[number];
-
-/** Methods by which nothing is asked to change (RFC 9110 section 9.2.1). */
-export const SAFE_METHODS: ReadonlySet<Method> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+] as const satisfies readonly Method[];
 
 export const RESPONSE_BYTES = { default: 262_144, most: 393_216 } as const;
 const REDIRECTS = { default: 5, most: 10 } as const;
-
-/** Why a header of that name cannot be sent; undefined when it can. */
-export function headerNameProblem(name: string): string | undefined {
-  if (!isHeaderName(name)) return 'is no name of an HTTP header: use letters, digits and -';
-  if (RESERVED_HEADERS.has(name.toLowerCase())) return 'is set by the connection: remove it';
-  return undefined;
-}
-
-/**
- * Why nothing can be requested from that text as a URL; undefined when something can.
- * The parser of URLs drops line breaks and tabs without a word, so they are looked for before.
- */
-export function urlProblem(text: string): string | undefined {
-  if (/[\s\p{Cc}]/u.test(text)) return 'must not hold spaces, line breaks or other control characters';
-  if (!URL.canParse(text)) return 'must be a URL such as https://api.example.com/orders';
-  const { protocol, username, password } = new URL(text);
-  if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with https:// or http://';
-  if (username !== '' || password !== '')
-    return 'must not hold a user or password: use a Credential of kind http';
-  return undefined;
-}
 
 const headers = z
   .record(

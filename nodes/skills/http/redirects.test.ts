@@ -128,7 +128,7 @@ test.each([
     'Refused',
     /not followed: it must not hold a user/,
   ],
-  ['a redirect to what is no URL', 'http://[', {}, 'InvalidAnswer', /what is no URL/],
+  ['a redirect to what is no URL', 'http://[', {}, 'InvalidAnswer', /an invalid URL/],
   ['a redirect that is not to be followed', '/', { followRedirects: 0 }, 'Refused', /with status 302/],
 ])('%s ends the step', async (_what, location, parameters, reason, message) => {
   target.answer(answering(302, { location }));

@@ -1,7 +1,8 @@
 /**
- * Rule for a URL that is put together of text and references. Guarantees that what a reference gives stays in its place: it is encoded for
- * the path or the query in which it stands, it ends no segment of the path and leads no way up, and it changes no scheme, host or port
- * that the author of the workflow wrote. A URL that is one reference, or begins with one, is the data's own.
+ * Rule for a URL that is composed of text and references. Guarantees that the value of a reference stays in
+ * its place: it is encoded for the path or query, it neither ends a path segment nor leads up, and it does
+ * not change a scheme, host or port that the author wrote. A URL that is one reference, or begins with one,
+ * is chosen by the data.
  */
 import { toText } from '../../../api/expression/evaluate.ts';
 import { printReference } from '../../../api/expression/reference.ts';
@@ -9,7 +10,7 @@ import type { Given } from '../../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../../api/expression/template.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { ParameterRule } from '../skill.ts';
-import { urlProblem } from './parameters.ts';
+import { urlProblem } from '../../http/url.ts';
 
 type Part = string | Given;
 
@@ -91,7 +92,10 @@ function required(pattern: RegExp, text: string, { reference }: Given, problem: 
   throw invalid(`${reference} ${problem}`);
 }
 
-/** The values of the path are segments, or parts of such: none is empty, and none makes the parser of URLs go up. */
+/**
+ * The values of the path are segments, or parts of such: none is empty, and none makes the parser of URLs go
+ * up.
+ */
 function requireSamePlace(url: string, shape: string): void {
   // The schema says what is wrong with a text that is no URL.
   if (!URL.canParse(url) || !URL.canParse(shape)) return;

@@ -1,6 +1,6 @@
 /**
- * Rule for the values of a row. Guarantees that what a reference gives becomes no formula, and leaves no place in one, also where Google
- * reads texts as if a person typed them.
+ * Rule for the values of a row. Guarantees that the value of a reference does not become a formula, and does
+ * not leave its place in one, also where Google parses texts as if a person typed them.
  */
 import { toText } from '../../../api/expression/evaluate.ts';
 import { plainOf, type Given, type SourcedValue } from '../../../api/expression/sourced.ts';

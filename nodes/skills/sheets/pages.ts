@@ -1,17 +1,27 @@
-/** A sheet in pages. Guarantees that one of them is held at a time, however large the sheet and its cells are. */
+/**
+ * Reads a sheet in pages. Guarantees that one page at a time is held, however large the sheet and its cells
+ * are.
+ */
+import type { Cell } from '../../spreadsheet/book.ts';
 import { StepError } from '../../../api/reasons.ts';
-import { readValues, type CellValue, type Sheets, type SheetSize } from './client.ts';
-import { lettersOf, rangeOf, type Area } from './table.ts';
+import { readValues, type Sheets, type SheetSize } from '../../providers/google/sheets.ts';
+import { lettersOf, rangeOf, type Area } from '../../spreadsheet/table.ts';
 
-/** Cells of a page: some megabytes of JSON, as a rule. Google counts requests, so that there should be few of them. */
+/**
+ * Cells of a page: some megabytes of JSON, as a rule. Google counts requests, so that there should be few of
+ * them.
+ */
 const PAGE_CELLS = 100_000;
 
 /** Cells that the sheet has. */
 export type Bounded = Required<Area>;
 
-export type Page = { firstRow: number; rows: CellValue[][] };
+export type Page = { firstRow: number; rows: Cell[][] };
 
-/** The rows of the area, a page at a time. A page that is too large to be read is asked for again in smaller ones. */
+/**
+ * The rows of the area, a page at a time. A page that is too large to be read is asked for again in smaller
+ * ones.
+ */
 export async function* pagesOf(
   sheets: Sheets,
   { title }: SheetSize,

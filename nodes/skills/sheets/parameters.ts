@@ -1,13 +1,14 @@
-/** The parameters that the skills for spreadsheets share, and the cells that values become. */
+/** The parameters that the spreadsheet skills share, and the conversion of values to cells. */
 import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { plainOf } from '../../../api/expression/sourced.ts';
 import { destination, writtenByAuthor } from '../rules.ts';
 import { textParameter, type ParameterRule } from '../skill.ts';
-import type { GivenCell } from './client.ts';
+import type { GivenCell } from '../../providers/google/sheets.ts';
 import { rowValues } from './formula.ts';
-import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from './table.ts';
+import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from '../../spreadsheet/table.ts';
+import type { SheetName } from '../../spreadsheet/reference.ts';
 
 /** What a cell may hold (https://support.google.com/drive/answer/37603). */
 const CELL_LIMIT = 50_000;
@@ -27,7 +28,7 @@ export const table = {
     .optional(),
   range: textParameter(
     256,
-    'Where the table lies in the sheet, in A1 notation such as A3:F; a single cell says where it begins. Default: the whole sheet.',
+    'The area of the table in the sheet, in A1 notation such as A3:F; a single cell is its first cell. Default: the whole sheet.',
   )
     .refine((text) => parseRange(text) !== undefined, 'must be cells in A1 notation, such as A3:F')
     .optional(),
@@ -93,9 +94,6 @@ const WHOLE: Area = { firstRow: 1, firstColumn: 0 };
 
 export type RowValues = Record<string, unknown> | unknown[];
 
-/** The sheet is named by its title, or by its number in URLs; neither: the first one. */
-export type SheetName = { title?: string; gid?: string };
-
 export type Table = { id: string; sheet: SheetName; area: Area };
 
 /**
@@ -124,7 +122,7 @@ export function cellsOf(values: RowValues, columns: readonly Column[], area: Are
     const place = `values${Array.isArray(values) ? `[${name}]` : `[${JSON.stringify(name.slice(0, 100))}]`}`;
     const index = Array.isArray(values) ? Number(name) : columnNamed(name, columns, place) - area.firstColumn;
     if (index + area.firstColumn > (area.lastColumn ?? Infinity))
-      throw new StepError('InvalidParameters', `${place}: lies outside of the range`);
+      throw new StepError('InvalidParameters', `${place}: is outside the range`);
     cells[index] = cellOf(value, place);
   }
   return Array.from(cells, (cell) => cell ?? null);

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
-import { ask, bucketOf, type Bucket } from '../../../nodes/files/s3.ts';
-import { drop } from '../../../nodes/files/request.ts';
+import { ask, bucketOf, type Bucket } from '../../../nodes/providers/s3/bucket.ts';
+import { drop } from '../../../nodes/http/body.ts';
 import { Secret } from '../../../nodes/secret.ts';
-import { fileLooks, inShort, shownIn } from '../../support/fileLook.ts';
+import { filePolls, inShort, shownIn } from '../../support/filePolls.ts';
 import { putInParts } from '../../support/s3Parts.ts';
 import { startS3Server, type S3Server } from '../../support/s3Server.ts';
 import { localEgress } from '../../support/stepContext.ts';
@@ -33,7 +33,7 @@ const spec = (changes: object = {}): CredentialSpec => ({
   },
 });
 const secrets = () => ({ id: server.accessKeyId, secret: server.secretAccessKey });
-const looks = (fields: Partial<FileStorageTrigger> = {}) => fileLooks(spec(), secrets(), fields);
+const polls = (fields: Partial<FileStorageTrigger> = {}) => filePolls(spec(), secrets(), fields);
 
 const bucket = (): Bucket =>
   bucketOf({
@@ -53,12 +53,12 @@ async function put(key: string, content = key, type = 'text/plain'): Promise<voi
 test('the first look brings nothing, and the next what was added and modified since, once', async () => {
   await put('old.txt');
   await put('changed.txt');
-  const { look, goBackTo } = looks();
-  const first = await look();
+  const { poll, goBackTo } = polls();
+  const first = await poll();
   expect(first).toMatchObject({ events: [], more: false });
   await put('reports/new one.csv', 'a,b', 'text/csv');
   await put('changed.txt', 'something else');
-  const second = await look();
+  const second = await poll();
   expect(inShort(second).toSorted()).toEqual(['added reports/new one.csv', 'modified changed.txt']);
   const added = second.events.find(({ output }) => output.text_content === 'new one.csv');
   expect(added?.output.data_content).toEqual({
@@ -73,14 +73,14 @@ test('the first look brings nothing, and the next what was added and modified si
       url: `${server.url}/${name}/reports/new%20one.csv`,
     },
   });
-  expect((await look()).events).toEqual([]);
+  expect((await poll()).events).toEqual([]);
   goBackTo(second.cursor);
-  expect((await look()).events).toEqual([]);
+  expect((await poll()).events).toEqual([]);
 });
 
 test('names of any characters are files like others', async () => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   const names = [
     "a+b & <c>'(1)!*.txt",
     'grün/ß 100%.txt',
@@ -93,7 +93,7 @@ test('names of any characters are files like others', async () => {
     'back\\slash.txt',
   ];
   for (const each of names) await put(each);
-  const found = await look();
+  const found = await poll();
   expect(
     shownIn(found)
       .map(({ file }) => String(file['id']))
@@ -103,14 +103,14 @@ test('names of any characters are files like others', async () => {
 });
 
 test('many files come in pages, none twice and none left out, and what is known is kept once for all of them', async () => {
-  const { look, kept } = looks();
-  await look();
+  const { poll, kept } = polls();
+  await poll();
   const names = Array.from({ length: 45 }, (_, n) => `file ${String(n).padStart(2, '0')}`);
   await Promise.all(names.map((each) => put(each)));
   const before = kept();
   const found: string[] = [];
   for (let more = true; more; ) {
-    const polled = await look({ limit: 10 });
+    const polled = await poll({ limit: 10 });
     expect(polled.events.length).toBeLessThanOrEqual(10);
     found.push(...shownIn(polled).map(({ file }) => String(file['id'])));
     ({ more } = polled);
@@ -126,87 +126,87 @@ test.each<[Partial<FileStorageTrigger>, string[]]>([
   [{ mimeTypes: ['image/*'] }, ['in/below/c.png']],
   [{ mimeTypes: ['TEXT/plain'], folderId: 'in', includeSubfolders: true }, ['in/b.txt']],
 ])('a trigger with %o is about %o', async (fields, expected) => {
-  const { look } = looks(fields);
-  await look();
+  const { poll } = polls(fields);
+  await poll();
   for (const each of ['a.txt', 'in/b.txt', 'in/below/c.png', 'inside.txt'])
     await put(each, each, each.endsWith('png') ? 'image/png' : 'text/plain');
   expect(
-    shownIn(await look())
+    shownIn(await poll())
       .map(({ file }) => String(file['id']))
       .toSorted(),
   ).toEqual(expected);
 });
 
 test('an object that came in parts is a file, and in other parts it is another version', async () => {
-  const { look } = looks();
-  await look();
+  const { poll } = polls();
+  await poll();
   await putInParts(bucket(), 'large.bin', 'a');
-  expect(inShort(await look())).toEqual(['added large.bin']);
+  expect(inShort(await poll())).toEqual(['added large.bin']);
   await put('large.bin', 'a');
-  expect(inShort(await look())).toEqual(['modified large.bin']);
-  expect(inShort(await look())).toEqual([]);
+  expect(inShort(await poll())).toEqual(['modified large.bin']);
+  expect(inShort(await poll())).toEqual([]);
 });
 
 test('more than a thousand objects, over several pages of the list, are told apart, wherever new ones stand', async () => {
   const names = Array.from({ length: 1_005 }, (_, n) => `${['😀', 'a', 'Z', ''][n % 4]}${n}`);
   await server.fill(name, names);
-  const { look } = looks();
-  expect(await look()).toMatchObject({ events: [], more: false });
+  const { poll } = polls();
+  expect(await poll()).toMatchObject({ events: [], more: false });
   const others = ['!first', 'a1', '😁last'];
   for (const each of others) await put(each);
   expect(
-    shownIn(await look())
+    shownIn(await poll())
       .map(({ file }) => String(file['id']))
       .toSorted(),
   ).toEqual(others.toSorted());
-  expect(await look()).toMatchObject({ events: [], more: false });
+  expect(await poll()).toMatchObject({ events: [], more: false });
 });
 
 test('only the changes that are asked for start something', async () => {
   await put('a');
-  const { look } = looks({ events: ['modified'] });
-  await look();
+  const { poll } = polls({ events: ['modified'] });
+  await poll();
   await put('a', 'other');
   await put('b');
-  expect(inShort(await look())).toEqual(['modified a']);
+  expect(inShort(await poll())).toEqual(['modified a']);
 });
 
 test('a first look from a point in time brings what is newer', async () => {
   await put('a');
-  const { look } = looks();
-  const first = await look({}, new Date(Date.now() - 60_000));
+  const { poll } = polls();
+  const first = await poll({}, new Date(Date.now() - 60_000));
   expect(first).toMatchObject({ events: [], more: true });
-  expect(inShort(await look())).toEqual(['added a']);
-  const later = looks();
-  const none = await later.look({}, new Date(Date.now() + 60_000));
+  expect(inShort(await poll())).toEqual(['added a']);
+  const later = polls();
+  const none = await later.poll({}, new Date(Date.now() + 60_000));
   expect(none.events).toEqual([]);
-  expect((await later.look()).events).toEqual([]);
+  expect((await later.poll()).events).toEqual([]);
 });
 
 test.each([
   ['a bucket that is not there', { bucket: 'missing' }, {}, 'FolderMissing', 'has no bucket missing'],
   ['a secret that is another', {}, { secret: 'other-secret' }, 'Rejected', 'refused the keys'],
   ['a key that nobody has', {}, { id: 'nobody' }, 'Rejected', 'refused the keys'],
-  ['nobody who listens', { endpoint: 'http://127.0.0.1:1' }, {}, 'Unreachable', 'no answer from'],
+  ['nobody who listens', { endpoint: 'http://127.0.0.1:1' }, {}, 'Unreachable', 'cannot connect to'],
 ])('%s is told', async (_what, changes, others, reason, message) => {
   const given = { ...secrets(), ...others };
-  const error: unknown = await fileLooks(spec(changes), given)
-    .look()
+  const error: unknown = await filePolls(spec(changes), given)
+    .poll()
     .catch((error: unknown) => error);
   expect(error).toMatchObject({ reason, message: expect.stringContaining(message) });
   expect(String(error)).not.toContain(given.secret);
 });
 
 test('another bucket behind the same credential is a new beginning', async () => {
-  const { look } = looks();
-  const { cursor } = await look();
+  const { poll } = polls();
+  const { cursor } = await poll();
   name = `orders-${(count += 1)}`;
   await server.makeBucket(name);
   await put('of the other one');
-  const other = looks();
-  await other.look();
+  const other = polls();
+  await other.poll();
   other.goBackTo(cursor);
-  expect(await other.look()).toMatchObject({
+  expect(await other.poll()).toMatchObject({
     events: [],
     baselineLost: expect.stringContaining('another account or bucket'),
   });

@@ -1,6 +1,6 @@
 /** The skills upload_file and download_file on a real S3 server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bucketOf } from '../../../nodes/files/s3.ts';
+import { bucketOf } from '../../../nodes/providers/s3/bucket.ts';
 import { findSkill } from '../../../nodes/register.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { putInParts } from '../../support/s3Parts.ts';

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
-import { checkCredential } from '../../../nodes/check/register.ts';
+import { checkCredential } from '../../../nodes/checks.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { runCommand } from '../../support/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { listen, readBody, sendJson, type Listening } from '../../support/listen.ts';
-import { lookAt } from '../../support/mailLook.ts';
+import { lookAt } from '../../support/mailPolls.ts';
 import { localEgress } from '../../support/stepContext.ts';
 
 let server: Dovecot;
@@ -63,7 +63,7 @@ const byToken = (username = 'ada', { port } = server): CredentialSpec => ({
   },
 });
 
-const look = (spec: CredentialSpec, secrets: Record<string, string> = { password: IMAP_PASSWORD }) =>
+const poll = (spec: CredentialSpec, secrets: Record<string, string> = { password: IMAP_PASSWORD }) =>
   lookAt(spec, secrets, { cursor: undefined });
 
 const baseline = { events: [], more: false };
@@ -75,18 +75,18 @@ test.each([
   ['StartTLS', '127.0.0.1'],
 ] as const)('%s with %s works when its certificate is trusted, and only then', async (tls, host) => {
   setDefaultCACertificates([...trusted]);
-  await expect(look(byPassword(tls, host))).rejects.toMatchObject({
+  await expect(poll(byPassword(tls, host))).rejects.toMatchObject({
     reason: 'Unreachable',
-    message: expect.stringContaining('no TLS with the mail server'),
+    message: expect.stringContaining('TLS failed with the mail server'),
   });
   setDefaultCACertificates([...trusted, certificate]);
-  expect(await look(byPassword(tls, host))).toMatchObject(baseline);
+  expect(await poll(byPassword(tls, host))).toMatchObject(baseline);
 });
 
 test('StartTLS is never given up for plain text', async () => {
   const plain = await startDovecot();
   const { imap } = byPassword('StartTLS');
-  await expect(look({ imap: { ...imap!, port: plain.port } })).rejects.toMatchObject({
+  await expect(poll({ imap: { ...imap!, port: plain.port } })).rejects.toMatchObject({
     reason: 'Unreachable',
   });
   await plain.close();
@@ -96,19 +96,19 @@ test('a server that has enough connections of the account asks to wait', async (
   const busy = await startDovecot({ config: ['mail_max_userip_connections = 1'] });
   const client = await busy.client('ada');
   const { imap } = byPassword('None');
-  const looking = look({ imap: { ...imap!, port: busy.port } });
-  await expect(looking).rejects.toMatchObject({
+  const polling = poll({ imap: { ...imap!, port: busy.port } });
+  await expect(polling).rejects.toMatchObject({
     reason: 'RateLimited',
-    message: expect.stringContaining('asked to wait'),
+    message: expect.stringContaining('rate limited'),
   });
   await client.logout();
-  expect(await look({ imap: { ...imap!, port: busy.port } })).toMatchObject(baseline);
+  expect(await poll({ imap: { ...imap!, port: busy.port } })).toMatchObject(baseline);
   await busy.close();
 });
 
 test('a server that speaks no TLS where it should says so', async () => {
   const { imap } = byPassword('TLS');
-  await expect(look({ imap: { ...imap!, port: server.port } })).rejects.toMatchObject({
+  await expect(poll({ imap: { ...imap!, port: server.port } })).rejects.toMatchObject({
     reason: 'Unreachable',
   });
 });
@@ -119,8 +119,8 @@ test.each(['xoauth2', 'oauthbearer'])(
   async (mechanism) => {
     const tokens = { introspectionURL: `${provider.url}/introspect` };
     const one = await startDovecot({ tokens, config: [`auth_mechanisms = plain login ${mechanism}`] });
-    expect(await look(byToken('ada', one), { access_token: 'good-token' })).toMatchObject(baseline);
-    const refused = look(byToken('ada', one), { access_token: 'bad-token' });
+    expect(await poll(byToken('ada', one), { access_token: 'good-token' })).toMatchObject(baseline);
+    const refused = poll(byToken('ada', one), { access_token: 'bad-token' });
     await expect(refused).rejects.toMatchObject({ name: 'PollError', reason: 'Rejected' });
     await one.close();
   },
@@ -130,7 +130,7 @@ test.each([
   ['that the provider does not know', 'ada', 'bad-token'],
   ["of somebody else's account", 'eve', 'good-token'],
 ])('a token %s is refused, and does not show', async (_what, username, token) => {
-  const error: unknown = await look(byToken(username), { access_token: token }).catch(
+  const error: unknown = await poll(byToken(username), { access_token: token }).catch(
     (error: unknown) => error,
   );
   expect(error).toMatchObject({ name: 'PollError', reason: 'Rejected' });
@@ -142,7 +142,7 @@ test('a connected account that reads mail by IMAP is tried by that login', async
     const credential = { name: 'mail', spec: byToken(), secret: () => new Secret(token) };
     return checkCredential(credential, { egress: localEgress, signal: new AbortController().signal });
   };
-  const message = 'localhost took the login.';
+  const message = 'localhost accepted the login.';
   expect(await tried('good-token')).toEqual({ works: true, message, account: 'ada' });
   const refused = await tried('bad-token');
   expect(refused).toMatchObject({ works: false, reason: 'Rejected' });

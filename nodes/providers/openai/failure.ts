@@ -1,0 +1,70 @@
+/** The errors of the client library as errors of a step. */
+import { APIConnectionError, APIError } from 'openai';
+import { StepError } from '../../../api/reasons.ts';
+import { inDoubt, type Effect } from '../../node.ts';
+import { causesOf, isNotSent, stepErrorIn } from '../../http/failure.ts';
+import { retryAfterMs } from '../../http/retryAfter.ts';
+import { echoesOf, quoted, type Secret } from '../../secret.ts';
+
+/**
+ * The error of the step; with an effect that must not be repeated, also whether the model may have done its
+ * work.
+ */
+export function failureOf(error: unknown, { key, effect }: { key: Secret; effect: Effect }): StepError {
+  const failure = translated(error, key);
+  return mayHaveAnswered(error, failure) ? inDoubt(effect, failure, 'the model may have answered') : failure;
+}
+
+function translated(error: unknown, key: Secret): StepError {
+  const refused = stepErrorIn(error);
+  if (refused) return refused;
+  const message = quoted(error instanceof Error ? error.message : String(error), echoesOf(key));
+  const options = { cause: error };
+  if (error instanceof APIConnectionError) {
+    return new StepError(
+      'Unreachable',
+      `the model's server did not answer: ${codeOf(error) ?? message}`,
+      options,
+    );
+  }
+  if (error instanceof SyntaxError)
+    return new StepError('InvalidAnswer', `the model's answer cannot be read: ${message}`, options);
+  if (!(error instanceof APIError)) {
+    // What breaks while the body is read comes from the HTTP client as it is.
+    return new StepError(
+      'Unreachable',
+      `the connection was lost during the answer: ${codeOf(error) ?? message}`,
+      options,
+    );
+  }
+  return ofStatus(error, message);
+}
+
+function ofStatus(error: APIError, message: string): StepError {
+  const status: number | undefined = error.status;
+  const wait = retryAfterMs(Object.fromEntries(error.headers ?? []));
+  const options = { cause: error, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
+  if (status === undefined)
+    return new StepError('UpstreamError', `the model's server failed: ${message}`, options);
+  if (status === 401 || status === 403) {
+    return new StepError('CredentialRejected', `the model's server refused the API key: ${message}`, options);
+  }
+  if (status === 429)
+    return new StepError('RateLimited', `the model's server asks to wait: ${message}`, options);
+  if (status === 408 || status === 409 || status >= 500) {
+    return new StepError('UpstreamError', `the model's server failed: ${message}`, options);
+  }
+  return new StepError('Refused', `the model's server refused the request: ${message}`, options);
+}
+
+function mayHaveAnswered(error: unknown, failure: StepError): boolean {
+  if (error instanceof APIError && error.status !== undefined && error.status < 500) return false;
+  const isSent = failure.reason !== 'InvalidParameters' && failure.reason !== 'AddressForbidden';
+  return isSent && !isNotSent(error);
+}
+
+/** The code of the first cause that has one, such as ECONNREFUSED. */
+function codeOf(error: unknown): string | undefined {
+  const codes = causesOf(error).map((cause) => ('code' in cause ? cause.code : undefined));
+  return codes.find((code) => typeof code === 'string');
+}

@@ -1,0 +1,8 @@
+import type { Provider } from '../../provider.ts';
+
+export const openai: Provider = {
+  credentials: ['openai'],
+  title: 'kind openai',
+  serves: (spec) => spec.openai !== undefined,
+  check: async () => (await import('./check.ts')).checkOpenai,
+};

@@ -144,7 +144,13 @@ export const WORKFLOW: Kind = {
     detail(
       'Failed',
       '.status.runs.failed',
-      'Runs that failed or were cancelled, in total, not counting test runs.',
+      'Runs that ended in phase Failed, in total, not counting test runs.',
+      'integer',
+    ),
+    detail(
+      'Cancelled',
+      '.status.runs.cancelled',
+      'Runs that were cancelled or replaced, in total, not counting test runs.',
       'integer',
     ),
     age,

@@ -200,7 +200,7 @@ async function ensurePool(
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   if (granted.changed) context.log.info({ namespace: project.namespace }, 'run store account put in place');
   const deployed = isDue && memory?.deployment.refused !== undefined ? undefined : memory?.deployment;
-  const [, deployment] = await inTurn<[void, Memory['deployment'], void]>(
+  const [, deployment] = await inSequence<[void, Memory['deployment'], void]>(
     // Pods need the account, so that it comes before them.
     () => (applied === memory?.applied ? Promise.resolve() : applyIdentity(context, project.namespace)),
     () => applyDeployment(context, project, account, deployed),

@@ -311,11 +311,7 @@ export const workflowStatus = z
       .object({
         succeeded: z.int().min(0).optional().describe('Test runs that succeeded, in total.'),
         failed: z.int().min(0).optional().describe('Test runs that ended in phase Failed, in total.'),
-        cancelled: z
-          .int()
-          .min(0)
-          .optional()
-          .describe('Test runs that were cancelled or replaced, in total.'),
+        cancelled: z.int().min(0).optional().describe('Test runs that were cancelled or replaced, in total.'),
         last: time('When the last test run was accepted.').optional(),
       })
       .optional()

@@ -9,6 +9,7 @@ import type { BotHolders } from './bots/holders.ts';
 import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
 import type { PoolRefusal } from './project/readiness.ts';
+import type { PodProblem } from './project/rollout.ts';
 import type { AppliedSettings } from './project/settingsStatus.ts';
 import type { Registrations } from './registration/registrations.ts';
 import type { Refusal } from './schedule/refused.ts';
@@ -36,6 +37,8 @@ export type OperatorContext = {
   refusedPolls: Map<string, Refusal>;
   /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */
   grantedSecrets: Map<string, readonly string[]>;
+  /** By namespace: why a pod of a runner pool that has not rolled out is not ready. */
+  podProblems: Map<string, PodProblem>;
   /** By namespace: with which ProjectSettings the runner pool was applied last. */
   appliedSettings: Map<string, AppliedSettings>;
   config: OperatorConfig;

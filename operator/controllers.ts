@@ -21,6 +21,7 @@ import { createPollReconciler } from './poll/status.ts';
 import { POLL } from './project/names.ts';
 import { changesPool, hasRunner } from './project/readiness.ts';
 import { createProjectReconciler } from './project/reconcile.ts';
+import { changesRollout } from './project/rollout.ts';
 import { reconcileSettings } from './project/settingsStatus.ts';
 import { isMarked } from './registration/mark.ts';
 import { createRegistrationReconciler, isTelegram } from './registration/registrations.ts';
@@ -82,7 +83,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       queue: queues.project,
       reconcile: createProjectReconciler(context, { onLost, onRights, onSettings }),
     },
-    { name: 'settings', queue: queues.settings, reconcile: (key) => reconcileSettings(context, key) },
+    { name: 'settings', queue: queues.settings, reconcile: (key) => reconcileSettings(context, events, key) },
     {
       name: 'credential',
       queue: queues.credential,
@@ -311,8 +312,10 @@ function wakeSettings(
 ): void {
   watchInto(world.settings, settings, ifSpecChanged(ownKey));
   watchInto(world.settings, project, ifSpecChanged(projectKey));
-  watchInto(world.deployments, settings, ({ metadata }, { type }) =>
-    type === 'updated' ? [] : world.settings.list(metadata.namespace).map(keyOf),
+  watchInto(world.deployments, settings, ({ metadata }, change) =>
+    change.type !== 'updated' || changesRollout(change.old, change.object)
+      ? world.settings.list(metadata.namespace).map(keyOf)
+      : [],
   );
   const workflowKeys: ToKeys = ({ metadata }) => world.workflows.list(metadata.namespace).map(keyOf);
   for (const queue of [workflow, history]) watchInto(world.settings, queue, ifSpecChanged(workflowKeys));

@@ -103,6 +103,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       refusedPools,
       refusedPolls,
       grantedSecrets,
+      podProblems: new Map(),
       appliedSettings: new Map(),
     };
     const context: OperatorContext = { ...parts, config, log, audit, clock };

@@ -41,11 +41,14 @@ import {
 } from './manifests.ts';
 import { POOL } from './names.ts';
 import type { PoolRefusal } from './readiness.ts';
+import { readPodProblem } from './rollout.ts';
 import { projectConfig, settingsOf, type ProjectConfig } from './settings.ts';
 import type { AppliedSettings } from './settingsStatus.ts';
 
 const ACCOUNT_CHECK_MS = 30_000;
 const DRIFT_CHECK_MS = 300_000;
+/** While the pool has not rolled out. */
+const ROLLOUT_CHECK_MS = 10_000;
 const DRAIN_CHECK_MS = 10_000;
 
 /** What is remembered of a project between reconciles; losing it costs some writes that change nothing. */
@@ -66,7 +69,7 @@ export type ProjectReconciler = (key: Key) => Promise<Action>;
 export type ProjectEvents = {
   /** The run store has lost the data of the project in this namespace. */
   onLost: (namespace: string) => void;
-  /** The API server refuses the pool in this namespace, or does not any more; or its runners were granted other rights. */
+  /** The API server refuses the pool in this namespace, or does not any more; its runners were granted other rights, or its pods have another problem. */
   onRights: (namespace: string) => void;
   /** The pool in this namespace has other settings now, or the API server refuses it with them. */
   onSettings: (namespace: string) => void;
@@ -82,9 +85,11 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
     const { uid, generation } = settingsOf(world, namespace)?.metadata ?? {};
     try {
       const { action, ...applied } = await reconcile(namespace);
-      if (noteSettings(context, namespace, { uid, generation, ...applied })) events.onSettings(namespace);
-      if (refusedPools.delete(namespace)) events.onRights(namespace);
-      return action;
+      const { isRollingOut = false, hasNewProblem = false, ...settings } = applied;
+      if (noteSettings(context, namespace, { uid, generation, ...settings }) || hasNewProblem)
+        events.onSettings(namespace);
+      if (refusedPools.delete(namespace) || hasNewProblem) events.onRights(namespace);
+      return isRollingOut ? after(ROLLOUT_CHECK_MS) : action;
     } catch (error) {
       if (isTerminating(error)) return done();
       const blocked = refusalOf(error);
@@ -123,7 +128,7 @@ function noteSettings(
 }
 
 /** `refused`: why the API server refuses pods with the settings of the project. */
-type Reconciled = { action: Action; refused?: string };
+type Reconciled = { action: Action; refused?: string; isRollingOut?: boolean; hasNewProblem?: boolean };
 
 function createPoolReconciler(
   context: OperatorContext,
@@ -152,6 +157,7 @@ function createPoolReconciler(
       if (await isDraining(context, project)) return { action: after(DRAIN_CHECK_MS) };
       const isThere = begun.has(namespace) || (await context.world.deployments.getFresh(namespace, POOL));
       context.grantedSecrets.delete(namespace);
+      context.podProblems.delete(namespace);
       if (isThere) await removePool(context, project);
       memories.delete(namespace);
       begun.delete(namespace);
@@ -165,7 +171,13 @@ function createPoolReconciler(
     const ensured = await ensurePool(context, pool, before);
     memories.set(namespace, { ...ensured, served });
     const { refused } = ensured.deployment;
-    return { action: after(ACCOUNT_CHECK_MS), ...(refused !== undefined && { refused }) };
+    const { isComplete, isNews } = await readPodProblem(context, namespace);
+    return {
+      action: after(ACCOUNT_CHECK_MS),
+      ...(refused !== undefined && { refused }),
+      isRollingOut: !isComplete,
+      hasNewProblem: isNews,
+    };
   };
 }
 

@@ -116,6 +116,32 @@ test.each(cases)('when %s Ready is %3$s', (_sentence, facts, expected) => {
   expect(ready(facts)).toBe(expected);
 });
 
+test.each<[string, Partial<Facts>, RegExp]>([
+  ['is invalid', { violations, route: { kind: 'invalid' } }, /^No runner pool is started before a workflow/],
+  [
+    'has not taken effect',
+    { route: { kind: 'store-unavailable' } },
+    /^The runner pool is started after the spec/,
+  ],
+])('a namespace whose only workflow %s has no pool that starts', (_what, facts, message) => {
+  const list = conditionsOf({ ...good, ...facts, pool: { kind: 'Absent' } }, [], now);
+  const pool = findCondition(list, 'PoolReady');
+  expect(pool).toMatchObject({ status: 'Unknown', reason: 'PoolNotStarted' });
+  expect(pool?.message).toMatch(message);
+  expect(pool?.message).not.toContain('kubectl describe deployment');
+});
+
+test('a runner that works beside newer ones that cannot start is ready, and the condition says both', () => {
+  const list = conditionsOf({ ...good, pool: { kind: 'Ready', newer: '0/1 nodes are available' } }, [], now);
+  expect(findCondition(list, 'Ready')).toMatchObject({ status: 'True', reason: 'Serving' });
+  expect(findCondition(list, 'PoolReady')).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(
+      /^A runner is ready. Newer runners cannot start: 0\/1 nodes are available. Look/,
+    ),
+  });
+});
+
 const messageOf = (facts: Partial<Facts>, type = 'Ready') =>
   findCondition(conditionsOf({ ...good, ...facts }, [], now), type)?.message;
 

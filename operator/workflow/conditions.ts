@@ -1,6 +1,6 @@
 /** The conditions of a workflow, as a pure function of what was found. `Ready` is computed from the others. */
 import { DEPENDENTS, type Reason } from '../../api/conditions.ts';
-import { setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
+import { ended, setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { Unserved } from '../bots/take.ts';
 import type { Routing } from '../gateways/view.ts';
@@ -55,6 +55,7 @@ type Update = Omit<ConditionUpdate, 'observedGeneration' | 'reason'> & { reason:
 const SHOWN = 10;
 const INACTIVE =
   'The workflow is switched off, and no gateway serves it. Set spec.active to true to activate it.';
+const DESCRIBE_PODS = 'kubectl describe pods -l app.kubernetes.io/name=windlass-runner';
 const SUSPENDED = 'every run is refused, also test runs, and runs that wait are held back.';
 const RESUME = 'Set spec.suspend to false to resume it.';
 
@@ -105,11 +106,6 @@ function suspension({ waitingRuns }: Facts): string {
   return `suspended: ${SUSPENDED} ${runs} when it is resumed. ${RESUME}`;
 }
 
-/** The text as a sentence, so that another one may follow. */
-function ended(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
 function valid({ violations, notes }: Facts): Update {
   const [first] = violations;
   if (!first) {
@@ -148,11 +144,13 @@ function credentialsOf({
   return unverifiable === undefined ? [...credentials] : [{ ...unverifiable, isKnown: true }, ...credentials];
 }
 
-function poolReady({ pool }: Facts): Update {
+function poolReady({ pool, violations }: Facts): Update {
   const type = 'PoolReady';
   switch (pool.kind) {
     case 'Ready':
-      return { type, status: 'True', reason: 'PoolReady', message: 'A runner is ready.' };
+      return { type, status: 'True', reason: 'PoolReady', message: readyMessage(pool.newer) };
+    case 'Absent':
+      return { type, ...notStarted(violations.length > 0) };
     case 'Refused':
       return { type, status: 'False', reason: pool.reason, message: pool.message };
     case 'Blocked':
@@ -165,12 +163,24 @@ function poolReady({ pool }: Facts): Update {
   }
 }
 
+function readyMessage(newer: string | undefined): string {
+  if (newer === undefined) return 'A runner is ready.';
+  return `A runner is ready. Newer runners cannot start: ${ended(newer)} Look at them: ${DESCRIBE_PODS}`;
+}
+
+function notStarted(isInvalid: boolean): Pick<Update, 'status' | 'reason' | 'message'> {
+  const message = isInvalid
+    ? 'No runner pool is started before a workflow of this namespace is valid. Correct the spec: see the condition Valid.'
+    : 'The runner pool is started after the spec has taken effect: see the condition Routed.';
+  return { status: 'Unknown', reason: 'PoolNotStarted', message };
+}
+
 type Blocked = Extract<PoolState, { kind: 'Blocked' }>;
 
 function blockedMessage({ reason, message }: Blocked): string {
   return reason === 'PodsRefused'
     ? `The pods of the runners are refused: ${ended(message)} Change the ResourceQuota, LimitRange or policy that is named, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`
-    : `The pods of the runners do not become ready: ${ended(message)} Look at them: kubectl describe pods -l app.kubernetes.io/name=windlass-runner`;
+    : `The pods of the runners do not become ready: ${ended(message)} Look at them: ${DESCRIBE_PODS}`;
 }
 
 /** Why no run can be executed, for as long as somebody does nothing about it. */

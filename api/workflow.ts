@@ -117,7 +117,7 @@ export const workflowSpec = z
           {
             rule: '!self.exists(n, has(n.webhook) && has(n.webhook.replyTimeout)) || self.exists(n, has(n.response))',
             message:
-              'replyTimeout has no effect without a response node, since callers get 202 at once: add a response, or remove replyTimeout',
+              'replyTimeout has no effect without a response node, since callers get 200 at once: add a response, or remove replyTimeout',
           },
         ),
       }),

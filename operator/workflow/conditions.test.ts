@@ -203,6 +203,17 @@ test('a schedule that is refused starts no runs, unless a CronJob is there that 
   expect(active(overQuota)).toMatchObject({ status: 'True', reason: 'QuotaExceeded' });
 });
 
+test.each([
+  [{}, 'All gateway replicas serve the current spec.'],
+  [{ active: false }, 'All gateway replicas have the current spec, by which the workflow is switched off.'],
+  [
+    { active: false, suspended: true },
+    'All gateway replicas have the current spec, by which the workflow is suspended.',
+  ],
+])('Routed of a workflow with %j says what the gateway does with it', (facts, message) => {
+  expect(messageOf(facts, 'Routed')).toBe(message);
+});
+
 test('a mended workflow is not Stalled any more', () => {
   const before = conditionsOf({ ...good, credentials: wrongKind }, [], now);
   expect(findCondition(conditionsOf(good, before, now), 'Stalled')).toBeUndefined();

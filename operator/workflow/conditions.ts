@@ -212,8 +212,9 @@ function untilThen(cronJob: string): string {
   return `CronJob ${cronJob} starts runs as it did before.`;
 }
 
-function routed({ route, unserved }: Facts): Update {
+function routed(facts: Facts): Update {
   const type = 'Routed';
+  const { route, unserved } = facts;
   if (unserved?.reason === 'BotTaken') return { type, status: 'False', ...unserved };
   switch (route.kind) {
     case 'invalid':
@@ -228,7 +229,7 @@ function routed({ route, unserved }: Facts): Update {
     case 'name-taken':
       return { type, status: 'False', reason: 'RevisionNameTaken', message: route.message };
     case 'applied':
-      return routedBy(route.routing);
+      return routedBy(route.routing, facts);
   }
 }
 
@@ -237,7 +238,7 @@ function keptMessage(keeps: string | undefined): string {
   return `Revision ${keeps}, which was valid, stays in effect until the spec is valid.`;
 }
 
-function routedBy(routing: Routing): Update {
+function routedBy(routing: Routing, { active, suspended }: Facts): Update {
   const type = 'Routed';
   switch (routing.kind) {
     case 'NoGateway': {
@@ -249,13 +250,13 @@ function routedBy(routing: Routing): Update {
       const message = `Not served as the spec says yet by ${routing.replicas.slice(0, SHOWN).join(', ')}.`;
       return { type, status: 'False', reason: 'WaitingForReplicas', message };
     }
-    case 'Served':
-      return {
-        type,
-        status: 'True',
-        reason: 'Routed',
-        message: 'All gateway replicas serve the current spec.',
-      };
+    case 'Served': {
+      const state = suspended ? 'suspended' : 'switched off';
+      const message = active
+        ? 'All gateway replicas serve the current spec.'
+        : `All gateway replicas have the current spec, by which the workflow is ${state}.`;
+      return { type, status: 'True', reason: 'Routed', message };
+    }
   }
 }
 

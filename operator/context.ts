@@ -13,6 +13,7 @@ import type { PodProblem } from './project/rollout.ts';
 import type { AppliedSettings } from './project/settingsStatus.ts';
 import type { Registrations } from './registration/registrations.ts';
 import type { Refusal } from './schedule/refused.ts';
+import type { FullProjects } from './store/fullProjects.ts';
 import type { ProjectStore } from './store/projects.ts';
 import type { WebhookSecrets } from './webhooks/material.ts';
 import type { World } from './world.ts';
@@ -41,6 +42,8 @@ export type OperatorContext = {
   podProblems: Map<string, PodProblem>;
   /** By namespace: with which ProjectSettings the runner pool was applied last. */
   appliedSettings: Map<string, AppliedSettings>;
+  /** Which projects have filled their share of the run store. */
+  fullProjects: FullProjects;
   config: OperatorConfig;
   log: Log;
   /** Who did what, as far as objects say it. */

@@ -44,6 +44,8 @@ export type Controllers = {
   run(signal: AbortSignal): Promise<void>;
   /** Looks at every project again: the run store is back, and may have lost something. */
   recheckProjects(): void;
+  /** Reconciles every workflow of the namespace. */
+  wakeNamespace(namespace: string): void;
 };
 
 /** One for each controller, with how many reconciles it may have under way. */
@@ -142,6 +144,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       ]);
     },
     recheckProjects: wakers.recheckProjects,
+    wakeNamespace: wakers.wakeNamespace,
   };
 }
 
@@ -150,7 +153,7 @@ function createWakers(
   { world, store, log }: OperatorContext,
   queues: Record<'workflow' | 'project' | 'settings' | 'credential' | 'registration' | 'run', Queue>,
 ) {
-  const wakeAll = (namespace: string): void => {
+  const wakeNamespace = (namespace: string): void => {
     for (const { metadata } of world.workflows.list(namespace)) queues.workflow.add(objectKey(metadata));
   };
   const wakeOpenRuns = (namespace?: string): void => {
@@ -166,15 +169,16 @@ function createWakers(
         queues.workflow.add(objectKey(metadata));
     },
     wakeProject,
+    wakeNamespace,
     wakeOpenRuns,
     recheckProjects,
     onLost: (namespace: string): void => {
       log.warn({ namespace }, 'the run store lost the data of a project, putting it back');
-      wakeAll(namespace);
+      wakeNamespace(namespace);
       wakeOpenRuns(namespace);
     },
     onRights: (namespace: string): void => {
-      wakeAll(namespace);
+      wakeNamespace(namespace);
       for (const credential of world.credentials.list(namespace)) {
         queues.credential.add(objectKey(credential.metadata));
         if (isTelegram(credential)) queues.registration.add(objectKey(credential.metadata));

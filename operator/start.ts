@@ -22,6 +22,7 @@ import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
 import { maintainAclUsers } from './store/aclUsers.ts';
+import { createFullProjects } from './store/fullProjects.ts';
 import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
@@ -104,6 +105,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       refusedPolls,
       grantedSecrets,
       podProblems: new Map(),
+      fullProjects: createFullProjects(clock),
       appliedSettings: new Map(),
     };
     const context: OperatorContext = { ...parts, config, log, audit, clock };
@@ -114,7 +116,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       controllers = createControllers(context, metrics);
       await Promise.all([
         controllers.run(signal),
-        keepStore(context, metrics, signal),
+        keepStore(context, { metrics, onFull: controllers.wakeNamespace }, signal),
         maintainAclUsers(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);

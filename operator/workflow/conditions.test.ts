@@ -214,6 +214,19 @@ test.each([
   expect(messageOf(facts, 'Routed')).toBe(message);
 });
 
+test.each<[sentence: string, facts: Partial<Facts>, active: string]>([
+  ['has filled its share of the run store', { full: 'quota' }, 'False/ProjectFull'],
+  ['has filled its share of keys', { full: 'keys' }, 'True/ProjectFull'],
+  ['is full, beside a bot of another workflow', { full: 'quota', unserved: taken }, 'False/BotTaken'],
+  ['is full, of a workflow that is switched off', { full: 'quota', active: false }, 'False/Inactive'],
+  ['has room', {}, 'True/Serving'],
+])('Active in a project that %s', (_sentence, facts, expected) => {
+  const list = conditionsOf({ ...good, ...facts }, [], now);
+  const { status, reason } = findCondition(list, 'Active') ?? {};
+  expect(`${status}/${reason}`).toBe(expected);
+  expect(findCondition(list, 'Stalled') !== undefined).toBe('unserved' in facts);
+});
+
 test('a mended workflow is not Stalled any more', () => {
   const before = conditionsOf({ ...good, credentials: wrongKind }, [], now);
   expect(findCondition(conditionsOf(good, before, now), 'Stalled')).toBeUndefined();

@@ -9,6 +9,7 @@ import type { PoolState } from '../project/readiness.ts';
 import type { Violation } from './checks/check.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import type { ScheduleFacts } from '../schedule/keep.ts';
+import type { FullLimit } from '../store/fullProjects.ts';
 import type { CredentialProblem } from './credentials.ts';
 
 /** What happened to the route. */
@@ -40,6 +41,8 @@ export type Facts = {
   unverifiable?: KeyProblem;
   /** Why the messages of the bot start no runs. */
   unserved?: Unserved;
+  /** The limit of the run store that the project has reached, so that events are refused. */
+  full?: FullLimit;
   pool: PoolState;
   /** Of an active workflow that starts by the clock. */
   schedule?: ScheduleFacts;
@@ -283,6 +286,7 @@ function active(facts: Facts): Update {
     if (cronJob === undefined) return { type, status: 'False', reason, message: 'No CronJob starts runs.' };
     return { type, status: 'True', reason, message: untilThen(cronJob) };
   }
+  if (facts.full !== undefined) return fullOf(facts.full);
   if (serves) return { type, status: 'True', reason: 'Serving', message: 'Events start runs.' };
   const keeps = route.kind === 'invalid' ? route.keeps : undefined;
   if (keeps !== undefined)
@@ -299,6 +303,25 @@ function active(facts: Facts): Update {
   }
   const message = 'The spec is not in effect everywhere yet: see the condition Routed.';
   return { type, status: 'False', reason: 'Pending', message };
+}
+
+function fullOf(limit: FullLimit): Update {
+  const type = 'Active';
+  const remedy =
+    'or ask whoever installed Windlass for more memory of the run store (docs/run-store.md, "Memory").';
+  return limit === 'quota'
+    ? {
+        type,
+        status: 'False',
+        reason: 'ProjectFull',
+        message: `The runs of this namespace fill its share of the run store, so that events are refused (webhooks answer 503) until runs end. Cancel runs that wait, ${remedy}`,
+      }
+    : {
+        type,
+        status: 'True',
+        reason: 'ProjectFull',
+        message: `The dedupe keys of this namespace fill their share of the run store, so that events with a key are refused (webhooks answer 503) until keys expire. Send fewer events with a key, ${remedy}`,
+      };
 }
 
 /**

@@ -326,6 +326,7 @@ async function reportStatus(
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const refs = credentialRefs(workflow.spec);
+  const full = context.fullProjects.limitOf(namespace);
   const facts: Facts = {
     generation,
     active: isEnabled(workflow.spec),
@@ -337,6 +338,7 @@ async function reportStatus(
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
+    ...(full !== undefined && { full }),
     pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),
     ...(schedule && { schedule }),
     ...(health && { poll: health }),

@@ -14,7 +14,7 @@ import { needsPool } from './gather.ts';
 import { POOL } from './names.ts';
 import type { PoolRefusal } from './readiness.ts';
 import { rolloutOf, type Rollout } from './rollout.ts';
-import { admit } from './settings.ts';
+import { admit, withSettings } from './settings.ts';
 
 /** With which settings the objects of a pool were applied last. */
 export type AppliedSettings = {
@@ -156,5 +156,6 @@ function statusOf(
     rollout: rolloutOf(world.deployments.get(namespace, POOL), podProblems.get(namespace), clock.date()),
   };
   const conditions = settingsConditions(facts, status?.conditions ?? [], clock.date());
-  return { observedGeneration: generation, conditions: [...conditions] };
+  const { RUNNER_REPLICAS: replicas } = withSettings(config, spec);
+  return { observedGeneration: generation, replicas, conditions: [...conditions] };
 }

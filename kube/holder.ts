@@ -106,10 +106,7 @@ export function createHolder(options: HolderOptions, clock: Clock): Holder {
     tryHold,
     holds: () =>
       renewedAt > -Infinity && (seen === undefined || seen.lease.spec?.holderIdentity === identity),
-    heldBy: () => {
-      const { holderIdentity } = seen?.lease.spec ?? {};
-      return holderIdentity === '' || holderIdentity === identity ? undefined : holderIdentity;
-    },
+    heldBy: () => heldByAnother(seen?.lease, identity),
     ageMs: () => clock.now() - renewedAt,
     release: async () => {
       const spec = claimed();
@@ -121,6 +118,11 @@ export function createHolder(options: HolderOptions, clock: Clock): Holder {
       }
     },
   };
+}
+
+function heldByAnother(lease: Lease | undefined, identity: string): string | undefined {
+  const { holderIdentity = '' } = lease?.spec ?? {};
+  return holderIdentity === '' || holderIdentity === identity ? undefined : holderIdentity;
 }
 
 /** `metav1.MicroTime`: the server wants exactly six digits. */

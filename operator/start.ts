@@ -114,9 +114,10 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       metrics.leading(true);
       // Made only now: the queues of a replica that stands by would fill for nothing.
       controllers = createControllers(context, metrics);
+      const onFull = (namespace: string): void => controllers?.wakeNamespace(namespace);
       await Promise.all([
         controllers.run(signal),
-        keepStore(context, { metrics, onFull: controllers.wakeNamespace }, signal),
+        keepStore(context, { metrics, onFull }, signal),
         maintainAclUsers(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);

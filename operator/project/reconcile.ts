@@ -85,11 +85,9 @@ export function createProjectReconciler(context: OperatorContext, events: Projec
     const { uid, generation } = settingsOf(world, namespace)?.metadata ?? {};
     try {
       const { action, ...applied } = await reconcile(namespace);
-      const { isRollingOut = false, hasNewProblem = false, ...settings } = applied;
-      if (noteSettings(context, namespace, { uid, generation, ...settings }) || hasNewProblem)
-        events.onSettings(namespace);
-      if (refusedPools.delete(namespace) || hasNewProblem) events.onRights(namespace);
-      return isRollingOut ? after(ROLLOUT_CHECK_MS) : action;
+      if (noteSettings(context, namespace, { uid, generation, ...applied })) events.onSettings(namespace);
+      if (refusedPools.delete(namespace)) events.onRights(namespace);
+      return action;
     } catch (error) {
       if (isTerminating(error)) return done();
       const blocked = refusalOf(error);
@@ -128,11 +126,11 @@ function noteSettings(
 }
 
 /** `refused`: why the API server refuses pods with the settings of the project. */
-type Reconciled = { action: Action; refused?: string; isRollingOut?: boolean; hasNewProblem?: boolean };
+type Reconciled = { action: Action; refused?: string };
 
 function createPoolReconciler(
   context: OperatorContext,
-  { onLost }: ProjectEvents,
+  { onLost, onRights, onSettings }: ProjectEvents,
 ): (namespace: string) => Promise<Reconciled> {
   const memories = new Map<string, Memory>();
   /** The namespaces in which there may be objects of a pool although there is no Deployment. */
@@ -172,12 +170,9 @@ function createPoolReconciler(
     memories.set(namespace, { ...ensured, served });
     const { refused } = ensured.deployment;
     const { isComplete, isNews } = await readPodProblem(context, namespace);
-    return {
-      action: after(ACCOUNT_CHECK_MS),
-      ...(refused !== undefined && { refused }),
-      isRollingOut: !isComplete,
-      hasNewProblem: isNews,
-    };
+    if (isNews) for (const tell of [onRights, onSettings]) tell(namespace);
+    const action = after(isComplete ? ACCOUNT_CHECK_MS : ROLLOUT_CHECK_MS);
+    return { action, ...(refused !== undefined && { refused }) };
   };
 }
 

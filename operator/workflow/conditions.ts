@@ -288,6 +288,12 @@ function active(facts: Facts): Update {
   }
   if (facts.full !== undefined) return fullOf(facts.full);
   if (serves) return { type, status: 'True', reason: 'Serving', message: 'Events start runs.' };
+  return notServed(facts);
+}
+
+/** Of an active workflow whose spec is not in effect. */
+function notServed({ route, violations }: Facts): Update {
+  const type = 'Active';
   const keeps = route.kind === 'invalid' ? route.keeps : undefined;
   if (keeps !== undefined)
     return {
@@ -296,7 +302,7 @@ function active(facts: Facts): Update {
       reason: 'InvalidSpec',
       message: `Events start runs of revision ${keeps}.`,
     };
-  const [violation] = facts.violations;
+  const [violation] = violations;
   if (route.kind === 'invalid' && violation !== undefined) {
     const message = `No event starts a run while the spec is invalid. ${violation.message}`;
     return { type, status: 'False', reason: violation.reason, message };

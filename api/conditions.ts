@@ -91,7 +91,9 @@ export const REASON = {
   Routed: 'All gateway replicas serve the current spec.',
   PoolStarting: 'No runner is ready yet.',
   PoolReady: 'A runner is ready.',
+  PoolNotStarted: 'Nothing in the namespace needs runners yet: no workflow of it has taken effect.',
   SettingsApplied: 'The runner pool has the settings.',
+  RollingOut: 'Not every runner has the settings yet.',
   SettingsNotAdmitted:
     'The installation does not admit some of the settings. For these its own values stay in effect; the other settings are applied.',
   SettingsInvalid:

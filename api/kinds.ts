@@ -144,7 +144,13 @@ export const WORKFLOW: Kind = {
     detail(
       'Failed',
       '.status.runs.failed',
-      'Runs that failed or were cancelled, in total, not counting test runs.',
+      'Runs that ended in phase Failed, in total, not counting test runs.',
+      'integer',
+    ),
+    detail(
+      'Cancelled',
+      '.status.runs.cancelled',
+      'Runs that were cancelled or replaced, in total, not counting test runs.',
       'integer',
     ),
     age,
@@ -249,7 +255,12 @@ export const PROJECT_SETTINGS: Kind = {
   columns: [
     conditionColumn('Ready', 'status', 'Ready', 'Whether all of it is in effect.'),
     conditionColumn('Ready', 'reason', 'Reason', 'Why not.'),
-    { name: 'Replicas', type: 'integer', jsonPath: '.spec.runners.replicas', description: 'Runners.' },
+    {
+      name: 'Replicas',
+      type: 'integer',
+      jsonPath: '.status.replicas',
+      description: 'How many runners the project has.',
+    },
     conditionColumn('Ready', 'message', 'Message', 'Why not, in a sentence.', 1),
     age,
   ],

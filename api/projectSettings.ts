@@ -127,6 +127,11 @@ export const projectSettingsStatus = z
       .min(0)
       .optional()
       .describe('The generation of the spec that the status was made from.'),
+    replicas: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('How many runners the project has: those that the installation admits, or its own number.'),
     conditions: conditions(
       'Ready; Stalled, while only a change of the settings or of the installation helps.',
     )

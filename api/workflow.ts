@@ -282,7 +282,12 @@ export const workflowStatus = z
           .int()
           .min(0)
           .optional()
-          .describe('Runs that failed or were cancelled, in total, not counting test runs.'),
+          .describe('Runs that ended in phase Failed, in total, not counting test runs.'),
+        cancelled: z
+          .int()
+          .min(0)
+          .optional()
+          .describe('Runs that were cancelled or replaced, in total, not counting test runs.'),
         active: z
           .int()
           .min(0)
@@ -305,7 +310,8 @@ export const workflowStatus = z
     testRuns: z
       .object({
         succeeded: z.int().min(0).optional().describe('Test runs that succeeded, in total.'),
-        failed: z.int().min(0).optional().describe('Test runs that failed or were cancelled, in total.'),
+        failed: z.int().min(0).optional().describe('Test runs that ended in phase Failed, in total.'),
+        cancelled: z.int().min(0).optional().describe('Test runs that were cancelled or replaced, in total.'),
         last: time('When the last test run was accepted.').optional(),
       })
       .optional()

@@ -99,6 +99,11 @@ export function sameConditions(
   );
 }
 
+/** The text as a sentence, so that another one may follow. */
+export function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 function unknownYet(type: string): ConditionUpdate {
   return { type, status: 'Unknown', reason: 'Pending', message: `${type} is not known yet.` };
 }

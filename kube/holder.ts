@@ -21,6 +21,8 @@ export type Holder = {
   tryHold(signal: AbortSignal): Promise<boolean>;
   /** True if we took it once and have not seen it in other hands since. */
   holds(): boolean;
+  /** The identity that the lease named when it was seen last, if it is another's. */
+  heldBy(): string | undefined;
   /** Milliseconds since the last renewal was begun. */
   ageMs(): number;
   release(): Promise<void>;
@@ -104,6 +106,7 @@ export function createHolder(options: HolderOptions, clock: Clock): Holder {
     tryHold,
     holds: () =>
       renewedAt > -Infinity && (seen === undefined || seen.lease.spec?.holderIdentity === identity),
+    heldBy: () => heldByAnother(seen?.lease, identity),
     ageMs: () => clock.now() - renewedAt,
     release: async () => {
       const spec = claimed();
@@ -115,6 +118,11 @@ export function createHolder(options: HolderOptions, clock: Clock): Holder {
       }
     },
   };
+}
+
+function heldByAnother(lease: Lease | undefined, identity: string): string | undefined {
+  const { holderIdentity = '' } = lease?.spec ?? {};
+  return holderIdentity === '' || holderIdentity === identity ? undefined : holderIdentity;
 }
 
 /** `metav1.MicroTime`: the server wants exactly six digits. */

@@ -43,7 +43,12 @@ export type LeaseOptions = {
 export async function runWithLease(options: LeaseOptions): Promise<void> {
   const { clock = systemClock, durationMs = 15_000, renewMs = 10_000, retryMs = 2_000, signal } = options;
   const holder = createHolder({ ...options, durationMs, timeoutMs: renewMs / 2 }, clock);
+  let told: string | undefined;
   while (!signal.aborted && !(await holder.tryHold(signal))) {
+    const other = holder.heldBy();
+    if (other !== undefined && other !== told)
+      options.log.info({ lease: options.name, holder: other }, 'waiting for the lease');
+    told = other;
     await sleep(jittered(retryMs, 0.2), signal, clock);
   }
   if (!holder.holds()) return;

@@ -118,6 +118,7 @@ type Raw<T> = T extends Date
       : T;
 
 export type Deployment = KubeObject<Raw<k8s.V1DeploymentSpec>, Raw<k8s.V1DeploymentStatus>>;
+export type Pod = KubeObject<Raw<k8s.V1PodSpec>, Raw<k8s.V1PodStatus>>;
 export type CronJob = KubeObject<Raw<k8s.V1CronJobSpec>, Raw<k8s.V1CronJobStatus>>;
 export type Namespace = KubeObject<Raw<k8s.V1NamespaceSpec>, Raw<k8s.V1NamespaceStatus>>;
 /** Values of `data` are base64. */
@@ -199,6 +200,7 @@ export type CustomResourceDefinition = KubeObject<
 >;
 
 export const deployments = namespacedResource<Deployment>('apps', 'v1', 'Deployment', 'deployments');
+export const pods = namespacedResource<Pod>('', 'v1', 'Pod', 'pods');
 export const cronJobs = namespacedResource<CronJob>('batch', 'v1', 'CronJob', 'cronjobs');
 export const controllerRevisions = namespacedResource<ControllerRevision>(
   'apps',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from './errors.ts';
-import { lines, parseEvent } from './watch.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lines, parseEvent, startDeadline } from './watch.ts';
 
 async function* stream(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
@@ -45,4 +46,24 @@ test('a bookmark gives its version alone, and a type from the future is passed o
     resourceVersion: '7',
   });
   expect(parseEvent('{"type":"NEWS","object":{"metadata":{}}}')).toBeUndefined();
+});
+
+test('a process that stood still over the deadline of a watch reads first what the server sent meanwhile', async () => {
+  const at: number[] = [];
+  const from = performance.now();
+  startDeadline(20, 120, () => void at.push(performance.now() - from));
+  // The thread stands still, as it does without CPU time.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  await sleep(0);
+  expect(at).toEqual([]);
+  await sleep(400);
+  expect(at).toHaveLength(1);
+  expect(at[0]).toBeGreaterThan(200);
+});
+
+test('a deadline that is stopped does not act', async () => {
+  let acted = false;
+  startDeadline(1, 100, () => void (acted = true))();
+  await sleep(20);
+  expect(acted).toBe(false);
 });

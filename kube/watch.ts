@@ -33,9 +33,8 @@ export async function* openWatch<T extends KubeObject>(
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<T>> {
   const overdue = new AbortController();
-  const timer = setTimeout(
-    () => overdue.abort(stalledError(resource)),
-    options.timeoutSeconds * 1_000 + graceMs,
+  const stopDeadline = startDeadline(options.timeoutSeconds * 1_000 + graceMs, graceMs, () =>
+    overdue.abort(stalledError(resource)),
   );
   try {
     const stream = await caller.stream({
@@ -53,8 +52,22 @@ export async function* openWatch<T extends KubeObject>(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    clearTimeout(timer);
+    stopDeadline();
   }
+}
+
+/**
+ * Calls `act` after `ms`. A timer that fires late shows that this process stood still, for example because its CPU is limited, and has not
+ * read yet what the server sent: then there are `againMs` more. Returns what stops it.
+ */
+export function startDeadline(ms: number, againMs: number, act: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const arm = (delay: number): void => {
+    const due = performance.now() + delay;
+    timer = setTimeout(() => (performance.now() - due > againMs / 6 ? arm(againMs) : act()), delay);
+  };
+  arm(ms);
+  return () => clearTimeout(timer);
 }
 
 function watchPath(resource: Resource, options: WatchOptions): string {

@@ -82,7 +82,7 @@ export function validateSkill(name: string, parameters: Record<string, unknown>)
     ...problems,
     ...rest
       .filter((issue) => issue.code === 'unrecognized_keys' || !holdsReference(valueAt(parameters, issue)))
-      .map((issue) => sentence(issue, parameters)),
+      .map((issue) => sentence(issue, parameters, parametersOf(skill))),
   ];
 }
 
@@ -103,15 +103,23 @@ function checked<Parameters>(definition: SkillDefinition<Parameters>): Skill {
     execute: async (parameters, context, credential) => {
       const result = definition.parameters.safeParse(parameters);
       if (!result.success) {
-        throw new StepError('InvalidParameters', describe(result.error, parameters));
+        throw new StepError(
+          'InvalidParameters',
+          describe(result.error, parameters, parametersOf(definition)),
+        );
       }
       return definition.execute(result.data, context, credential);
     },
   };
 }
 
-function describe(error: z.ZodError, parameters: unknown): string {
-  return error.issues.map((issue) => sentence(issue, parameters)).join('; ');
+/** The names of all its parameters. */
+function parametersOf({ parameters }: { parameters: z.ZodType }): string[] {
+  return parameters instanceof z.ZodObject ? Object.keys(parameters.shape) : [];
+}
+
+function describe(error: z.ZodError, parameters: unknown, known: readonly string[]): string {
+  return error.issues.map((issue) => sentence(issue, parameters, known)).join('; ');
 }
 
 /** The value that an issue is about, or the text that it was made from. */
@@ -120,6 +128,17 @@ function valueAt(parameters: unknown, issue: z.core.$ZodIssue): unknown {
     (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : value),
     parameters,
   );
+}
+
+/** The path as far as it is written: a text may stand for a list of one. */
+function writtenPath(path: readonly PropertyKey[], parameters: unknown): PropertyKey[] {
+  let value = parameters;
+  const end = path.findIndex((key) => {
+    if (typeof value !== 'object' || value === null) return true;
+    value = Reflect.get(value, key);
+    return false;
+  });
+  return end === -1 ? [...path] : path.slice(0, end);
 }
 
 function holdsReference(value: unknown): boolean {
@@ -131,9 +150,12 @@ function holdsReference(value: unknown): boolean {
   }
 }
 
-function sentence(issue: z.core.$ZodIssue, parameters: unknown): string {
-  if (issue.code === 'unrecognized_keys') return `there is no parameter named ${issue.keys.join(', ')}`;
-  const path = z.core.toDotPath(issue.path);
+function sentence(issue: z.core.$ZodIssue, parameters: unknown, known: readonly string[]): string {
+  if (issue.code === 'unrecognized_keys') {
+    const there = issue.path.length === 0 && known.length > 0 ? `; there are ${known.join(', ')}` : '';
+    return `there is no parameter named ${issue.keys.join(', ')}${there}`;
+  }
+  const path = z.core.toDotPath(writtenPath(issue.path, parameters));
   const isMissing = issue.code === 'invalid_type' && valueAt(parameters, issue) === undefined;
   return `${path || 'parameters'}: ${isMissing ? 'is missing' : issue.message}`;
 }

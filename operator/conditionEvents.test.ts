@@ -4,7 +4,7 @@ import { setCondition } from '../kube/conditions.ts';
 import type { Condition, ConditionStatus } from '../kube/resource.ts';
 import { occurrencesOf, recordConditions } from './conditionEvents.ts';
 
-type Said = [type: 'Ready' | 'Valid', status: ConditionStatus, reason: Reason];
+type Said = [type: 'Ready' | 'Valid' | 'Active', status: ConditionStatus, reason: Reason];
 
 const listOf = (...said: Said[]) =>
   said.reduce<readonly Condition[]>(
@@ -19,6 +19,7 @@ const SERVING: Said = ['Ready', 'True', 'Serving'];
 const MISSING: Said = ['Ready', 'False', 'CredentialMissing'];
 const STARTING: Said = ['Ready', 'False', 'PoolStarting'];
 const VALID: Said = ['Valid', 'True', 'Accepted'];
+const FULL: Said[] = [['Active', 'False', 'ProjectFull']];
 const INVALID: Said[] = [
   ['Valid', 'False', 'UnknownSkill'],
   ['Ready', 'False', 'UnknownSkill'],
@@ -36,6 +37,9 @@ test.each<[sentence: string, before: Said[], after: Said[], told: string[]]>([
   ['is being checked', [SERVING], [['Ready', 'Unknown', 'CredentialNotReady']], []],
   ['is suspended', [SERVING], [['Ready', 'True', 'Suspended']], ['Normal Suspended']],
   ['is invalid', [PENDING], INVALID, ['Warning UnknownSkill']],
+  ['is in a project that has become full', [['Active', 'True', 'Serving']], FULL, ['Warning ProjectFull']],
+  ['is in a project that is full still', FULL, FULL, []],
+  ['is in a project that has room again', FULL, [['Active', 'True', 'Serving']], []],
   ['is valid again', INVALID, [VALID, SERVING], ['Normal Accepted', 'Normal Serving']],
 ])('the Events of an object that %s', (_sentence, before, after, expected) => {
   expect(told(before, after)).toEqual(expected);

@@ -1,4 +1,4 @@
-/** Events about the conditions `Ready` and `Valid` of a workflow or credential, for `kubectl describe`. */
+/** Events about the conditions `Ready` and `Valid` of an object, and about an `Active` workflow of a full project, for `kubectl describe`. */
 import type { ConditionType, Reason } from '../api/conditions.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { Occurrence, Recorder } from '../kube/events.ts';
@@ -11,6 +11,8 @@ const PASSING: ReadonlySet<string> = new Set<Reason>(['Pending', 'PoolStarting',
 
 /** Reported by the token renewal, which has more detail. */
 const REPORTED_BY_RENEWAL: ReadonlySet<string> = new Set<Reason>(['NotConnected', 'Expiring', 'Expired']);
+
+const FULL = 'ProjectFull' satisfies Reason;
 
 type Judged = KubeObject & { spec: object };
 
@@ -28,13 +30,16 @@ export function recordConditions(
 
 /**
  * What there is to tell: that a condition has become True, that it has become False, and another reason for either. A condition that
- * is Unknown tells nothing, and a problem of `Valid` is told once and not again as that of `Ready`.
+ * is Unknown tells nothing, a full project is told when it has become full, and a problem of `Valid` is told once and not again as that of `Ready`.
  */
 export function occurrencesOf(before: readonly Condition[], after: readonly Condition[]): Occurrence[] {
   const told = TYPES.flatMap((type) => {
     const [old, current] = [before, after].map((list) => findCondition(list, type));
     return current && isNews(old, current) ? [occurrenceOf(current)] : [];
   });
+  const [old, current] = [before, after].map((list) => findCondition(list, 'Active'));
+  if (current?.reason === FULL && old?.reason !== FULL)
+    told.push({ ...occurrenceOf(current), type: 'Warning' });
   return told.filter(({ reason }, at) => told.findIndex((other) => other.reason === reason) === at);
 }
 

@@ -9,9 +9,11 @@ import type { BotHolders } from './bots/holders.ts';
 import type { Connections } from './oauth/connections.ts';
 import type { GatewayView } from './gateways/view.ts';
 import type { PoolRefusal } from './project/readiness.ts';
+import type { PodProblem } from './project/rollout.ts';
 import type { AppliedSettings } from './project/settingsStatus.ts';
 import type { Registrations } from './registration/registrations.ts';
 import type { Refusal } from './schedule/refused.ts';
+import type { FullProjects } from './store/fullProjects.ts';
 import type { ProjectStore } from './store/projects.ts';
 import type { WebhookSecrets } from './webhooks/material.ts';
 import type { World } from './world.ts';
@@ -36,8 +38,12 @@ export type OperatorContext = {
   refusedPolls: Map<string, Refusal>;
   /** By namespace: the Secrets that the runners' Role names, as it was applied last by this process. */
   grantedSecrets: Map<string, readonly string[]>;
+  /** By namespace: why a pod of a runner pool that has not rolled out is not ready. */
+  podProblems: Map<string, PodProblem>;
   /** By namespace: with which ProjectSettings the runner pool was applied last. */
   appliedSettings: Map<string, AppliedSettings>;
+  /** Which projects have filled their share of the run store. */
+  fullProjects: FullProjects;
   config: OperatorConfig;
   log: Log;
   /** Who did what, as far as objects say it. */

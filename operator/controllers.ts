@@ -21,6 +21,7 @@ import { createPollReconciler } from './poll/status.ts';
 import { POLL } from './project/names.ts';
 import { changesPool, hasRunner } from './project/readiness.ts';
 import { createProjectReconciler } from './project/reconcile.ts';
+import { changesRollout } from './project/rollout.ts';
 import { reconcileSettings } from './project/settingsStatus.ts';
 import { isMarked } from './registration/mark.ts';
 import { createRegistrationReconciler, isTelegram } from './registration/registrations.ts';
@@ -43,6 +44,8 @@ export type Controllers = {
   run(signal: AbortSignal): Promise<void>;
   /** Looks at every project again: the run store is back, and may have lost something. */
   recheckProjects(): void;
+  /** Reconciles every workflow of the namespace. */
+  wakeNamespace(namespace: string): void;
 };
 
 /** One for each controller, with how many reconciles it may have under way. */
@@ -82,7 +85,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       queue: queues.project,
       reconcile: createProjectReconciler(context, { onLost, onRights, onSettings }),
     },
-    { name: 'settings', queue: queues.settings, reconcile: (key) => reconcileSettings(context, key) },
+    { name: 'settings', queue: queues.settings, reconcile: (key) => reconcileSettings(context, events, key) },
     {
       name: 'credential',
       queue: queues.credential,
@@ -141,6 +144,7 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
       ]);
     },
     recheckProjects: wakers.recheckProjects,
+    wakeNamespace: wakers.wakeNamespace,
   };
 }
 
@@ -149,7 +153,7 @@ function createWakers(
   { world, store, log }: OperatorContext,
   queues: Record<'workflow' | 'project' | 'settings' | 'credential' | 'registration' | 'run', Queue>,
 ) {
-  const wakeAll = (namespace: string): void => {
+  const wakeNamespace = (namespace: string): void => {
     for (const { metadata } of world.workflows.list(namespace)) queues.workflow.add(objectKey(metadata));
   };
   const wakeOpenRuns = (namespace?: string): void => {
@@ -165,15 +169,16 @@ function createWakers(
         queues.workflow.add(objectKey(metadata));
     },
     wakeProject,
+    wakeNamespace,
     wakeOpenRuns,
     recheckProjects,
     onLost: (namespace: string): void => {
       log.warn({ namespace }, 'the run store lost the data of a project, putting it back');
-      wakeAll(namespace);
+      wakeNamespace(namespace);
       wakeOpenRuns(namespace);
     },
     onRights: (namespace: string): void => {
-      wakeAll(namespace);
+      wakeNamespace(namespace);
       for (const credential of world.credentials.list(namespace)) {
         queues.credential.add(objectKey(credential.metadata));
         if (isTelegram(credential)) queues.registration.add(objectKey(credential.metadata));
@@ -311,8 +316,10 @@ function wakeSettings(
 ): void {
   watchInto(world.settings, settings, ifSpecChanged(ownKey));
   watchInto(world.settings, project, ifSpecChanged(projectKey));
-  watchInto(world.deployments, settings, ({ metadata }, { type }) =>
-    type === 'updated' ? [] : world.settings.list(metadata.namespace).map(keyOf),
+  watchInto(world.deployments, settings, ({ metadata }, change) =>
+    change.type !== 'updated' || changesRollout(change.old, change.object)
+      ? world.settings.list(metadata.namespace).map(keyOf)
+      : [],
   );
   const workflowKeys: ToKeys = ({ metadata }) => world.workflows.list(metadata.namespace).map(keyOf);
   for (const queue of [workflow, history]) watchInto(world.settings, queue, ifSpecChanged(workflowKeys));

@@ -22,6 +22,7 @@ import { serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
 import { maintainAclUsers } from './store/aclUsers.ts';
+import { createFullProjects } from './store/fullProjects.ts';
 import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './store/source.ts';
@@ -103,6 +104,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       refusedPools,
       refusedPolls,
       grantedSecrets,
+      podProblems: new Map(),
+      fullProjects: createFullProjects(clock),
       appliedSettings: new Map(),
     };
     const context: OperatorContext = { ...parts, config, log, audit, clock };
@@ -111,9 +114,10 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       metrics.leading(true);
       // Made only now: the queues of a replica that stands by would fill for nothing.
       controllers = createControllers(context, metrics);
+      const onFull = (namespace: string): void => controllers?.wakeNamespace(namespace);
       await Promise.all([
         controllers.run(signal),
-        keepStore(context, metrics, signal),
+        keepStore(context, { metrics, onFull }, signal),
         maintainAclUsers(context, namespace, signal),
         keepCodes({ conn, connections, log, clock }, signal),
       ]);

@@ -17,6 +17,7 @@ const read = (line: string) => JSON.parse(line) as Record<string, unknown>;
 
 test('a line says when, which program, who, from where, what, the result and the request', () => {
   expect(read(auditLine(SOURCE, AT, ENTRY))).toEqual({
+    level: 'info',
     time: '2026-01-02T03:04:05.678Z',
     name: 'windlass.audit',
     program: 'gateway',
@@ -32,8 +33,17 @@ test('a line says when, which program, who, from where, what, the result and the
   });
 });
 
+test.each([
+  ['allowed', 'info'],
+  ['denied', 'warn'],
+  ['failed', 'warn'],
+] as const)('a line about what was %s has the level %s', (result, level) => {
+  expect(read(auditLine(SOURCE, AT, { ...ENTRY, result })).level).toBe(level);
+});
+
 test('what is not known is left out', () => {
   expect(Object.keys(read(auditLine(SOURCE, AT, { event: 'object.read', result: 'denied' })))).toEqual([
+    'level',
     'time',
     'name',
     'program',

@@ -61,6 +61,7 @@ export function auditLine(source: AuditSource, at: Date, entry: AuditEntry): str
   const definition: { verb: string; kind?: string } = AUDIT_EVENTS[event];
   const { kind = definition.kind, namespace, name, uid } = object ?? {};
   return printable({
+    level: result === 'allowed' ? 'info' : 'warn',
     time: at.toISOString(),
     name: AUDIT_LOGGER,
     program: source.program,

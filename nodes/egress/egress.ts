@@ -46,9 +46,12 @@ export function createEgress(rules: EgressRules, lookup: Lookup = everyAddress):
   };
 }
 
+/** Names of Services, which lead to addresses inside the cluster. */
+const OF_SERVICE = /\.svc(\.cluster\.local)?$/;
+
 /**
- * Why nobody may connect to a URL whose host is an address, or this very machine; undefined where it is
- * admitted, and for names, which are known when they are resolved.
+ * Why nobody may connect to a URL whose host is an address, a Service of the cluster, or this very machine.
+ * Undefined where it is admitted, and for other names, whose addresses are known when they are resolved.
  */
 export function literalProblem({ hostname, port, protocol }: URL, rules: EgressRules): string | undefined {
   const host = hostname.replaceAll(/[[\]]/g, '');
@@ -57,8 +60,20 @@ export function literalProblem({ hostname, port, protocol }: URL, rules: EgressR
   const isLocal = name === 'localhost' || name.endsWith('.localhost');
   const literal = parseAddress(isLocal ? '127.0.0.1' : host);
   const isNamed = rules.allow.some((rule) => 'host' in rule && rule.host === name && rule.port === at);
-  const problem = literal && !isNamed ? problemOf(literal, at, rules) : undefined;
+  if (isNamed) return undefined;
+  if (OF_SERVICE.test(name) && !mayAdmitService(rules, at))
+    return forbidden(host, 'is', 'a Service of the cluster').message;
+  const problem = literal && problemOf(literal, at, rules);
   return problem === undefined ? undefined : forbidden(host, isLocal ? 'leads to' : 'is', problem).message;
+}
+
+/** Whether the address of a Service may be one that is allowed: a range or an address other than loopback, at that port. */
+function mayAdmitService({ allow }: EgressRules, port: number): boolean {
+  return allow.some((rule) => {
+    if ('host' in rule) return false;
+    if ('range' in rule) return specialKind(rule.range.start) !== 'a loopback address';
+    return rule.port === port;
+  });
 }
 
 /** Whatever the system's resolver makes of the name, as every other program does. */

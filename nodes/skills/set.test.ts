@@ -148,7 +148,7 @@ test.each([
 test.each([
   ['nothing', {}, 'values: must be an expression in CEL, or an object of names and expressions'],
   ['a number', { values: 3 }, 'values: must be an expression in CEL, or an object of names and expressions'],
-  ['another parameter', { values: '1', value: 2 }, 'there is no parameter named value'],
+  ['another parameter', { values: '1', value: 2 }, 'there is no parameter named value; there are values'],
 ])('parameters with %s are refused', (_what, parameters, problem) => {
   expect(validateSkill('set', parameters)).toEqual([problem]);
 });

@@ -111,6 +111,17 @@ test('nothing is tried again without a runner, and what was found stays', () => 
   expect(decision.ask).toBeUndefined();
 });
 
+test.each(['Rejected', 'Checked'])(
+  'without the run store the result %s of a credential that no workflow names stays',
+  (reason) => {
+    const decision = decided({ isUsed: false, seen: undefined }, condition(reason));
+    expect(decision.finding).toBeUndefined();
+    expect(decision.checked).toBeUndefined();
+    const other = decided({ isUsed: false, seen: undefined }, condition(reason, 1));
+    expect(other.finding).toMatchObject({ reason: 'Unused' });
+  },
+);
+
 test('without the run store what was found stays', () => {
   expect(decided({ seen: undefined }, condition('Rejected')).finding).toBeUndefined();
   expect(decided({ seen: undefined }).finding).toMatchObject({ reason: 'StoreUnavailable' });

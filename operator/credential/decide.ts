@@ -39,7 +39,7 @@ const REFUSED = { firstMs: 20_000, mostMs: 3_600_000 };
 /** `before` is the condition as it stands, `generation` that of the spec. */
 export function decide(facts: CheckFacts, before: Condition | undefined, generation: number): Decision {
   const { key, isUsed, hasRunner, seen } = facts;
-  if (!isUsed) return ofUnused(facts);
+  if (!isUsed) return ofUnused(facts, before, generation);
   const untriedFor = (why: Finding) => ({
     ...kept(before, generation, why),
     checked: why,
@@ -62,7 +62,9 @@ export function decide(facts: CheckFacts, before: Condition | undefined, generat
  * A credential that no workflow names is ready when its Secrets are complete. The result of a check counts for a day: there is no
  * further check by itself.
  */
-function ofUnused({ key, seen }: CheckFacts): Decision {
+function ofUnused({ key, seen }: CheckFacts, before: Condition | undefined, generation: number): Decision {
+  // While the run store is unavailable the last result stays.
+  if (!seen && isResult(before, generation)) return { againMs: STORE_AWAY_MS };
   const answer = seen?.answer;
   const counts = answer?.key === key && seen !== undefined && seen.now - answer.at < DAY_MS;
   if (!counts) return { finding: unused, checked: unchecked, againMs: QUIET_MS };
@@ -165,8 +167,12 @@ export function checkedAfter(
 
 /** What was found of the same spec stays until more is known, so that a changed Secret does not make everything unready. */
 function kept(before: Condition | undefined, generation: number, otherwise: Finding): { finding?: Finding } {
-  const stays = before?.observedGeneration === generation && OF_CHECKS.has(before.reason);
-  return stays ? {} : { finding: otherwise };
+  return isResult(before, generation) ? {} : { finding: otherwise };
+}
+
+/** Whether the condition is the result of a check of the same spec. */
+function isResult(before: Condition | undefined, generation: number): boolean {
+  return before?.observedGeneration === generation && OF_CHECKS.has(before.reason);
 }
 
 function findingOf(result: CheckResult): Finding {

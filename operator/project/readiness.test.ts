@@ -1,20 +1,26 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../kube/resource.ts';
+import type { PodProblem } from './rollout.ts';
 import { changesPool, poolState, type PoolRefusal } from './readiness.ts';
 
-type Rights = { refused?: PoolRefusal; granted?: string[] };
+type Rights = { refused?: PoolRefusal; granted?: string[]; problem?: PodProblem };
 
 const poolWith = (availableReplicas: number, ...conditions: object[]) =>
-  ({ status: { availableReplicas, conditions } }) as Deployment;
+  ({
+    metadata: { name: 'windlass-runner', generation: 1 },
+    status: { availableReplicas, conditions },
+  }) as unknown as Deployment;
 
-function stateWith({ refused, granted }: Rights, ...given: [Deployment?]) {
+function stateWith({ refused, granted, problem }: Rights, ...given: [Deployment?]) {
   const [deployment] = given.length === 0 ? [poolWith(1)] : given;
-  const world = { deployments: { get: () => deployment } } as unknown as Parameters<
+  const routes = { list: () => [{}] };
+  const world = { deployments: { get: () => deployment }, routes } as unknown as Parameters<
     typeof poolState
   >[0]['world'];
   const refusedPools = new Map(refused === undefined ? [] : [['shop', refused]]);
   const grantedSecrets = new Map(granted === undefined ? [] : [['shop', granted]]);
-  return poolState({ world, refusedPools, grantedSecrets }, 'shop', ['llm', 'smtp']);
+  const podProblems = new Map(problem === undefined ? [] : [['shop', problem]]);
+  return poolState({ world, refusedPools, grantedSecrets, podProblems }, 'shop', ['llm', 'smtp']);
 }
 
 test('a pool with a pod is ready for a workflow whose Secrets its runners may read', () => {
@@ -93,15 +99,41 @@ test.each<[sentence: string, conditions: object[], state: object]>([
 
 test('an obstacle wins over rights that are on their way, and an available runner over an obstacle', () => {
   expect(stateWith({ granted: [] }, poolWith(0, refusedBy(QUOTA)))).toMatchObject({ kind: 'Blocked' });
-  expect(stateWith({}, poolWith(1, refusedBy(QUOTA)))).toEqual({ kind: 'Ready' });
+  expect(stateWith({}, poolWith(1, refusedBy(QUOTA)))).toEqual({ kind: 'Ready', newer: QUOTA });
 });
+
+const rolledOut = {
+  ...poolWith(1),
+  status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1, conditions: [] },
+} as Deployment;
 
 test.each([
   ['a runner becomes available', poolWith(0), poolWith(1), true],
   ['an obstacle appears', poolWith(0), poolWith(0, refusedBy(QUOTA)), true],
   ['another obstacle takes its place', poolWith(0, refusedBy(QUOTA)), poolWith(0, refusedBy(SECURITY)), true],
-  ['an obstacle appears beside a runner', poolWith(1), poolWith(1, refusedBy(QUOTA)), false],
+  ['an obstacle appears beside a runner', poolWith(1), poolWith(1, refusedBy(QUOTA)), true],
   ['one of two runners goes', poolWith(2), poolWith(1), false],
+  ['the last runner has its template', poolWith(1), rolledOut, true],
 ])('when %s the state of the pool changes or stays', (_sentence, before, after, isChanged) => {
   expect(changesPool(before, after)).toBe(isChanged);
+});
+
+const UNSCHEDULED = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
+
+test('a runner beside newer ones that no node takes is ready, with the words of the scheduler', () => {
+  const problem = { generation: 3, message: UNSCHEDULED, since: 0 };
+  const pool = (generation: number, ...conditions: object[]) =>
+    ({ ...poolWith(1, ...conditions), metadata: { name: 'windlass-runner', generation } }) as Deployment;
+  const late = progressing('False', 'ProgressDeadlineExceeded', 'has timed out progressing.');
+  for (const conditions of [[], [late]])
+    expect(stateWith({ problem }, pool(3, ...conditions))).toEqual({ kind: 'Ready', newer: UNSCHEDULED });
+  expect(stateWith({ problem }, pool(4))).toEqual({ kind: 'Ready' });
+});
+
+test('a namespace without a pool in which nothing has taken effect has no pool that starts', () => {
+  const none = { list: () => [], get: () => undefined };
+  const world = { deployments: none, routes: none, workflows: none, runs: none, credentials: none };
+  const empty = { refusedPools: new Map(), grantedSecrets: new Map(), podProblems: new Map() };
+  const context = { world, ...empty } as unknown as Parameters<typeof poolState>[0];
+  expect(poolState(context, 'shop', [])).toEqual({ kind: 'Absent' });
 });

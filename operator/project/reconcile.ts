@@ -41,11 +41,14 @@ import {
 } from './manifests.ts';
 import { POOL } from './names.ts';
 import type { PoolRefusal } from './readiness.ts';
+import { readPodProblem } from './rollout.ts';
 import { projectConfig, settingsOf, type ProjectConfig } from './settings.ts';
 import type { AppliedSettings } from './settingsStatus.ts';
 
 const ACCOUNT_CHECK_MS = 30_000;
 const DRIFT_CHECK_MS = 300_000;
+/** While the pool has not rolled out. */
+const ROLLOUT_CHECK_MS = 10_000;
 const DRAIN_CHECK_MS = 10_000;
 
 /** What is remembered of a project between reconciles; losing it costs some writes that change nothing. */
@@ -66,7 +69,7 @@ export type ProjectReconciler = (key: Key) => Promise<Action>;
 export type ProjectEvents = {
   /** The run store has lost the data of the project in this namespace. */
   onLost: (namespace: string) => void;
-  /** The API server refuses the pool in this namespace, or does not any more; or its runners were granted other rights. */
+  /** The API server refuses the pool in this namespace, or does not any more; its runners were granted other rights, or its pods have another problem. */
   onRights: (namespace: string) => void;
   /** The pool in this namespace has other settings now, or the API server refuses it with them. */
   onSettings: (namespace: string) => void;
@@ -127,7 +130,7 @@ type Reconciled = { action: Action; refused?: string };
 
 function createPoolReconciler(
   context: OperatorContext,
-  { onLost }: ProjectEvents,
+  { onLost, onRights, onSettings }: ProjectEvents,
 ): (namespace: string) => Promise<Reconciled> {
   const memories = new Map<string, Memory>();
   /** The namespaces in which there may be objects of a pool although there is no Deployment. */
@@ -152,6 +155,7 @@ function createPoolReconciler(
       if (await isDraining(context, project)) return { action: after(DRAIN_CHECK_MS) };
       const isThere = begun.has(namespace) || (await context.world.deployments.getFresh(namespace, POOL));
       context.grantedSecrets.delete(namespace);
+      context.podProblems.delete(namespace);
       if (isThere) await removePool(context, project);
       memories.delete(namespace);
       begun.delete(namespace);
@@ -165,7 +169,10 @@ function createPoolReconciler(
     const ensured = await ensurePool(context, pool, before);
     memories.set(namespace, { ...ensured, served });
     const { refused } = ensured.deployment;
-    return { action: after(ACCOUNT_CHECK_MS), ...(refused !== undefined && { refused }) };
+    const { isComplete, isNews } = await readPodProblem(context, namespace);
+    if (isNews) for (const tell of [onRights, onSettings]) tell(namespace);
+    const action = after(isComplete ? ACCOUNT_CHECK_MS : ROLLOUT_CHECK_MS);
+    return { action, ...(refused !== undefined && { refused }) };
   };
 }
 

@@ -4,10 +4,31 @@ import type { Condition } from '../../kube/resource.ts';
 import { settingsConditions, type SettingsFacts } from './settingsStatus.ts';
 
 const now = new Date('2026-11-23T12:00:00Z');
-const applied: SettingsFacts = { generation: 2, refusals: [], hasPool: true, pool: {} };
+const applied: SettingsFacts = {
+  generation: 2,
+  refusals: [],
+  hasPool: true,
+  pool: {},
+  rollout: { kind: 'Complete' },
+};
 
 test.each<[string, Partial<SettingsFacts>, status: string, reason: string, message: string]>([
   ['in effect', {}, 'True', 'SettingsApplied', 'The settings are in effect.'],
+  ['being rolled out', { rollout: { kind: 'RollingOut' } }, 'Unknown', 'RollingOut', 'being replaced'],
+  [
+    'rolled out to nodes that are awaited',
+    { rollout: { kind: 'RollingOut', message: '0/1 nodes' } },
+    'Unknown',
+    'RollingOut',
+    'Not every runner has these settings yet. 0/1 nodes',
+  ],
+  [
+    'for nodes that do not exist',
+    { rollout: { kind: 'Blocked', reason: 'PodsNotReady', message: '0/1 nodes are available' } },
+    'False',
+    'PodsNotReady',
+    'runners from before go on: 0/1 nodes are available. Correct the settings',
+  ],
   ['not in the pool yet', { pool: undefined }, 'Unknown', 'Pending', 'does not have these settings yet'],
   [
     'of a project without workflows',

@@ -3,14 +3,18 @@ import type { Reason } from '../../api/conditions.ts';
 import type { ProjectSettings } from '../../api/kinds.ts';
 import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
 import { canonicalJson } from '../../kube/apply.ts';
-import { findCondition, removeCondition, setCondition } from '../../kube/conditions.ts';
-import { done, type Action, type Key } from '../../kube/controller.ts';
+import { ended, findCondition, removeCondition, setCondition } from '../../kube/conditions.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import type { Condition, ConditionStatus } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import { projectSettings } from '../resources.ts';
+import type { Recorder } from '../../kube/events.ts';
+import { recordConditions } from '../conditionEvents.ts';
 import { needsPool } from './gather.ts';
+import { POOL } from './names.ts';
 import type { PoolRefusal } from './readiness.ts';
-import { admit } from './settings.ts';
+import { rolloutOf, type Rollout } from './rollout.ts';
+import { admit, withSettings } from './settings.ts';
 
 /** With which settings the objects of a pool were applied last. */
 export type AppliedSettings = {
@@ -30,15 +34,21 @@ export type SettingsFacts = {
   hasPool: boolean;
   /** Of this generation of the settings; undefined: this process has not applied them yet. */
   pool: Pick<AppliedSettings, 'refused' | 'blocked'> | undefined;
+  rollout: Rollout;
 };
 
 /** What of the pool the status says, and is true until this process has applied the settings itself. */
 const OF_POOL: ReadonlySet<string> = new Set<Reason>([
   'SettingsApplied',
+  'RollingOut',
+  'PodsRefused',
+  'PodsNotReady',
   'SettingsInvalid',
   'Unauthorized',
   'PoolInvalid',
 ]);
+/** A rollout that does not progress is noticed by its age. */
+const AGAIN_MS = 30_000;
 const STALLED: ReadonlySet<string> = new Set<Reason>(['SettingsNotAdmitted', 'SettingsInvalid']);
 
 /** The conditions of the settings: `Ready`, and `Stalled` while only a change of the settings helps. Pure. */
@@ -68,7 +78,7 @@ function isKnown(
 
 type Said = { status: ConditionStatus; reason: Reason; message: string };
 
-function readiness({ refusals, hasPool, pool }: SettingsFacts): Said {
+function readiness({ refusals, hasPool, pool, rollout }: SettingsFacts): Said {
   if (pool?.blocked !== undefined) {
     const { reason, message } = pool.blocked;
     return { status: 'False', reason, message: `The settings may not be in effect. ${message}` };
@@ -87,27 +97,52 @@ function readiness({ refusals, hasPool, pool }: SettingsFacts): Said {
     return { status: 'True', reason: 'Accepted', message };
   }
   return pool
-    ? { status: 'True', reason: 'SettingsApplied', message: 'The settings are in effect.' }
+    ? rolledOut(rollout)
     : { status: 'Unknown', reason: 'Pending', message: 'The runner pool does not have these settings yet.' };
 }
 
+function rolledOut(rollout: Rollout): Said {
+  switch (rollout.kind) {
+    case 'Complete':
+      return { status: 'True', reason: 'SettingsApplied', message: 'The settings are in effect.' };
+    case 'RollingOut': {
+      const { message = 'The pods of the runners are being replaced.' } = rollout;
+      return {
+        status: 'Unknown',
+        reason: 'RollingOut',
+        message: `Not every runner has these settings yet. ${message}`,
+      };
+    }
+    case 'Blocked': {
+      const message = `Runners with these settings do not start, and runners from before go on: ${ended(rollout.message)} Correct the settings, or what the message names. Look at the pods: kubectl describe pods -l app.kubernetes.io/name=${POOL}`;
+      return { status: 'False', reason: rollout.reason, message };
+    }
+  }
+}
+
 /** Writes the status of the settings of that namespace, if it changes. */
-export async function reconcileSettings(context: OperatorContext, { namespace, name }: Key): Promise<Action> {
+export async function reconcileSettings(
+  context: OperatorContext,
+  events: Pick<Recorder, 'record'>,
+  { namespace, name }: Key,
+): Promise<Action> {
   const { world, client } = context;
   const settings = await world.settings.getFresh(namespace, name);
   if (!settings || settings.metadata.deletionTimestamp !== undefined) return done();
   const status = statusOf(context, settings);
-  if (canonicalJson(settings.status) === canonicalJson(status)) return done();
+  const again = findCondition(status.conditions, 'Ready')?.reason === 'RollingOut' ? after(AGAIN_MS) : done();
+  if (canonicalJson(settings.status) === canonicalJson(status)) return again;
   const { uid } = settings.metadata;
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
   world.settings.noteWrite(
     await client.apply(projectSettings, { metadata, status }, { subresource: 'status' }),
   );
-  return done();
+  recordConditions(events, settings, settings.status?.conditions ?? [], status.conditions);
+  return again;
 }
 
 function statusOf(
-  { world, config, clock, appliedSettings }: OperatorContext,
+  { world, config, clock, appliedSettings, podProblems }: OperatorContext,
   { metadata, spec, status }: ProjectSettings,
 ): ProjectSettingsStatus {
   const { namespace = '', uid, generation = 0 } = metadata;
@@ -118,7 +153,9 @@ function statusOf(
     refusals: admit(spec, config.PROJECT_SETTINGS_BOUNDS).refusals,
     hasPool: needsPool(world, namespace),
     pool: isCurrent ? applied : undefined,
+    rollout: rolloutOf(world.deployments.get(namespace, POOL), podProblems.get(namespace), clock.date()),
   };
   const conditions = settingsConditions(facts, status?.conditions ?? [], clock.date());
-  return { observedGeneration: generation, conditions: [...conditions] };
+  const { RUNNER_REPLICAS: replicas } = withSettings(config, spec);
+  return { observedGeneration: generation, replicas, conditions: [...conditions] };
 }

@@ -18,10 +18,16 @@ const PAUSE_MS = 20;
 const TRIM_EVERY_MS = 600_000;
 const MEASURE_EVERY_MS = 15_000;
 
+type StoreHooks = {
+  metrics: Pick<OperatorMetrics, 'store' | 'workflows'>;
+  /** The project in this namespace has filled its share of the run store, or has room again. */
+  onFull: (namespace: string) => void;
+};
+
 /** Keeps the run store until the signal is aborted. */
 export async function keepStore(
   context: OperatorContext,
-  metrics: Pick<OperatorMetrics, 'store' | 'workflows'>,
+  { metrics, onFull }: StoreHooks,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = context;
@@ -42,6 +48,7 @@ export async function keepStore(
   await Promise.all([
     repeat(QUOTA_EVERY_MS, async () => {
       const projects = await setAllQuotas();
+      context.fullProjects.seen(projects).forEach(onFull);
       if (clock.now() - trimmedAt >= TRIM_EVERY_MS) {
         trimmedAt = clock.now();
         await trimAll(context, projects);

@@ -116,6 +116,32 @@ test.each(cases)('when %s Ready is %3$s', (_sentence, facts, expected) => {
   expect(ready(facts)).toBe(expected);
 });
 
+test.each<[string, Partial<Facts>, RegExp]>([
+  ['is invalid', { violations, route: { kind: 'invalid' } }, /^No runner pool is started before a workflow/],
+  [
+    'has not taken effect',
+    { route: { kind: 'store-unavailable' } },
+    /^The runner pool is started after the spec/,
+  ],
+])('a namespace whose only workflow %s has no pool that starts', (_what, facts, message) => {
+  const list = conditionsOf({ ...good, ...facts, pool: { kind: 'Absent' } }, [], now);
+  const pool = findCondition(list, 'PoolReady');
+  expect(pool).toMatchObject({ status: 'Unknown', reason: 'PoolNotStarted' });
+  expect(pool?.message).toMatch(message);
+  expect(pool?.message).not.toContain('kubectl describe deployment');
+});
+
+test('a runner that works beside newer ones that cannot start is ready, and the condition says both', () => {
+  const list = conditionsOf({ ...good, pool: { kind: 'Ready', newer: '0/1 nodes are available' } }, [], now);
+  expect(findCondition(list, 'Ready')).toMatchObject({ status: 'True', reason: 'Serving' });
+  expect(findCondition(list, 'PoolReady')).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(
+      /^A runner is ready. Newer runners cannot start: 0\/1 nodes are available. Look/,
+    ),
+  });
+});
+
 const messageOf = (facts: Partial<Facts>, type = 'Ready') =>
   findCondition(conditionsOf({ ...good, ...facts }, [], now), type)?.message;
 
@@ -175,6 +201,30 @@ test('a schedule that is refused starts no runs, unless a CronJob is there that 
   expect(active(placed)?.status).toBe('True');
   expect(active(refused)).toMatchObject({ status: 'False', reason: 'InvalidSchedule' });
   expect(active(overQuota)).toMatchObject({ status: 'True', reason: 'QuotaExceeded' });
+});
+
+test.each([
+  [{}, 'All gateway replicas serve the current spec.'],
+  [{ active: false }, 'All gateway replicas have the current spec, by which the workflow is switched off.'],
+  [
+    { active: false, suspended: true },
+    'All gateway replicas have the current spec, by which the workflow is suspended.',
+  ],
+])('Routed of a workflow with %j says what the gateway does with it', (facts, message) => {
+  expect(messageOf(facts, 'Routed')).toBe(message);
+});
+
+test.each<[sentence: string, facts: Partial<Facts>, active: string]>([
+  ['has filled its share of the run store', { full: 'quota' }, 'False/ProjectFull'],
+  ['has filled its share of keys', { full: 'keys' }, 'True/ProjectFull'],
+  ['is full, beside a bot of another workflow', { full: 'quota', unserved: taken }, 'False/BotTaken'],
+  ['is full, of a workflow that is switched off', { full: 'quota', active: false }, 'False/Inactive'],
+  ['has room', {}, 'True/Serving'],
+])('Active in a project that %s', (_sentence, facts, expected) => {
+  const list = conditionsOf({ ...good, ...facts }, [], now);
+  const { status, reason } = findCondition(list, 'Active') ?? {};
+  expect(`${status}/${reason}`).toBe(expected);
+  expect(findCondition(list, 'Stalled') !== undefined).toBe('unserved' in facts);
 });
 
 test('a mended workflow is not Stalled any more', () => {

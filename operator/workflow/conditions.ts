@@ -1,6 +1,6 @@
 /** The conditions of a workflow, as a pure function of what was found. `Ready` is computed from the others. */
 import { DEPENDENTS, type Reason } from '../../api/conditions.ts';
-import { setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
+import { ended, setCondition, summarize, type ConditionUpdate } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { Unserved } from '../bots/take.ts';
 import type { Routing } from '../gateways/view.ts';
@@ -9,6 +9,7 @@ import type { PoolState } from '../project/readiness.ts';
 import type { Violation } from './checks/check.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import type { ScheduleFacts } from '../schedule/keep.ts';
+import type { FullLimit } from '../store/fullProjects.ts';
 import type { CredentialProblem } from './credentials.ts';
 
 /** What happened to the route. */
@@ -40,6 +41,8 @@ export type Facts = {
   unverifiable?: KeyProblem;
   /** Why the messages of the bot start no runs. */
   unserved?: Unserved;
+  /** The limit of the run store that the project has reached, so that events are refused. */
+  full?: FullLimit;
   pool: PoolState;
   /** Of an active workflow that starts by the clock. */
   schedule?: ScheduleFacts;
@@ -55,6 +58,7 @@ type Update = Omit<ConditionUpdate, 'observedGeneration' | 'reason'> & { reason:
 const SHOWN = 10;
 const INACTIVE =
   'The workflow is switched off, and no gateway serves it. Set spec.active to true to activate it.';
+const DESCRIBE_PODS = 'kubectl describe pods -l app.kubernetes.io/name=windlass-runner';
 const SUSPENDED = 'every run is refused, also test runs, and runs that wait are held back.';
 const RESUME = 'Set spec.suspend to false to resume it.';
 
@@ -105,11 +109,6 @@ function suspension({ waitingRuns }: Facts): string {
   return `suspended: ${SUSPENDED} ${runs} when it is resumed. ${RESUME}`;
 }
 
-/** The text as a sentence, so that another one may follow. */
-function ended(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
 function valid({ violations, notes }: Facts): Update {
   const [first] = violations;
   if (!first) {
@@ -148,11 +147,13 @@ function credentialsOf({
   return unverifiable === undefined ? [...credentials] : [{ ...unverifiable, isKnown: true }, ...credentials];
 }
 
-function poolReady({ pool }: Facts): Update {
+function poolReady({ pool, violations }: Facts): Update {
   const type = 'PoolReady';
   switch (pool.kind) {
     case 'Ready':
-      return { type, status: 'True', reason: 'PoolReady', message: 'A runner is ready.' };
+      return { type, status: 'True', reason: 'PoolReady', message: readyMessage(pool.newer) };
+    case 'Absent':
+      return { type, ...notStarted(violations.length > 0) };
     case 'Refused':
       return { type, status: 'False', reason: pool.reason, message: pool.message };
     case 'Blocked':
@@ -165,12 +166,24 @@ function poolReady({ pool }: Facts): Update {
   }
 }
 
+function readyMessage(newer: string | undefined): string {
+  if (newer === undefined) return 'A runner is ready.';
+  return `A runner is ready. Newer runners cannot start: ${ended(newer)} Look at them: ${DESCRIBE_PODS}`;
+}
+
+function notStarted(isInvalid: boolean): Pick<Update, 'status' | 'reason' | 'message'> {
+  const message = isInvalid
+    ? 'No runner pool is started before a workflow of this namespace is valid. Correct the spec: see the condition Valid.'
+    : 'The runner pool is started after the spec has taken effect: see the condition Routed.';
+  return { status: 'Unknown', reason: 'PoolNotStarted', message };
+}
+
 type Blocked = Extract<PoolState, { kind: 'Blocked' }>;
 
 function blockedMessage({ reason, message }: Blocked): string {
   return reason === 'PodsRefused'
     ? `The pods of the runners are refused: ${ended(message)} Change the ResourceQuota, LimitRange or policy that is named, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`
-    : `The pods of the runners do not become ready: ${ended(message)} Look at them: kubectl describe pods -l app.kubernetes.io/name=windlass-runner`;
+    : `The pods of the runners do not become ready: ${ended(message)} Look at them: ${DESCRIBE_PODS}`;
 }
 
 /** Why no run can be executed, for as long as somebody does nothing about it. */
@@ -202,8 +215,9 @@ function untilThen(cronJob: string): string {
   return `CronJob ${cronJob} starts runs as it did before.`;
 }
 
-function routed({ route, unserved }: Facts): Update {
+function routed(facts: Facts): Update {
   const type = 'Routed';
+  const { route, unserved } = facts;
   if (unserved?.reason === 'BotTaken') return { type, status: 'False', ...unserved };
   switch (route.kind) {
     case 'invalid':
@@ -218,7 +232,7 @@ function routed({ route, unserved }: Facts): Update {
     case 'name-taken':
       return { type, status: 'False', reason: 'RevisionNameTaken', message: route.message };
     case 'applied':
-      return routedBy(route.routing);
+      return routedBy(route.routing, facts);
   }
 }
 
@@ -227,7 +241,7 @@ function keptMessage(keeps: string | undefined): string {
   return `Revision ${keeps}, which was valid, stays in effect until the spec is valid.`;
 }
 
-function routedBy(routing: Routing): Update {
+function routedBy(routing: Routing, { active, suspended }: Facts): Update {
   const type = 'Routed';
   switch (routing.kind) {
     case 'NoGateway': {
@@ -239,13 +253,13 @@ function routedBy(routing: Routing): Update {
       const message = `Not served as the spec says yet by ${routing.replicas.slice(0, SHOWN).join(', ')}.`;
       return { type, status: 'False', reason: 'WaitingForReplicas', message };
     }
-    case 'Served':
-      return {
-        type,
-        status: 'True',
-        reason: 'Routed',
-        message: 'All gateway replicas serve the current spec.',
-      };
+    case 'Served': {
+      const state = suspended ? 'suspended' : 'switched off';
+      const message = active
+        ? 'All gateway replicas serve the current spec.'
+        : `All gateway replicas have the current spec, by which the workflow is ${state}.`;
+      return { type, status: 'True', reason: 'Routed', message };
+    }
   }
 }
 
@@ -272,7 +286,14 @@ function active(facts: Facts): Update {
     if (cronJob === undefined) return { type, status: 'False', reason, message: 'No CronJob starts runs.' };
     return { type, status: 'True', reason, message: untilThen(cronJob) };
   }
+  if (facts.full !== undefined) return fullOf(facts.full);
   if (serves) return { type, status: 'True', reason: 'Serving', message: 'Events start runs.' };
+  return notServed(facts);
+}
+
+/** Of an active workflow whose spec is not in effect. */
+function notServed({ route, violations }: Facts): Update {
+  const type = 'Active';
   const keeps = route.kind === 'invalid' ? route.keeps : undefined;
   if (keeps !== undefined)
     return {
@@ -281,13 +302,32 @@ function active(facts: Facts): Update {
       reason: 'InvalidSpec',
       message: `Events start runs of revision ${keeps}.`,
     };
-  const [violation] = facts.violations;
+  const [violation] = violations;
   if (route.kind === 'invalid' && violation !== undefined) {
     const message = `No event starts a run while the spec is invalid. ${violation.message}`;
     return { type, status: 'False', reason: violation.reason, message };
   }
   const message = 'The spec is not in effect everywhere yet: see the condition Routed.';
   return { type, status: 'False', reason: 'Pending', message };
+}
+
+function fullOf(limit: FullLimit): Update {
+  const type = 'Active';
+  const remedy =
+    'or ask whoever installed Windlass for more memory of the run store (docs/run-store.md, "Memory").';
+  return limit === 'quota'
+    ? {
+        type,
+        status: 'False',
+        reason: 'ProjectFull',
+        message: `The runs of this namespace fill its share of the run store, so that events are refused (webhooks answer 503) until runs end. Cancel runs that wait, ${remedy}`,
+      }
+    : {
+        type,
+        status: 'True',
+        reason: 'ProjectFull',
+        message: `The dedupe keys of this namespace fill their share of the run store, so that events with a key are refused (webhooks answer 503) until keys expire. Send fewer events with a key, ${remedy}`,
+      };
 }
 
 /**

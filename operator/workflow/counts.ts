@@ -163,9 +163,9 @@ export function totalsOf({ live, test }: { live: Counts; test: Counts }, before?
 function endedOf(
   { succeeded, failed, cancelled, lastAcceptedAt }: Counts,
   lastBefore: string | undefined,
-): { succeeded: number; failed: number; last?: string } {
+): { succeeded: number; failed: number; cancelled: number; last?: string } {
   const last = lastAcceptedAt === undefined ? lastBefore : new Date(lastAcceptedAt).toISOString();
-  return { succeeded, failed: failed + cancelled, ...(last !== undefined && { last }) };
+  return { succeeded, failed, cancelled, ...(last !== undefined && { last }) };
 }
 
 async function writeTotals(

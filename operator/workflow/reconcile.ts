@@ -64,7 +64,7 @@ import { limitsOf } from './limits.ts';
 import { credentialRefs } from './references.ts';
 import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
-import { openUrl, statusOf, writeStatus } from './status.ts';
+import { openUrl, shownUrl, statusOf, writeStatus } from './status.ts';
 import { switchOff } from './switchOff.ts';
 import { validate } from './validate.ts';
 import { authPolicyOf } from './checks/auth.ts';
@@ -326,6 +326,7 @@ async function reportStatus(
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const refs = credentialRefs(workflow.spec);
+  const full = context.fullProjects.limitOf(namespace);
   const facts: Facts = {
     generation,
     active: isEnabled(workflow.spec),
@@ -337,6 +338,7 @@ async function reportStatus(
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
+    ...(full !== undefined && { full }),
     pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),
     ...(schedule && { schedule }),
     ...(health && { poll: health }),
@@ -344,14 +346,13 @@ async function reportStatus(
     serving: servingOf(workflow, url),
   };
   const conditions = conditionsOf(facts, workflow.status?.conditions ?? [], clock.date());
-  const isServed = routing?.kind === 'Served';
+  const inEffect = routeInEffect(context, workflow, spec);
   const times = timesOf(context, workflow, schedule);
   const parts = {
     conditions,
     route: spec,
-    access: accessOf(workflow.spec, routeInEffect(context, workflow, spec)),
-    isServed,
-    publicUrl: config.PUBLIC_URL,
+    access: accessOf(workflow.spec, inEffect),
+    url: shownUrl(openUrl(config.PUBLIC_URL, workflow.metadata, inEffect), routing, workflow.status?.url),
     ...(times && { schedule: times }),
   };
   await writeStatus(context, workflow, statusOf(workflow, parts));

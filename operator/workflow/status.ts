@@ -7,6 +7,7 @@ import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.t
 import { canonicalJson } from '../../kube/apply.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
+import type { Routing } from '../gateways/view.ts';
 import { workflows } from '../resources.ts';
 
 /** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
@@ -19,9 +20,8 @@ export type StatusParts = {
   route: RouteSpec | undefined;
   /** Who may call the webhook, if there is one. */
   access: string | undefined;
-  /** Whether every gateway replica serves that route. */
-  isServed: boolean;
-  publicUrl: string;
+  /** Where the webhook or bot answers. */
+  url: string | undefined;
   /** When it fired last, and fires next. */
   schedule?: WorkflowStatus['schedule'];
 };
@@ -38,13 +38,25 @@ export function openUrl(
   return webhook && `${publicUrl}/webhook/${workflowId(namespace, name)}/${webhook.path}`;
 }
 
+/**
+ * The URL that the status shows: `url` while every gateway replica serves its route. While `routing` is unknown, for example because the
+ * run store is unavailable, a URL that was shown stays as long as the route in effect opens it.
+ */
+export function shownUrl(
+  url: string | undefined,
+  routing: Routing | undefined,
+  before: string | undefined,
+): string | undefined {
+  const isShown = routing === undefined ? url === before : routing.kind === 'Served';
+  return isShown ? url : undefined;
+}
+
 /** The status that the workflow should have. */
 export function statusOf(workflow: Workflow, parts: StatusParts): Written {
   const { namespace = '', name, generation = 0 } = workflow.metadata;
   const id = workflowId(namespace, name);
-  const url = parts.isServed ? openUrl(parts.publicUrl, workflow.metadata, parts.route) : undefined;
   const trigger = workflow.spec.nodes.map(kindOf).find(isTriggerKind);
-  const { access } = parts;
+  const { access, url } = parts;
   return {
     id,
     ...(url !== undefined && { url }),

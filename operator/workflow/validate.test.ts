@@ -281,6 +281,18 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /::1 is a loopback address/,
   ],
   [
+    'a request to a Service of the cluster',
+    spec([webhook, call('http://redis.windlass-system.svc:6379/x')]),
+    'AddressForbidden',
+    /redis\.windlass-system\.svc is a Service of the cluster, .* add it to runner\.egress\.allow/,
+  ],
+  [
+    'a request to a Service of the cluster by its full name',
+    spec([webhook, call('http://redis.windlass-system.svc.cluster.local./x')]),
+    'AddressForbidden',
+    /is a Service of the cluster/,
+  ],
+  [
     'a condition that cannot be parsed',
     spec([webhook, mail(good)], [{ from: 'trigger', to: 'mail', when: 'nodes.trigger.data_content >' }]),
     'InvalidExpression',
@@ -328,7 +340,7 @@ test.each<[sentence: string, spec: WorkflowSpec]>([
       ],
     ),
   ],
-  ['a host that only a name server knows', spec([webhook, call('http://orders.shop.svc:8080/')])],
+  ['a host that only a name server knows', spec([webhook, call('http://orders.example.com:8080/')])],
   ['an address of the Internet', spec([webhook, call('https://1.1.1.1/dns-query')])],
   ['a host that a reference gives', spec([webhook, call("http://{{ $('trigger').data_content.host }}/")])],
 ])('%s is valid', (_sentence, spec) => {
@@ -343,6 +355,20 @@ test('an address that the installation admits is valid, and one that it denies i
   expect(problems('http://localhost:11434/v1')).toEqual([]);
   expect(problems('http://localhost:11435/v1')).toEqual(['AddressForbidden']);
   expect(problems('https://1.1.1.1/')).toEqual(['AddressForbidden']);
+});
+
+test.each<[allow: string[], url: string, isAdmitted: boolean]>([
+  [['model.models.svc:8080'], 'http://model.models.svc:8080/v1', true],
+  [['model.models.svc:8080'], 'http://model.models.svc:8081/v1', false],
+  // The Service may have an address in it.
+  [['10.0.0.0/8'], 'http://model.models.svc/v1', true],
+  [['10.1.2.3:80'], 'http://model.models.svc/v1', true],
+  [['10.1.2.3:81'], 'http://model.models.svc/v1', false],
+  [['127.0.0.0/8'], 'http://model.models.svc/v1', false],
+  [[], 'https://svc.example.com/v1', true],
+])('with %j allowed a step that calls %s is valid: %s', (allow, url, isAdmitted) => {
+  const egress = parseEgressRules(allow, []);
+  expect(validate(spec([webhook, call(url)]), { egress }).length === 0).toBe(isAdmitted);
 });
 
 test.each(invalid)(

@@ -68,7 +68,9 @@ async function main(names: string[]): Promise<number> {
   try {
     for (const tree of trees) await copyTree(tree);
     const wrong: string[] = [];
-    const sound = await progress.step('the tests without any mutant', () => verdicts(trees[0] ?? folder, mutants));
+    const sound = await progress.step('the tests without any mutant', () =>
+      verdicts(trees[0] ?? folder, mutants),
+    );
     mutants.forEach(({ name, test }, index) => {
       if (sound[index] !== 'passed') wrong.push(`${name}: without it "${test}" is ${sound[index]}`);
     });

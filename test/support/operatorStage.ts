@@ -288,9 +288,13 @@ function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined
   pools.onChange(({ type, object }) => {
     const project = projectOf(object);
     if (project !== undefined) answers?.serve(project);
-    if (type === 'deleted' || object.status?.availableReplicas === 1) return;
-    const { namespace = '', name } = object.metadata;
-    const status = { replicas: 1, readyReplicas: 1, availableReplicas: 1 };
+    const { namespace = '', name, generation = 0 } = object.metadata;
+    const replicas = object.spec?.replicas ?? 1;
+    const { observedGeneration, availableReplicas } = object.status ?? {};
+    const isUpToDate = observedGeneration === generation && availableReplicas === replicas;
+    if (type === 'deleted' || isUpToDate) return;
+    const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas };
+    const status = { observedGeneration: generation, ...counts, availableReplicas: replicas };
     const patch = () =>
       client.patch(deployments, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
     // Again where the machine was too slow, unless the pool is gone: nothing else would come to make it ready.

@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { validate } from '../../operator/workflow/validate.ts';
+import { parseEgressRules } from '../../nodes/egress/rules.ts';
+import { demoHosts } from '../support/install.ts';
 import { EXAMPLES, exampleNamed } from '../demo/examples.ts';
 
 const folder = join(import.meta.dirname, '../../examples');
@@ -16,7 +18,8 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', (name) =>
     ),
   );
   const [workflow] = objects.filter(({ kind }) => kind === 'Workflow');
-  expect(workflow && validate(workflow.spec)).toEqual([]);
+  const egress = parseEgressRules(demoHosts, []);
+  expect(workflow && validate(workflow.spec, { egress })).toEqual([]);
 });
 
 test('the demo shows each example, and of a name that is none it says which there are', () => {

@@ -56,6 +56,10 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [create]
+# Why runners do not start, in the scheduler's words.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list]
 # What people see in `kubectl describe`.
 - apiGroups: [events.k8s.io]
   resources: [events]

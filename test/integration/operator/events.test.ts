@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { events, secrets } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
+import { keysOf } from '../../../runs/keys.ts';
 import { kubectl } from '../../support/kubectl.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntilPasses } from '../../support/poll.ts';
@@ -117,4 +118,21 @@ test('five hundred failed runs of a workflow cost one Event', async () => {
   expect(failed.map(({ type, regarding }) => `${type} ${regarding?.kind}/${regarding?.name}`)).toEqual([
     'Warning Workflow/orders',
   ]);
+});
+
+test('a project that fills its share of the run store is named by its active workflows, with one Event each', async () => {
+  const { namespace, uid } = await stage.createProject();
+  const nodes = [{ id: 'trigger', webhook: { path: 'orders' } }];
+  for (const [name, active] of Object.entries({ orders: true, returns: false }))
+    await stage.client.create(workflows, { metadata: { namespace, name }, spec: { active, nodes } });
+  await stage.waitFor(namespace, 'orders', READY);
+  await stage.redisCommand('hset', keysOf(uid).meta, 'bytes', String(2 ** 40));
+  const full = { type: 'Active', status: 'False', reason: 'ProjectFull' };
+  await stage.waitFor(namespace, 'orders', full, 30_000);
+  await pollUntilPasses(
+    'the Event of the active workflow',
+    async () => expect(await told(namespace, 'Workflow', 'orders')).toContain('Warning ProjectFull'),
+    SOON,
+  );
+  expect(await told(namespace, 'Workflow', 'returns')).not.toContain('Warning ProjectFull');
 });

@@ -1,9 +1,9 @@
 /** A runner pool that cannot start is named by the workflows that need it. The Deployment's status is what its controller writes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
-import { deployments } from '../../../kube/resource.ts';
-import { POOL } from '../../../operator/project/names.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { deployments, events, pods } from '../../../kube/resource.ts';
+import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
+import { projectSettings, workflows } from '../../../operator/resources.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 
@@ -45,6 +45,95 @@ test('a quota that keeps runners away is named by the workflow, which is Active 
   await stage.waitFor(namespace, 'orders', { type: 'Ready', status: 'True', reason: 'Serving' });
   await stage.waitFor(namespace, 'orders', { type: 'Active', status: 'True' });
 });
+
+const UNSCHEDULED = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
+
+test('settings with which no node takes a runner are not in effect, and say the words of the scheduler', async () => {
+  const { namespace } = await stage.createProject();
+  const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
+  await stage.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
+  const rolledOut = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+  await pool(namespace, { observedGeneration: 1, ...rolledOut });
+  await stage.waitFor(namespace, 'orders', { type: 'Ready', status: 'True' });
+  const runners = { replicas: 2 };
+  await stage.client.create(projectSettings, {
+    metadata: { namespace, name: 'default' },
+    spec: { runners },
+  });
+  await settingsSay(namespace, 'Unknown', 'RollingOut');
+  const labels = { ...POOL_LABELS };
+  const template = { serviceAccountName: POOL, containers: [{ name: 'runner', image: 'a' }] };
+  await stage.client.create(pods, { metadata: { namespace, name: 'newer', labels }, spec: template });
+  const unscheduled = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: UNSCHEDULED,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  await stage.client.patch(
+    pods,
+    { namespace, name: 'newer' },
+    { status: { conditions: [unscheduled] } },
+    { type: 'merge', subresource: 'status' },
+  );
+  expect(await settingsSay(namespace, 'False', 'PodsNotReady')).toContain(UNSCHEDULED);
+  await pollUntil(
+    'the workflow naming what keeps the newer runner away',
+    async () => {
+      const { status } = await stage.client.get(workflows, { namespace, name: 'orders' });
+      const ready = findCondition(status?.conditions, 'PoolReady');
+      return ready?.status === 'True' && ready.message.includes(UNSCHEDULED);
+    },
+    { timeoutMs: 20_000 },
+  );
+  const reasons = async () =>
+    (await stage.client.list(events, { namespace })).items.map(
+      ({ reason, regarding }) => `${regarding.kind} ${reason}`,
+    );
+  await pollUntil(
+    'the Event of the settings',
+    async () => (await reasons()).includes('ProjectSettings PodsNotReady'),
+    { timeoutMs: 20_000 },
+  );
+  const all = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+  await pool(namespace, { observedGeneration: 2, ...all });
+  await settingsSay(namespace, 'True', 'SettingsApplied');
+});
+
+test('a namespace whose only workflow is invalid says that no pool is started, and has none', async () => {
+  const { namespace } = await stage.createProject();
+  const nodes = [
+    { id: 'trigger', webhook: { path: 'orders' } },
+    { id: 'a', skill: { name: 'no_such_skill' } },
+  ];
+  await stage.client.create(workflows, {
+    metadata: { namespace, name: 'orders' },
+    spec: { active: true, nodes },
+  });
+  await stage.waitFor(namespace, 'orders', {
+    type: 'PoolReady',
+    status: 'Unknown',
+    reason: 'PoolNotStarted',
+  });
+  expect(await stage.client.find(deployments, { namespace, name: POOL })).toBeUndefined();
+});
+
+/** Waits until the settings say so of their current generation; returns the message. */
+async function settingsSay(namespace: string, status: string, reason: string): Promise<string> {
+  let message = '';
+  await pollUntil(
+    `settings that are Ready=${status}/${reason}`,
+    async () => {
+      const object = await stage.client.get(projectSettings, { namespace, name: 'default' });
+      const ready = findCondition(object.status?.conditions, 'Ready');
+      message = ready?.message ?? '';
+      return ready?.status === status && ready.reason === reason;
+    },
+    { timeoutMs: 40_000 },
+  );
+  return message;
+}
 
 async function pool(namespace: string, status: object): Promise<void> {
   const ref = { namespace, name: POOL };

@@ -155,6 +155,10 @@ test.concurrent('settings beyond the bounds of the installation are named, and t
   expect(findCondition(object.status?.conditions, 'Stalled')?.status).toBe('True');
   await pollUntil('two runners', async () => (await poolIn(namespace)).spec?.replicas === 2, SOON);
   expect(variable(await poolIn(namespace), 'EGRESS_ALLOW')).toBe('127.0.0.0/8,10.20.0.0/16');
+  await set({ runners: { replicas: 50 } });
+  await said(namespace, 'False', 'SettingsNotAdmitted');
+  const { status } = await stage.client.get(projectSettings, { namespace, name: NAME });
+  expect(status?.replicas).toBe(1);
   await set({ runners: { replicas: 2 } });
   await said(namespace, 'True', 'SettingsApplied');
 });

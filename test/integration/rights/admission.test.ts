@@ -138,7 +138,8 @@ async function applied(spec: Spec): Promise<string> {
 }
 
 test('whoever applies a workflow that is not active is warned, and it is created all the same', async () => {
-  const isWarned = async () => (await applied(webhook())).includes('starts no runs until you set spec.active to true');
+  const isWarned = async () =>
+    (await applied(webhook())).includes('starts no runs until you set spec.active to true');
   await pollUntil('the warning', isWarned, { timeoutMs: 20_000, everyMs: 50 });
   expect(await applied(webhook())).toMatch(/Warning: [^\n]*\n?[^]*workflow\.windlass\.dev\/\S+ created/);
   expect(await applied({ active: true, ...webhook() })).not.toContain('Warning');

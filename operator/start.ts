@@ -78,9 +78,6 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
     const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
     const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
-    const refusedPools: OperatorContext['refusedPools'] = new Map();
-    const refusedPolls: OperatorContext['refusedPolls'] = new Map();
-    const grantedSecrets = new Map<string, readonly string[]>();
     const webhooks = createWebhookSecrets({ client, world, clock });
     const connections = createConnections({
       client,
@@ -101,9 +98,9 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
       bots: createBotHolders(world),
       registrations: new Map(),
       connections,
-      refusedPools,
-      refusedPolls,
-      grantedSecrets,
+      refusedPools: new Map(),
+      refusedPolls: new Map(),
+      grantedSecrets: new Map(),
       podProblems: new Map(),
       fullProjects: createFullProjects(clock),
       appliedSettings: new Map(),

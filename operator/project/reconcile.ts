@@ -136,6 +136,35 @@ function createPoolReconciler(
   /** The namespaces in which there may be objects of a pool although there is no Deployment. */
   const begun = new Set<string>();
   const readAuthority = createAuthorityReader(context.config, context.log);
+
+  async function removeUnneeded(project: Project): Promise<Reconciled> {
+    const { namespace } = project;
+    if (await isDraining(context, project)) return { action: after(DRAIN_CHECK_MS) };
+    const isThere = begun.has(namespace) || (await context.world.deployments.getFresh(namespace, POOL));
+    context.grantedSecrets.delete(namespace);
+    context.podProblems.delete(namespace);
+    if (isThere) await removePool(context, project);
+    memories.delete(namespace);
+    begun.delete(namespace);
+    return { action: done() };
+  }
+
+  async function ensureNeeded(project: Project): Promise<Reconciled> {
+    const { namespace, uid } = project;
+    begun.add(namespace);
+    if (await isLost(context, uid)) onLost(namespace);
+    const before = memories.get(namespace);
+    const { names: older, served } = await olderCredentials(context, project, before?.served);
+    const pool = { ...project, older, authority: await readAuthority() };
+    const ensured = await ensurePool(context, pool, before);
+    memories.set(namespace, { ...ensured, served });
+    const { refused } = ensured.deployment;
+    const { isComplete, isNews } = await readPodProblem(context, namespace);
+    if (isNews) for (const tell of [onRights, onSettings]) tell(namespace);
+    const action = after(isComplete ? ACCOUNT_CHECK_MS : ROLLOUT_CHECK_MS);
+    return { action, ...(refused !== undefined && { refused }) };
+  }
+
   return async (namespace) => {
     const found = context.world.namespaces.get(undefined, namespace);
     const isGoing = found?.metadata.deletionTimestamp !== undefined;
@@ -151,28 +180,7 @@ function createPoolReconciler(
       return { action: done() };
     }
     const project = { namespace, uid };
-    if (!needsPool(context.world, namespace)) {
-      if (await isDraining(context, project)) return { action: after(DRAIN_CHECK_MS) };
-      const isThere = begun.has(namespace) || (await context.world.deployments.getFresh(namespace, POOL));
-      context.grantedSecrets.delete(namespace);
-      context.podProblems.delete(namespace);
-      if (isThere) await removePool(context, project);
-      memories.delete(namespace);
-      begun.delete(namespace);
-      return { action: done() };
-    }
-    begun.add(namespace);
-    if (await isLost(context, uid)) onLost(namespace);
-    const before = memories.get(namespace);
-    const { names: older, served } = await olderCredentials(context, project, before?.served);
-    const pool = { ...project, older, authority: await readAuthority() };
-    const ensured = await ensurePool(context, pool, before);
-    memories.set(namespace, { ...ensured, served });
-    const { refused } = ensured.deployment;
-    const { isComplete, isNews } = await readPodProblem(context, namespace);
-    if (isNews) for (const tell of [onRights, onSettings]) tell(namespace);
-    const action = after(isComplete ? ACCOUNT_CHECK_MS : ROLLOUT_CHECK_MS);
-    return { action, ...(refused !== undefined && { refused }) };
+    return needsPool(context.world, namespace) ? ensureNeeded(project) : removeUnneeded(project);
   };
 }
 

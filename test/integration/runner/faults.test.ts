@@ -109,9 +109,9 @@ test.for<Failing>([
   ['error-500', 'UpstreamError', 2, /model's server failed: .*had an error/],
   ['rate-limit', 'RateLimited', 2, /asks to wait: .*Rate limit reached/],
   ['not-found', 'Refused', 1, /refused the request: .*does not exist/],
-  ['garbage', 'InvalidAnswer', 2, /no stream of chat chunks/],
+  ['garbage', 'InvalidAnswer', 2, /not a stream of chat chunks/],
   ['bad-json', 'InvalidAnswer', 2, /cannot be read/],
-  ['nothing', 'InvalidAnswer', 2, /no stream of chat chunks/],
+  ['nothing', 'InvalidAnswer', 2, /not a stream of chat chunks/],
   ['reset', 'Unreachable', 2, /did not answer/],
   ['half-stream', 'Unreachable', 2, /ended before the model was done/],
   ['cut-stream', 'Unreachable', 2, /lost during the answer|ended before|did not answer/],
@@ -135,7 +135,7 @@ test.for<Failing>([
 
 test.for<Failing>([
   ['endless-text', 'OutputTooLarge', 1, /more than 524288 characters/],
-  ['endless-line', 'OutputTooLarge', 1, /does not end/],
+  ['endless-line', 'OutputTooLarge', 1, /answer of the model's server is too large/],
   ['endless-error', 'UpstreamError', 2, /model's server failed: /],
 ])(
   'a model that does "%s" fails the run with %s, in bounded memory',

@@ -11,7 +11,7 @@ import { yamlText } from '../yamlText.ts';
 import { yamlOf } from './asYaml.ts';
 import { CopyDialog } from './CopyDialog.tsx';
 import { GoneBanner } from './GoneBanner.tsx';
-import { appliersOf, whoChanged } from './owners.ts';
+import { appliersOf, appliersWithoutEdges, whoChanged } from './owners.ts';
 import { mergePatch, patchOf } from './patch.ts';
 import { useEditor, type EditorState } from './store.ts';
 import classes from './editor.module.css';
@@ -59,14 +59,31 @@ export function Banners() {
 /** Fields that were applied from a manifest: the next time it is applied, what is changed here is gone. */
 function OwnersBanner() {
   const { workflow, saved, draft } = useEditor();
-  const fields = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
+  const refused = appliersWithoutEdges(workflow.metadata, saved.spec, draft.spec);
+  const changed = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
+  const fields = refused.length === 0 ? changed : changed.filter((field) => field !== 'nodes');
   const owned = fields.flatMap((field) => {
     const owners = appliersOf(workflow.metadata, ['spec', field]);
     return owners.length > 0 ? [{ field, owners }] : [];
   });
-  if (owned.length === 0) return null;
+  if (owned.length === 0 && refused.length === 0) return null;
   return (
     <Alert color="yellow" variant="light" radius={0} py={6} icon={<IconInfoCircle size={16} />} role="status">
+      {refused.length > 0 && (
+        <Group gap="sm" justify="space-between">
+          <Text size="sm" flex="1 1 320px">
+            The manifest that {refused.join(' and ')} applied has no spec.edges, which these connections need.
+            Its next apply keeps these edges, and is refused where they name a node that the manifest lacks.
+            Replace the manifest with the YAML of this workflow, or go back to it with kubectl replace.
+          </Text>
+          <Button
+            variant="default"
+            onClick={() => void copyText(yamlOf({ workflow, draft }), 'The manifest')}
+          >
+            Copy as YAML
+          </Button>
+        </Group>
+      )}
       {owned.map(({ field, owners }) => (
         <Text key={field} size="sm">
           spec.{field} comes from a manifest that {owners.join(' and ')} applied: change it there, too, or the

@@ -8,7 +8,17 @@ import { whoChanged } from './owners.ts';
 import { withoutGone } from './gone.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf, savedProblems, type Problems } from './problems.ts';
 import { createAgain, saveSession } from './saving.ts';
-import { edited, isDirty, opened, resolved, seen, stepped, stored, type Session } from './session.ts';
+import {
+  edited,
+  isDirty,
+  opened,
+  resolved,
+  seen,
+  stepped,
+  stored,
+  withoutChainEdges,
+  type Session,
+} from './session.ts';
 import type { EditorActions, EditorState, EditorStore, Mode, Selection } from './store.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
@@ -119,6 +129,7 @@ function see(core: Core, read: WorkflowObject): void {
 /** `isConfirmed`: somebody has seen that the changes go live. */
 async function save(core: Core, isConfirmed: boolean): Promise<boolean> {
   if (!maySave(core)) return false;
+  core.set(withoutChainEdges(core.session()));
   if (!isConfirmed && goesLive(core)) return (await confirmLive(core)) && save(core, true);
   return send(core, isConfirmed);
 }

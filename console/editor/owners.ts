@@ -1,4 +1,5 @@
 /** Who wrote what of an object, as its managed fields say it. Pure. */
+import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { ManagedField, ObjectMeta } from '../kube/resources.ts';
 import { FIELD_MANAGER } from '../kube/objects.ts';
 
@@ -37,4 +38,29 @@ export function appliersOf(
       operation === 'Apply' || /apply|controller|argocd|flux|helm/i.test(manager),
   );
   return ownersOf({ ...metadata, managedFields: applied }, path);
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * Who applied a manifest without `spec.edges`, where the draft needs edges. The next apply of that manifest restores the
+ * nodes and leaves the edges: the API server refuses edges that name nodes of the draft alone.
+ */
+export function appliersWithoutEdges(
+  metadata: ObjectMeta,
+  saved: Pick<WorkflowSpec, 'edges'>,
+  draft: Pick<WorkflowSpec, 'edges'>,
+): string[] {
+  if (draft.edges === undefined) return [];
+  const manifest = lastApplied(metadata) ?? { spec: saved };
+  return manifest.spec?.edges === undefined ? appliersOf(metadata, ['spec']) : [];
+}
+
+/** The manifest as `kubectl apply` stored it; saving in the console does not change it. */
+function lastApplied({ annotations }: ObjectMeta): { spec?: Partial<WorkflowSpec> } | undefined {
+  try {
+    return (JSON.parse(annotations?.[LAST_APPLIED] ?? 'null') as { spec?: object } | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -2,7 +2,9 @@
 import { schemas } from 'windlass:schemas';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { fieldsOf, type Field } from '../../forms/fields.ts';
+import { valuesOf } from '../../forms/values.ts';
 import type { SkillSchema } from '../../schemas.ts';
+import { nodeKind } from '../kinds.ts';
 
 /** What the schemas have and no runner executes yet: it is shown only where somebody has written it, so that it can be removed. */
 const NOT_YET = ['forEach', 'tools'];
@@ -57,4 +59,21 @@ export function parameterFields(skill: SkillSchema): Field[] {
 /** What a kind does, in the words of its schema. */
 export function kindHelp(kind: NodeKind): string | undefined {
   return (schemas.triggers[kind] ?? schemas.steps[kind])?.description;
+}
+
+/** A field of a node and its value. */
+export type FilledField = { field: Field; value: unknown };
+
+/** The fields of a node's kind, and for a skill its parameters, each with its value. */
+export function filledFields(node: WorkflowNode): FilledField[] {
+  const kind = nodeKind(node);
+  if (kind === undefined) return [];
+  const filled = (fields: Field[], values: unknown): FilledField[] =>
+    fields.map((field) => ({ field, value: valuesOf(values)[field.name] }));
+  if (kind !== 'skill') return filled(kindFields(kind, valuesOf(node[kind])), node[kind]);
+  const skill = skillOf(node);
+  return [
+    ...filled(skillFields(skill, node.skill?.credential !== undefined), node.skill),
+    ...filled(skill === undefined ? [] : parameterFields(skill), node.skill?.parameters),
+  ];
 }

@@ -5,7 +5,7 @@ import type { NodeView, RunHead } from './runState.ts';
 
 export type RunResult = {
   text: string;
-  /** Why, where it failed. */
+  /** Why, where it failed or was replaced. */
   why?: string;
   /** The node that it failed at. */
   node?: string;
@@ -20,7 +20,10 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
     const to = run.until === undefined ? '' : ` as far as ${run.until}`;
     return { text: `Succeeded${to}${time && ` in ${time}`}` };
   }
-  if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}` };
+  if (run.phase === 'Cancelled') {
+    const isReplaced = run.reason === 'Replaced' && run.message !== undefined;
+    return { text: `Cancelled${time && ` after ${time}`}`, ...(isReplaced && { why: run.message }) };
+  }
   const failed = failedNode(nodes);
   const why = failed?.message ?? run.message;
   return {

@@ -51,7 +51,7 @@ export function ChartCard({ title, text, columns, rows, children }: Props) {
               {rows.map((cells) => (
                 <Table.Tr key={String(cells[0])}>
                   {cells.map((cell, at) => (
-                    <Table.Td key={columns[at]}>{cell}</Table.Td>
+                    <Table.Td key={columns[at]}>{cell.toLocaleString('en')}</Table.Td>
                   ))}
                 </Table.Tr>
               ))}

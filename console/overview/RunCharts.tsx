@@ -2,7 +2,16 @@
 import { lazy } from 'react';
 import { count, lasting } from '../words.ts';
 import { ChartCard } from './ChartCard.tsx';
-import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './count.ts';
+import {
+  durations,
+  spread,
+  throughput,
+  tokens,
+  totals,
+  totalsText,
+  type CountedRun,
+  type Period,
+} from './count.ts';
 import type { ReadUsage } from './reading.ts';
 
 const Bars = lazy(async () => ({ default: (await import('./Charts.tsx')).Bars }));
@@ -31,8 +40,7 @@ const PHASES = [
 
 function ThroughputChart({ runs, period, now }: ChartProps) {
   const parts = throughput(runs, period, now);
-  const all = totals(parts);
-  const text = `${count(all.runs, 'run')}: ${all.succeeded} succeeded, ${all.failed} failed, ${all.cancelled} cancelled, ${all.open} under way.`;
+  const text = totalsText(totals(parts));
   return (
     <ChartCard
       title={`Runs per ${stepText(period)}`}

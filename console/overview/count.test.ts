@@ -11,6 +11,7 @@ import {
   throughput,
   tokens,
   totals,
+  totalsText,
   type CountedRun,
   type Period,
 } from './count.ts';
@@ -134,4 +135,9 @@ test.each([
   [undefined, undefined],
 ])('what stands below the cause does not repeat it: %s', (message, detail) => {
   expect(detailOf({ reason: 'NodeFailed', ...(message && { message }) })).toBe(detail);
+});
+
+test('the totals have one format of numbers', () => {
+  const all = { runs: 1_622, succeeded: 1_613, failed: 5, cancelled: 4, open: 0 };
+  expect(totalsText(all)).toBe('1,622 runs: 1,613 succeeded, 5 failed, 4 cancelled, 0 under way.');
 });

@@ -1,5 +1,6 @@
 /** What the overview counts of a project's runs. Test runs are left out of all but the tokens. */
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
+import { count } from '../words.ts';
 
 /** A run, as far as it counts. Times are milliseconds since 1970. */
 export type CountedRun = {
@@ -76,6 +77,13 @@ export function totals(parts: Throughput[]): Totals {
     sum('open'),
   ];
   return { runs: succeeded + failed + cancelled + open, succeeded, failed, cancelled, open };
+}
+
+/** The totals in a sentence: "1,622 runs: 1,613 succeeded, …". */
+export function totalsText({ runs, succeeded, failed, cancelled, open }: Totals): string {
+  const parts = { succeeded, failed, cancelled, 'under way': open };
+  const list = Object.entries(parts).map(([what, number]) => `${number.toLocaleString('en')} ${what}`);
+  return `${count(runs, 'run')}: ${list.join(', ')}.`;
 }
 
 export type Failures = {

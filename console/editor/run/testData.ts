@@ -2,6 +2,7 @@
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeKind } from '../kinds.ts';
+import type { NodeOutputs } from './lastOutputs.ts';
 
 const EXAMPLE_TIME = '2026-01-31T08:00:00Z';
 
@@ -63,6 +64,19 @@ export function triggerKind(trigger: WorkflowNode | undefined): TriggerKind {
 export function testDataOf(trigger: WorkflowNode | undefined): object {
   const kind = triggerKind(trigger);
   return (trigger?.[kind]?.testData as object | undefined) ?? EXAMPLES[kind];
+}
+
+/**
+ * What the dialog begins with: the test data of the trigger, or else the last real event. Undefined without both, and where the event is
+ * kept in part: then an example must do.
+ */
+export function prefilled(
+  trigger: WorkflowNode | undefined,
+  real: { output: NodeOutputs; truncated: boolean } | undefined,
+): object | undefined {
+  const kind = triggerKind(trigger);
+  const own = trigger?.[kind]?.testData as object | undefined;
+  return own ?? (real === undefined || real.truncated ? undefined : asTestData(kind, real.output));
 }
 
 /** What a run was started with, in the form of the test data of such a trigger. */

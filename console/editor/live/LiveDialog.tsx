@@ -57,7 +57,7 @@ function Faults({ faults, isServed }: { faults: Fault[]; isServed: boolean }) {
       title="This version will not go live yet"
     >
       <Text size="sm">
-        Correct these problems first.
+        It goes live after these problems are corrected.
         {isServed && ' Until then events run the version that is live now.'}
       </Text>
       <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>

@@ -62,10 +62,13 @@ function wrongReferences({ agent, skill, response }: WorkflowNode, sources: Sour
   const { values, ...parameters } = skill?.parameters ?? {};
   const isSet = skill?.name === 'set';
   const templates = [
-    ...[agent?.model, agent?.systemPrompt, agent?.prompt],
+    agent?.model,
+    agent?.systemPrompt,
+    agent?.prompt,
     ...Object.values(parameters),
-    ...(isSet ? [] : [values]),
-    ...[response?.headers, response?.body],
+    isSet ? undefined : values,
+    response?.headers,
+    response?.body,
   ].filter((value) => value !== undefined);
   return [
     ...templates.map((value) => previewOf(value, sources)),

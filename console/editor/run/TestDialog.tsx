@@ -111,14 +111,14 @@ function useTestData(): [string, (text: string) => void] {
   useEffect(() => {
     if (prefilled(trigger, undefined) !== undefined) return undefined;
     let isOpen = true;
-    // Without the event the example stays.
-    void lastRealEvent(namespace, name, trigger?.id ?? '')
-      .catch(() => undefined)
-      .then((real) => {
-        const event = prefilled(trigger, real);
-        if (isOpen && event !== undefined)
-          setText((shown) => (shown === example ? JSON.stringify(event, null, 2) : shown));
-      });
+    const fill = async (): Promise<void> => {
+      // Without the event the example stays.
+      const real = await lastRealEvent(namespace, name, trigger?.id ?? '').catch(() => undefined);
+      const event = prefilled(trigger, real);
+      if (!isOpen || event === undefined) return;
+      setText((shown) => (shown === example ? JSON.stringify(event, null, 2) : shown));
+    };
+    void fill();
     return () => {
       isOpen = false;
     };

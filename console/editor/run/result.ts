@@ -20,10 +20,7 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
     const to = run.until === undefined ? '' : ` as far as ${run.until}`;
     return { text: `Succeeded${to}${time && ` in ${time}`}` };
   }
-  if (run.phase === 'Cancelled') {
-    const isReplaced = run.reason === 'Replaced' && run.message !== undefined;
-    return { text: `Cancelled${time && ` after ${time}`}`, ...(isReplaced && { why: run.message }) };
-  }
+  if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}`, ...whyReplaced(run) };
   const failed = failedNode(nodes);
   const why = failed?.message ?? run.message;
   return {
@@ -31,6 +28,10 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
     ...(why !== undefined && why !== '' && { why }),
     ...(failed !== undefined && { node: failed.id }),
   };
+}
+
+function whyReplaced({ reason, message }: RunHead): Pick<RunResult, 'why'> {
+  return reason === 'Replaced' && message !== undefined ? { why: message } : {};
 }
 
 /** The node that a run failed at: the one that failed first. */

@@ -74,7 +74,8 @@ function OwnersBanner() {
           <Text size="sm" flex="1 1 320px">
             The manifest that {refused.join(' and ')} applied has no spec.edges, which these connections need.
             Its next apply keeps these edges, and is refused where they name a node that the manifest lacks.
-            Replace the manifest with the YAML of this workflow, or go back to it with kubectl replace.
+            Replace the manifest with the YAML of this workflow, or run kubectl replace with the manifest to
+            discard these connections.
           </Text>
           <Button
             variant="default"

@@ -12,7 +12,7 @@ import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
-import { appliersOf, whoChanged } from './model/owners.ts';
+import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
 import { useEditor, type EditorState } from './store/store.ts';
@@ -65,14 +65,29 @@ export function Banners() {
 /** Fields applied from a manifest: the next apply reverts changes made here. */
 function OwnersBanner() {
   const { workflow, saved, draft } = useEditor();
-  const fields = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
+  const refused = appliersWithoutEdges(workflow.metadata, saved.spec, draft.spec);
+  const changed = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
+  const fields = refused.length === 0 ? changed : changed.filter((field) => field !== 'nodes');
   const owned = fields.flatMap((field) => {
     const owners = appliersOf(workflow.metadata, ['spec', field]);
     return owners.length > 0 ? [{ field, owners }] : [];
   });
-  if (owned.length === 0) return null;
+  if (owned.length === 0 && refused.length === 0) return null;
   return (
     <Alert color="yellow" variant="light" radius={0} py={6} icon={<IconInfoCircle size={16} />} role="status">
+      {refused.length > 0 && (
+        <Group gap="sm" justify="space-between">
+          <Text size="sm" flex="1 1 320px">
+            The manifest that {refused.join(' and ')} applied has no spec.edges, which these connections need.
+            The next apply keeps these edges, and fails if they name a node that the manifest lacks. Replace
+            the manifest with the YAML of this workflow, or run kubectl replace with the manifest to discard
+            these connections.
+          </Text>
+          <Button variant="default" onClick={() => void copyText(yamlOf({ workflow, draft }), 'manifest')}>
+            Copy as YAML
+          </Button>
+        </Group>
+      )}
       {owned.map(({ field, owners }) => (
         <Text key={field} size="sm">
           spec.{field} comes from a manifest that {owners.join(' and ')} applied. Change it there too, or the

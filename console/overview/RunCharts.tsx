@@ -1,7 +1,16 @@
 /** Charts of runs, durations and model tokens over time. */
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { count, formatDuration } from '../ui/format.ts';
-import { durations, spread, throughput, tokens, totals, type CountedRun, type Period } from './statistics.ts';
+import {
+  durations,
+  spread,
+  throughput,
+  tokens,
+  totals,
+  totalsText,
+  type CountedRun,
+  type Period,
+} from './statistics.ts';
 import type { ReadUsage } from './queries.ts';
 import { Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
 import { IconChartBar, IconTable } from '@tabler/icons-react';
@@ -32,8 +41,7 @@ const PHASES = [
 
 function ThroughputChart({ runs, period, now }: ChartProps) {
   const parts = throughput(runs, period, now);
-  const all = totals(parts);
-  const text = `${count(all.runs, 'run')}: ${all.succeeded} succeeded, ${all.failed} failed, ${all.cancelled} cancelled, ${all.open} running.`;
+  const text = totalsText(totals(parts));
   return (
     <ChartCard
       title={`Runs per ${stepText(period)}`}
@@ -172,7 +180,7 @@ function ChartCard({ title, text, columns, rows, children }: ChartCardProps) {
               {rows.map((cells) => (
                 <Table.Tr key={String(cells[0])}>
                   {cells.map((cell, at) => (
-                    <Table.Td key={columns[at]}>{cell}</Table.Td>
+                    <Table.Td key={columns[at]}>{cell.toLocaleString('en')}</Table.Td>
                   ))}
                 </Table.Tr>
               ))}

@@ -11,6 +11,7 @@ import {
   throughput,
   tokens,
   totals,
+  totalsText,
   type CountedRun,
   type Period,
 } from './statistics.ts';
@@ -134,4 +135,9 @@ test.each([
   [undefined, undefined],
 ])('the detail does not repeat the cause: %s', (message, detail) => {
   expect(detailOf({ reason: 'NodeFailed', ...(message && { message }) })).toBe(detail);
+});
+
+test('all numbers of the totals have the same format', () => {
+  const all = { runs: 1_622, succeeded: 1_613, failed: 5, cancelled: 4, open: 0 };
+  expect(totalsText(all)).toBe('1,622 runs: 1,613 succeeded, 5 failed, 4 cancelled, 0 running.');
 });

@@ -1,5 +1,6 @@
 /** Statistics of a project's runs. Test runs count only for tokens. */
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
+import { count } from '../ui/format.ts';
 
 /** Times are milliseconds since 1970. */
 export type CountedRun = {
@@ -76,6 +77,13 @@ export function totals(parts: Throughput[]): Totals {
     sum('open'),
   ];
   return { runs: succeeded + failed + cancelled + open, succeeded, failed, cancelled, open };
+}
+
+/** The totals as a sentence: "1,622 runs: 1,613 succeeded, …". */
+export function totalsText({ runs, succeeded, failed, cancelled, open }: Totals): string {
+  const parts = { succeeded, failed, cancelled, running: open };
+  const list = Object.entries(parts).map(([phase, runs]) => `${runs.toLocaleString('en')} ${phase}`);
+  return `${count(runs, 'run')}: ${list.join(', ')}.`;
 }
 
 export type Failures = {

@@ -6,15 +6,16 @@ import { adviceOn } from './advice.ts';
 
 type Props = {
   title: string;
+  color?: 'red' | 'gray';
   reason?: string | undefined;
   message?: string | undefined;
   children?: ReactNode;
 };
 
-export function FailureOf({ title, reason, message, children }: Props) {
+export function FailureOf({ title, color = 'red', reason, message, children }: Props) {
   const advice = adviceOn(reason);
   return (
-    <Alert color="red" variant="light" p="sm" icon={<IconAlertTriangle />} title={title}>
+    <Alert color={color} variant="light" p="sm" icon={<IconAlertTriangle />} title={title}>
       {message !== undefined && message !== '' && (
         <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
           {message}

@@ -20,6 +20,7 @@ import { fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
 import { PhaseLabel } from './phases.tsx';
+import { replacedBy, withReasonOf } from './replaced.ts';
 import { revisionQuery, shapeOf } from './revision.ts';
 import { RunActions } from './RunActions.tsx';
 import { Waterfall } from './Waterfall.tsx';
@@ -127,6 +128,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
       {run.phase === 'Failed' && failed === undefined && (
         <FailureOf title="Run failed" reason={run.reason} message={run.message} />
       )}
+      {run.reason === 'Replaced' && <Replaced at={at} run={run} />}
       {run.summary === true ? (
         <Alert
           variant="light"
@@ -151,12 +153,38 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
           </section>
           <section aria-label="Selected node">
             {node !== undefined && (
-              <NodeDetails key={node.id} at={at} node={node} before={before} now={now} />
+              <NodeDetails key={node.id} at={at} node={withReasonOf(run, node)} before={before} now={now} />
             )}
           </section>
         </div>
       )}
     </Stack>
+  );
+}
+
+function Replaced({ at: { namespace: project, workflow }, run }: Pick<ShownProps, 'at' | 'run'>) {
+  const newer = replacedBy(run);
+  return (
+    <FailureOf
+      color="gray"
+      title="A newer run replaced this run"
+      reason={run.reason}
+      message={newer === undefined ? run.message : undefined}
+    >
+      {newer !== undefined && (
+        <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
+          Replaced by{' '}
+          <TextLink
+            size="sm"
+            to="/p/$project/runs/$run"
+            params={{ project, run: newer }}
+            search={{ workflow }}
+          >
+            {newer}
+          </TextLink>
+        </Text>
+      )}
+    </FailureOf>
   );
 }
 

@@ -104,7 +104,7 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
         <Table.Th w={130} aria-sort={order('lastRun')} visibleFrom="sm">
           {head('lastRun', 'Last run')}
         </Table.Th>
-        <Table.Th w={100} aria-sort={order('rate')} visibleFrom="md">
+        <Table.Th w={124} aria-sort={order('rate')} visibleFrom="md">
           {head('rate', 'Success rate')}
         </Table.Th>
         {hasBars && (
@@ -247,7 +247,11 @@ function RateCell({ item }: { item: WorkflowItem }) {
   if (rate === undefined) return <Text size="sm" c="dimmed">{`—`}</Text>;
   const ended = count(item.succeeded + item.failed, 'run');
   return (
-    <Text size="sm" title={`${item.succeeded.toLocaleString('en')} of ${ended} succeeded`}>
+    <Text
+      size="sm"
+      style={{ whiteSpace: 'nowrap' }}
+      title={`${item.succeeded.toLocaleString('en')} of ${ended} succeeded`}
+    >
       {rateText(rate)}
       <Text span size="xs" c="dimmed">
         {` of ${(item.succeeded + item.failed).toLocaleString('en')}`}

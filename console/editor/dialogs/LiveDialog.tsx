@@ -1,6 +1,8 @@
 /** Asks before a save that changes an active workflow, because the next event runs the saved version. */
-import { Badge, Button, Group, Modal, Text, useComputedColorScheme } from '@mantine/core';
+import { Alert, Badge, Button, Group, List, Modal, Text, useComputedColorScheme } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
+import { filledFields } from '../panel/nodeFields.ts';
 import { useEditor } from '../store/store.ts';
 import { textOf } from '../model/yamlText.ts';
 import { liveChanges, type LiveChange } from '../model/changes.ts';
@@ -9,9 +11,10 @@ import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
+import { liveProblems, type LiveProblem } from './liveProblems.ts';
 import classes from './live.module.css';
 
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
@@ -20,17 +23,22 @@ const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
   removed: { label: 'Removed', color: 'red' },
 };
 
-/** Import it lazily only: the diff editor is large. */
+/** Import it lazily only: the diff editor and the CEL compiler are large. */
 export function LiveDialog() {
   useReturnFocus();
-  const { name, saved, draft, answerLive } = useEditor();
+  const { name, workflow, saved, draft, problems: known, answerLive } = useEditor();
+  const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
   const title = draft.spec.displayName ?? name;
   return (
     <Modal opened onClose={() => answerLive(false)} size="xl" title="Make these changes live?">
-      <Text size="sm" mb="sm">
-        The next run of {title} uses the version that you save. Runs that were accepted before keep their
-        version.
-      </Text>
+      {problems.length > 0 ? (
+        <ProblemList problems={problems} isServed={workflow.status?.revision !== undefined} />
+      ) : (
+        <Text size="sm" mb="sm">
+          The next run of {title} uses the version that you save. Runs that were accepted before keep their
+          version.
+        </Text>
+      )}
       <Changes changes={liveChanges(saved, draft)} />
       <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
       <Group justify="flex-end" gap="xs" mt="md">
@@ -38,10 +46,36 @@ export function LiveDialog() {
           Cancel
         </Button>
         <Button data-autofocus onClick={() => answerLive(true)}>
-          Save and make live
+          {problems.length > 0 ? 'Save anyway' : 'Save and make live'}
         </Button>
       </Group>
     </Modal>
+  );
+}
+
+/** `isServed`: events run a version that was saved before. */
+function ProblemList({ problems, isServed }: { problems: LiveProblem[]; isServed: boolean }) {
+  return (
+    <Alert
+      color="orange"
+      variant="light"
+      mb="sm"
+      icon={<IconAlertTriangle />}
+      title="This version will not go live yet"
+    >
+      <Text size="sm">
+        It goes live after you correct these problems.
+        {isServed && ' Until then, events run the version that is live now.'}
+      </Text>
+      <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>
+        {problems.map(({ place, message }) => (
+          <List.Item key={`${place} ${message}`}>
+            {place !== '' && <b>{place}: </b>}
+            {message}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }
 

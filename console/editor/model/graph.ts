@@ -85,10 +85,11 @@ function inOrder(nodes: readonly WorkflowNode[], edges: readonly WorkflowEdge[])
   return ordered;
 }
 
-function isChain(nodes: readonly WorkflowNode[], edges: readonly WorkflowEdge[]): boolean {
+/** Whether a workflow without `edges` has exactly these edges. */
+export function isChain(nodes: readonly WorkflowNode[], edges: readonly WorkflowEdge[]): boolean {
   if (edges.length !== nodes.length - 1) return false;
   const plain = new Set(
-    edges.filter(({ when, after }) => when === undefined && after === undefined).map(edgeId),
+    edges.filter(({ when, after = 'Success' }) => when === undefined && after === 'Success').map(edgeId),
   );
   return nodes.slice(1).every((node, index) => plain.has(`${nodes[index]?.id}>${node.id}`));
 }

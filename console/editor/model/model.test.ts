@@ -119,6 +119,12 @@ test.each<[string, Draft, Operation, { nodes: string; edges: string }]>([
     { nodes: 'trigger a', edges: 'chain' },
   ],
   [
+    'edges of a chain are not written, even if they say after success',
+    draftOf(['a', 'b'], ['trigger>a', 'a>b']),
+    (draft) => updateEdge(draft, { from: 'a', to: 'b' }, { after: 'Success' }),
+    { nodes: 'trigger a b', edges: 'chain' },
+  ],
+  [
     'a condition is written, though the nodes are a chain',
     draftOf(['a']),
     (draft) => updateEdge(draft, { from: 'trigger', to: 'a' }, { when: 'true' }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { appliersOf, whoChanged } from './owners.ts';
+import { appliersOf, appliersWithoutEdges, whoChanged } from './owners.ts';
 
 const entry = (manager: string, time: string, fields: object, more: object = {}) => ({
   manager,
@@ -40,4 +40,22 @@ test.each([
   ['never the console itself', [entry('windlass-console', '', active, { operation: 'Apply' })], []],
 ])('the field is applied by %s', (_what, managedFields, owners) => {
   expect(appliersOf({ name: 'orders', managedFields }, ['spec', 'active'])).toEqual(owners);
+});
+
+const edges = [{ from: 'trigger', to: 'reply' }];
+const applied = (spec: object) => ({
+  'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ spec }),
+});
+const kubectl = [entry('kubectl-client-side-apply', '', active)];
+
+test.each([
+  ['before edges are saved', kubectl, undefined, undefined, ['kubectl-client-side-apply']],
+  ['after edges are saved', kubectl, applied({ nodes: [] }), edges, ['kubectl-client-side-apply']],
+  ['not if the manifest has edges', kubectl, applied({ edges: [] }), edges, []],
+  ['not if nobody applied a manifest', [entry('kubectl-create', '', active)], undefined, undefined, []],
+  ['before edges are saved', [entry('ci', '', active, { operation: 'Apply' })], undefined, undefined, ['ci']],
+])('%s, the next apply of a manifest is refused', (_what, managedFields, annotations, saved, appliers) => {
+  const metadata = { name: 'orders', managedFields, ...(annotations && { annotations }) };
+  expect(appliersWithoutEdges(metadata, saved ? { edges: saved } : {}, { edges })).toEqual(appliers);
+  expect(appliersWithoutEdges(metadata, saved ? { edges: saved } : {}, {})).toEqual([]);
 });

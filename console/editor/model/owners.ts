@@ -1,4 +1,5 @@
 /** Owners of fields of an object, by its managed fields. Pure. */
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { ManagedField, ObjectMeta } from '../../kube/resources.ts';
 import { FIELD_MANAGER } from '../../kube/objects.ts';
 
@@ -37,4 +38,29 @@ export function appliersOf(
       operation === 'Apply' || /apply|controller|argocd|flux|helm/i.test(manager),
   );
   return ownersOf({ ...metadata, managedFields: applied }, path);
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * The managers that applied a manifest without `spec.edges`, if the draft needs edges. The next apply of that
+ * manifest restores the nodes but keeps the edges, and the API server refuses edges that name missing nodes.
+ */
+export function appliersWithoutEdges(
+  metadata: ObjectMeta,
+  saved: Pick<WorkflowSpec, 'edges'>,
+  draft: Pick<WorkflowSpec, 'edges'>,
+): string[] {
+  if (draft.edges === undefined) return [];
+  const manifest = lastApplied(metadata) ?? { spec: saved };
+  return manifest.spec?.edges === undefined ? appliersOf(metadata, ['spec']) : [];
+}
+
+/** The manifest that `kubectl apply` stored in an annotation. The console does not change it. */
+function lastApplied({ annotations }: ObjectMeta): { spec?: Partial<WorkflowSpec> } | undefined {
+  try {
+    return (JSON.parse(annotations?.[LAST_APPLIED] ?? 'null') as { spec?: object } | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { updateSettings } from './model.ts';
-import { edited, isDirty, opened, resolved, receive, stepped, stored } from './session.ts';
+import { updateSettings, type Draft } from './model.ts';
+import { edited, isDirty, opened, resolved, receive, stepped, stored, withoutChainEdges } from './session.ts';
 
 const workflow = (version: number, spec: Partial<WorkflowObject['spec']> = {}): WorkflowObject => ({
   metadata: { name: 'orders', uid: 'u', resourceVersion: String(version) },
@@ -97,4 +97,30 @@ test('input during a save stays and is unsaved', () => {
   expect(next.history.present.spec.displayName).toBe('Later');
   expect(isDirty(next)).toBe(true);
   expect(isDirty(stored(session, workflow(6, { displayName: 'Mine' }), session.history.present))).toBe(false);
+});
+
+const nodes = ['trigger', 'a', 'b'].map((id, index) =>
+  index === 0 ? { id, manual: {} } : { id, response: {} },
+);
+const chain = [
+  { from: 'a', to: 'b', after: 'Success' as const },
+  { from: 'trigger', to: 'a' },
+];
+
+test.each<[string, Draft['spec']['edges'], Draft['spec']['edges'], boolean]>([
+  ['a chain without edges', undefined, chain, false],
+  ['a chain with edges if the object has edges', [], chain, true],
+  [
+    'a condition with edges',
+    undefined,
+    [{ from: 'trigger', to: 'a', when: 'true' }, ...chain.slice(0, 1)],
+    true,
+  ],
+  ['a branch with edges', undefined, [...chain, { from: 'trigger', to: 'b' }], true],
+])('the console saves %s', (_what, saved, edges, hasEdges) => {
+  const session = opened(workflow(5, { nodes, ...(saved && { edges: saved }) }));
+  const change = (draft: Draft): Draft => ({ ...draft, spec: { ...draft.spec, ...(edges && { edges }) } });
+  const sent = withoutChainEdges(edited(session, change, { at: 0 })).history.present.spec;
+  expect(sent.edges).toEqual(hasEdges ? edges : undefined);
+  expect('edges' in sent).toBe(hasEdges);
 });

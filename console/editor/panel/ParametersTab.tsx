@@ -8,10 +8,16 @@ import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { FormContext, useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
-import { schemas } from 'windlass:schemas';
-import { fieldsOf, type Field } from '../../forms/fields.ts';
-import type { SkillSchema } from '../../forms/schemas.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
+import {
+  kindFields,
+  kindHelp,
+  OPTION_NAMES,
+  optionFields,
+  parameterFields,
+  skillFields,
+  skillOf,
+} from './nodeFields.ts';
 
 export type Change = (change: (node: WorkflowNode) => WorkflowNode, field: string) => void;
 
@@ -93,60 +99,6 @@ function skillWith(next: Values, before: Values): NonNullable<WorkflowNode['skil
   const name = typeof next['name'] === 'string' ? next['name'] : '';
   if (name === before['name']) return { ...next, name };
   return { name, parameters: {} };
-}
-
-/** Fields that no runner executes yet. They are shown only if set, so that they can be removed. */
-const NOT_YET = ['forEach', 'tools'];
-
-const NODE_OPTIONS = Object.keys(schemas.nodeOptions);
-const OPTIONS = fieldsOf(
-  { type: 'object', properties: { ...schemas.stepOptions, ...schemas.nodeOptions } },
-  { path: 'options' },
-);
-
-const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
-
-/** The options of a step, or those of a trigger. */
-function optionFields(given: object, isStep: boolean): Field[] {
-  return OPTIONS.filter(({ name }) => isOffered(name, given) && (isStep || NODE_OPTIONS.includes(name)));
-}
-
-/** The fields of a kind. Test data has its own tab. */
-function kindFields(kind: NodeKind, given: object = {}): Field[] {
-  const schema = schemas.triggers[kind] ?? schemas.steps[kind];
-  if (schema === undefined) return [];
-  return fieldsOf(schema, { path: kind, without: ['testData'] }).filter(({ name }) => isOffered(name, given));
-}
-
-function isOffered(name: string, given: object): boolean {
-  return !NOT_YET.includes(name) || Object.hasOwn(given, name);
-}
-
-/** The skill of a node; undefined if this version does not have it. */
-function skillOf(node: WorkflowNode): SkillSchema | undefined {
-  return schemas.skills.find(({ name }) => name === node.skill?.name);
-}
-
-/** Skill and credential. A skill without credentials has no field for one, unless one is set. */
-function skillFields(skill: SkillSchema | undefined, hasCredential: boolean): Field[] {
-  return kindFields('skill').flatMap((field): Field[] => {
-    if (field.name === 'parameters') return skill === undefined ? [field] : [];
-    if (field.name !== 'credential') return [field];
-    const kinds = skill?.credentials ?? [];
-    if (kinds.length === 0 && !hasCredential) return [];
-    const isRequired = kinds.length > 0 && skill?.credentialIsOptional !== true;
-    return [{ ...field, isRequired, editor: { kind: 'credential', kinds } }];
-  });
-}
-
-/** The parameters of a skill. Each may hold references. */
-function parameterFields(skill: SkillSchema): Field[] {
-  return fieldsOf(skill.parameters, { path: skill.name, isExpression: true });
-}
-
-/** The description of the kind in its schema. */
-function kindHelp(kind: NodeKind): string | undefined {
-  return (schemas.triggers[kind] ?? schemas.steps[kind])?.description;
 }
 
 /** The options of a node: retries, timeout, error handling, sensitivity. */

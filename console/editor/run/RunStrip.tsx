@@ -121,6 +121,7 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
         <Button
           variant="subtle"
           px={6}
+          style={{ flexShrink: 0 }}
           onClick={() => {
             store.select({ nodes: [node] });
             store.openNode(node);

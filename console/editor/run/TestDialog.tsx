@@ -2,7 +2,7 @@
 import { Alert, Button, Checkbox, Group, Loader, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
@@ -13,6 +13,7 @@ import { useEditor, useEditorPart } from '../store/store.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import {
   asTestData,
+  prefilled,
   readTestData,
   testDataOf,
   triggerKind,
@@ -21,6 +22,7 @@ import {
 } from './testData.ts';
 import { closeTestDialog, startTestRun } from '../../runs/live/calls.ts';
 import { untilServed } from './served.ts';
+import classes from './TestDialog.module.css';
 
 const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
 
@@ -48,7 +50,7 @@ function TestForm({ until }: { until: string | undefined }) {
   const { draft, isReadOnly, mode } = useEditor();
   const trigger = triggerOf(draft);
   const kind = triggerKind(trigger);
-  const [text, setText] = useState(() => JSON.stringify(testDataOf(trigger), null, 2));
+  const [text, setText] = useTestData();
   const [isKept, setKept] = useState(false);
   const { start, stop, step, error } = useStart(until);
   const read = readTestData(kind, text);
@@ -78,7 +80,7 @@ function TestForm({ until }: { until: string | undefined }) {
       )}
       <SavingNote mayChange={mayChange} />
       {error !== undefined && <FailureNote title="Could not start the test run" error={error} />}
-      <Group justify="flex-end" gap="xs">
+      <Group justify="flex-end" gap="xs" className={classes['footer'] ?? ''}>
         {step !== undefined && (
           <Group gap={8} mr="auto" role="status" wrap="nowrap">
             <Loader size={14} />
@@ -98,6 +100,30 @@ function TestForm({ until }: { until: string | undefined }) {
       </Group>
     </Stack>
   );
+}
+
+/** The text of the test data. The last real event replaces the example unless the user has changed it. */
+function useTestData(): [string, (text: string) => void] {
+  const { draft, namespace, name } = useEditor();
+  const [trigger] = useState(() => triggerOf(draft));
+  const [example] = useState(() => JSON.stringify(testDataOf(trigger), null, 2));
+  const [text, setText] = useState(example);
+  useEffect(() => {
+    if (prefilled(trigger, undefined) !== undefined) return undefined;
+    let isOpen = true;
+    const fill = async (): Promise<void> => {
+      // If the event cannot be loaded, the example stays.
+      const real = await lastRealEvent(namespace, name, trigger?.id ?? '').catch(() => undefined);
+      const event = prefilled(trigger, real);
+      if (!isOpen || event === undefined) return;
+      setText((shown) => (shown === example ? JSON.stringify(event, null, 2) : shown));
+    };
+    void fill();
+    return () => {
+      isOpen = false;
+    };
+  }, [trigger, namespace, name, example]);
+  return [text, setText];
 }
 
 /** Shown once per browser. */

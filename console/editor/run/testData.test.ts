@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { triggers } from '../../../api/trigger.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { asTestData, readTestData, testDataOf, withTestData } from './testData.ts';
+import { asTestData, prefilled, readTestData, testDataOf, withTestData } from './testData.ts';
 
 const KINDS = Object.keys(triggers) as TriggerKind[];
 
@@ -18,6 +18,16 @@ test('the test data of the trigger is preferred', () => {
     id: 'trigger',
     webhook: { path: 'x', testData: { data_content: 2 } },
   });
+});
+
+test('the dialog starts with the test data of the trigger, or else with the last real event unless truncated', () => {
+  const bare = { id: 'trigger', webhook: { path: 'x' } } as WorkflowNode;
+  const kept = withTestData(bare, { data_content: 'kept' });
+  const real = { output: { data_content: { number: 7 } }, truncated: false };
+  expect(prefilled(kept, real)).toEqual({ data_content: 'kept' });
+  expect(prefilled(bare, real)).toEqual({ data_content: { number: 7 } });
+  expect(prefilled(bare, { ...real, truncated: true })).toBeUndefined();
+  expect(prefilled(bare, undefined)).toBeUndefined();
 });
 
 test('a real event becomes test data of its trigger', () => {

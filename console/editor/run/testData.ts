@@ -3,6 +3,7 @@ import { isRecord } from '../../kube/patch.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
+import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 
 const EXAMPLE_TIME = '2026-01-31T08:00:00Z';
 
@@ -63,6 +64,19 @@ export function triggerKind(trigger: WorkflowNode | undefined): TriggerKind {
 export function testDataOf(trigger: WorkflowNode | undefined): object {
   const kind = triggerKind(trigger);
   return (trigger?.[kind]?.testData as object | undefined) ?? EXAMPLES[kind];
+}
+
+/**
+ * The initial test data of the dialog: that of the trigger, or else the last real event. Undefined if there
+ * is neither, or if the event is truncated.
+ */
+export function prefilled(
+  trigger: WorkflowNode | undefined,
+  real: { output: NodeOutputs; truncated: boolean } | undefined,
+): object | undefined {
+  const kind = triggerKind(trigger);
+  const own = trigger?.[kind]?.testData as object | undefined;
+  return own ?? (real === undefined || real.truncated ? undefined : asTestData(kind, real.output));
 }
 
 /** The input of a run in the form of test data. */

@@ -16,6 +16,7 @@ import {
   receive,
   stepped,
   stored,
+  withoutChainEdges,
   type Session,
 } from '../model/session.ts';
 import type { EditorActions, EditorState, EditorStore, Mode, Selection } from './store.ts';
@@ -128,6 +129,7 @@ function update(core: Core, read: WorkflowObject): void {
 /** `isConfirmed`: the user confirmed that the changes go live. */
 async function save(core: Core, isConfirmed: boolean): Promise<boolean> {
   if (!maySave(core)) return false;
+  core.set(withoutChainEdges(core.session()));
   if (!isConfirmed && goesLive(core)) return (await confirmLive(core)) && save(core, true);
   return send(core, isConfirmed);
 }

@@ -17,6 +17,11 @@ test.each([
   [run({}), [], { text: 'Succeeded in 3.2 s' }],
   [run({ until: 'agent_1' }), [], { text: 'Succeeded up to agent_1 in 3.2 s' }],
   [run({ phase: 'Cancelled' }), [], { text: 'Cancelled after 3.2 s' }],
+  [
+    run({ phase: 'Cancelled', reason: 'Replaced', message: 'Run b replaced this run.' }),
+    [],
+    { text: 'Cancelled after 3.2 s', why: 'Run b replaced this run.' },
+  ],
   [run({ phase: 'Failed', message: 'too late' }), [], { text: 'Failed', why: 'too late' }],
   [run({ phase: 'Running' }), [], undefined],
   [

@@ -5,7 +5,7 @@ import type { NodeView, RunHead } from './runState.ts';
 
 export type RunResult = {
   text: string;
-  /** The error message. */
+  /** The error message, or why the run was replaced. */
   why?: string;
   /** The failed node. */
   node?: string;
@@ -20,7 +20,7 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
     const to = run.until === undefined ? '' : ` up to ${run.until}`;
     return { text: `Succeeded${to}${time && ` in ${time}`}` };
   }
-  if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}` };
+  if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}`, ...whyReplaced(run) };
   const failed = failedNode(nodes);
   const why = failed?.message ?? run.message;
   return {
@@ -28,6 +28,10 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
     ...(why !== undefined && why !== '' && { why }),
     ...(failed !== undefined && { node: failed.id }),
   };
+}
+
+function whyReplaced({ reason, message }: RunHead): Pick<RunResult, 'why'> {
+  return reason === 'Replaced' && message !== undefined ? { why: message } : {};
 }
 
 /** The node that failed first. */

@@ -69,6 +69,16 @@ test('an active workflow lists its live changes and saves nothing before confirm
   expect(await storedNodes('saved')).toEqual(['trigger', 'one', 'reply']);
 });
 
+test('a version with problems lists them and says that it does not go live', async () => {
+  const page = await opened('incomplete', { active: true });
+  await addAfter(page, 'one', 'Set');
+  await page.keyboard.press('Control+s');
+  await question(page).getByRole('list', { name: 'Problems' }).getByText('Values is required.').waitFor();
+  await question(page).getByText('This version will not go live yet').waitFor();
+  await question(page).getByRole('button', { name: 'Save anyway' }).click();
+  await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
+});
+
 test('a test run of an active workflow saves and starts nothing before confirmation', async () => {
   const page = await opened('tested', { active: true });
   await addAfter(page, 'one', 'Response');

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { fieldsOf } from '../../forms/fields.ts';
+import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
+import type { FilledField } from '../panel/nodeFields.ts';
+import { liveProblems } from './liveProblems.ts';
+
+const VALUES = { type: 'object', properties: { values: { type: 'object' } }, required: ['values'] };
+
+function fields({ skill }: WorkflowNode): FilledField[] {
+  const parameters = skill?.parameters ?? {};
+  return skill === undefined
+    ? []
+    : fieldsOf(VALUES, { path: skill.name }).map((field) => ({ field, value: parameters[field.name] }));
+}
+
+const trigger: WorkflowNode = { id: 'trigger', manual: {} };
+const set = (values?: unknown): WorkflowNode => ({
+  id: 'set',
+  skill: { name: 'set', parameters: values === undefined ? {} : { values } },
+});
+const reply = (body: unknown): WorkflowNode => ({ id: 'reply', response: { body } });
+const specOf = (nodes: WorkflowNode[], edges?: WorkflowSpec['edges']): WorkflowSpec => ({
+  active: true,
+  nodes: [trigger, ...nodes],
+  ...(edges && { edges }),
+});
+
+test.each<[string, WorkflowSpec, string[]]>([
+  ['no mistakes', specOf([set({ n: 'nodes.trigger.data_content.n' }), reply(1)]), []],
+  ['a missing required field', specOf([set()]), ['set: Values is required.']],
+  [
+    'a reference to a node that does not run before',
+    specOf([reply("{{ $('later').text_content }}")]),
+    ["reply: node 'later' does not run before this one: use one of trigger"],
+  ],
+  [
+    'a CEL value that refers to such a node',
+    specOf([set({ n: 'nodes.later.data_content' })]),
+    ["set: node 'later' does not run before this one: use one of trigger"],
+  ],
+  [
+    'a condition that refers to such a node',
+    specOf([reply(1)], [{ from: 'trigger', to: 'reply', when: 'nodes.later.data_content.ok' }]),
+    ["trigger → reply: node 'later' does not run before this one: use one of trigger"],
+  ],
+  ['a node without a connection to it', specOf([reply(1)], []), ['reply: No connection leads to this node.']],
+])('a draft with %s has the right problems', (_what, spec, problems) => {
+  const found = liveProblems(spec, fields, NO_PROBLEMS);
+  expect(found.map(({ place, message }) => `${place}: ${message}`)).toEqual(problems);
+});
+
+test('a problem of the draft keeps it from going live, a problem of the saved version does not', () => {
+  const spec = specOf([reply(1)]);
+  const refusal = draftProblems([{ field: 'spec.nodes[1]', message: 'has no kind' }], spec);
+  const saved = refusal.map(({ place, problem }) => ({
+    place,
+    problem: { ...problem, source: 'saved' as const, message: 'old' },
+  }));
+  expect(liveProblems(spec, fields, problemsOf([...refusal, ...saved]))).toEqual([
+    { place: 'reply', message: 'has no kind' },
+  ]);
+});

@@ -1,0 +1,102 @@
+/**
+ * The problems that keep a draft from going live, as far as the editor knows them: missing required fields
+ * and references that cannot be resolved. The operator checks more. Import it lazily: the CEL compiler is
+ * large.
+ */
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { previewCel } from '../../forms/expression/celPreview.ts';
+import { previewOf, type Preview } from '../../forms/expression/preview.ts';
+import type { Field } from '../../forms/fields.ts';
+import type { Sources } from '../../forms/source.ts';
+import { valuesOf } from '../../forms/values.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
+import { edgesOf } from '../model/graph.ts';
+import type { Problem, Problems } from '../model/problems.ts';
+import type { FilledField } from '../panel/nodeFields.ts';
+import { sourcesOf } from '../panel/sources.ts';
+
+/** `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. */
+export type LiveProblem = { place: string; message: string };
+
+/** The problems of a draft, without duplicates. `problems` are those that the editor already shows. */
+export function liveProblems(
+  spec: WorkflowSpec,
+  fieldsOf: (node: WorkflowNode) => FilledField[],
+  problems: Problems,
+): LiveProblem[] {
+  const found = [
+    ...reported(problems),
+    ...spec.nodes.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
+    ...spec.nodes.flatMap((node) => at(node.id, wrongReferences(node, sourcesOf(spec, node.id, new Map())))),
+    ...wrongConditions(spec),
+    ...unreached(spec),
+  ];
+  return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
+}
+
+function at(place: string, messages: readonly string[]): LiveProblem[] {
+  return messages.map((message) => ({ place, message }));
+}
+
+/** The problems that the API server reported. The draft may correct those of the saved version. */
+function reported({ nodes, edges, workflow }: Problems): LiveProblem[] {
+  const ofDraft = (list: readonly Problem[]) =>
+    list.filter(({ source }) => source === 'draft').map(({ message }) => message);
+  return [
+    ...[...nodes].flatMap(([id, list]) => at(id, ofDraft(list))),
+    ...[...edges].flatMap(([id, list]) => at(id.replace('>', ' → '), ofDraft(list))),
+    ...at('', ofDraft(workflow)),
+  ];
+}
+
+function missingIn({ field: { editor, isRequired, label }, value }: FilledField): string[] {
+  if (value === undefined) return isRequired ? [`${label} is required.`] : [];
+  const below = (fields: readonly Field[]) =>
+    fields.flatMap((field) => missingIn({ field, value: valuesOf(value)[field.name] }));
+  if (editor.kind === 'object') return below(editor.fields);
+  if (editor.kind !== 'oneOf') return [];
+  const chosen = editor.options.filter(({ name }) => valuesOf(value)[name] !== undefined);
+  return below([...chosen, ...editor.common]);
+}
+
+function wrongReferences({ agent, skill, response }: WorkflowNode, sources: Sources): string[] {
+  const { values, ...parameters } = skill?.parameters ?? {};
+  const isSet = skill?.name === 'set';
+  const templates = [
+    agent?.model,
+    agent?.systemPrompt,
+    agent?.prompt,
+    ...Object.values(parameters),
+    isSet ? undefined : values,
+    response?.headers,
+    response?.body,
+  ].filter((value) => value !== undefined);
+  return [
+    ...templates.map((value) => previewOf(value, sources)),
+    ...(isSet ? stringsIn(values) : []).map((source) => previewCel(source, sources, false)),
+  ].flatMap(wrong);
+}
+
+function wrongConditions(spec: WorkflowSpec): LiveProblem[] {
+  return (spec.edges ?? []).flatMap(({ from, to, when }) => {
+    if (when === undefined) return [];
+    const { nodes } = sourcesOf(spec, to, new Map());
+    return at(`${from} → ${to}`, wrong(previewCel(when, { nodes }, true)));
+  });
+}
+
+function unreached(spec: WorkflowSpec): LiveProblem[] {
+  const reached = new Set(edgesOf(spec).map(({ to }) => to));
+  const alone = spec.nodes.filter((node) => !isTrigger(node) && !reached.has(node.id));
+  return alone.map(({ id }) => ({ place: id, message: 'No connection leads to this node.' }));
+}
+
+function wrong(preview: Preview): string[] {
+  return preview.kind === 'wrong' ? [preview.message] : [];
+}
+
+/** All strings in a value. */
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}

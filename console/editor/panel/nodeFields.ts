@@ -1,0 +1,77 @@
+/** The form fields of nodes, built from the schemas of their kinds and skills. */
+import { schemas } from 'windlass:schemas';
+import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
+import { fieldsOf, type Field } from '../../forms/fields.ts';
+import type { SkillSchema } from '../../forms/schemas.ts';
+import { valuesOf } from '../../forms/values.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
+
+/** Fields that no runner executes yet. They are shown only if set, so that they can be removed. */
+const NOT_YET = ['forEach', 'tools'];
+
+const NODE_OPTIONS = Object.keys(schemas.nodeOptions);
+const OPTIONS = fieldsOf(
+  { type: 'object', properties: { ...schemas.stepOptions, ...schemas.nodeOptions } },
+  { path: 'options' },
+);
+
+export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
+
+/** The options of a step, or those of a trigger. */
+export function optionFields(given: object, isStep: boolean): Field[] {
+  return OPTIONS.filter(({ name }) => isOffered(name, given) && (isStep || NODE_OPTIONS.includes(name)));
+}
+
+/** The fields of a kind. Test data has its own tab. */
+export function kindFields(kind: NodeKind, given: object = {}): Field[] {
+  const schema = schemas.triggers[kind] ?? schemas.steps[kind];
+  if (schema === undefined) return [];
+  return fieldsOf(schema, { path: kind, without: ['testData'] }).filter(({ name }) => isOffered(name, given));
+}
+
+function isOffered(name: string, given: object): boolean {
+  return !NOT_YET.includes(name) || Object.hasOwn(given, name);
+}
+
+/** The skill of a node; undefined if this version does not have it. */
+export function skillOf(node: WorkflowNode): SkillSchema | undefined {
+  return schemas.skills.find(({ name }) => name === node.skill?.name);
+}
+
+/** Skill and credential. A skill without credentials has no field for one, unless one is set. */
+export function skillFields(skill: SkillSchema | undefined, hasCredential: boolean): Field[] {
+  return kindFields('skill').flatMap((field): Field[] => {
+    if (field.name === 'parameters') return skill === undefined ? [field] : [];
+    if (field.name !== 'credential') return [field];
+    const kinds = skill?.credentials ?? [];
+    if (kinds.length === 0 && !hasCredential) return [];
+    const isRequired = kinds.length > 0 && skill?.credentialIsOptional !== true;
+    return [{ ...field, isRequired, editor: { kind: 'credential', kinds } }];
+  });
+}
+
+/** The parameters of a skill. Each may hold references. */
+export function parameterFields(skill: SkillSchema): Field[] {
+  return fieldsOf(skill.parameters, { path: skill.name, isExpression: true });
+}
+
+/** The description of the kind in its schema. */
+export function kindHelp(kind: NodeKind): string | undefined {
+  return (schemas.triggers[kind] ?? schemas.steps[kind])?.description;
+}
+
+export type FilledField = { field: Field; value: unknown };
+
+/** The fields of a node's kind and, for a skill, of its parameters, each with its value. */
+export function filledFields(node: WorkflowNode): FilledField[] {
+  const kind = nodeKind(node);
+  if (kind === undefined) return [];
+  const filled = (fields: Field[], values: unknown): FilledField[] =>
+    fields.map((field) => ({ field, value: valuesOf(values)[field.name] }));
+  if (kind !== 'skill') return filled(kindFields(kind, valuesOf(node[kind])), node[kind]);
+  const skill = skillOf(node);
+  return [
+    ...filled(skillFields(skill, node.skill?.credential !== undefined), node.skill),
+    ...filled(skill === undefined ? [] : parameterFields(skill), node.skill?.parameters),
+  ];
+}

@@ -108,7 +108,7 @@ test('an expired session is renewed over the page, and input is kept', async () 
 
 /** All buttons and switches that a reader sees in the content of each page. */
 const READER_SEES: Record<string, (string | RegExp)[]> = {
-  workflows: ['Name', 'State', 'Trigger', 'Last run', 'Success', /^Actions for/],
+  workflows: ['Name', 'Status', 'Trigger', 'Last run', 'Success rate', /^Actions for/],
   'workflows/count': [
     'Runs of this workflow',
     /^Webhook( · Public)?: Active/,
@@ -117,7 +117,7 @@ const READER_SEES: Record<string, (string | RegExp)[]> = {
     /^Fit the workflow/,
     'Zoom in',
     'Zoom out',
-    /^Keys/,
+    /^Keyboard shortcuts/,
   ],
   runs: [],
   run: [

@@ -83,8 +83,14 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await panelFocused(page);
   await tabTo(page, codeField(page, 'URL'));
   await keyboard.type("https://example.com/{{ $('trigger').data_content.na");
-  await page.getByRole('option', { name: /^name/ }).waitFor();
-  await keyboard.press('Enter');
+  const option = page.getByRole('option', { name: /^name/ });
+  await option.waitFor();
+  // The editor ignores keys for a moment after the list opens.
+  const accepted = async () => {
+    await keyboard.press('Enter');
+    return option.count();
+  };
+  await expect.poll(accepted, { interval: 100, timeout: 10_000 }).toBe(0);
   await keyboard.press('Escape');
   await keyboard.press('Enter');
   await panelFocused(page);

@@ -114,7 +114,9 @@ test('a host that is not admitted fails the node once, whatever its retries', as
     phase: 'Failed',
     attempts: 1,
     reason: 'AddressForbidden',
-    message: expect.stringMatching(/^169\.254\.169\.254 is a link-local address, .* runner\.egress\.allow of the chart/),
+    message: expect.stringMatching(
+      /^169\.254\.169\.254 is a link-local address, .* runner\.egress\.allow of the chart/,
+    ),
   });
 });
 

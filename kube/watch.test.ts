@@ -1,6 +1,5 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiError } from './errors.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { lines, parseEvent, startDeadline } from './watch.ts';
 
 async function* stream(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -48,22 +47,33 @@ test('a bookmark gives its version alone, and a type from the future is passed o
   expect(parseEvent('{"type":"NEWS","object":{"metadata":{}}}')).toBeUndefined();
 });
 
-test('a process that stood still over the deadline of a watch reads first what the server sent meanwhile', async () => {
-  const at: number[] = [];
-  const from = performance.now();
-  startDeadline(20, 120, () => void at.push(performance.now() - from));
-  // The thread stands still, as it does without CPU time.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-  await sleep(0);
-  expect(at).toEqual([]);
-  await sleep(400);
-  expect(at).toHaveLength(1);
-  expect(at[0]).toBeGreaterThan(200);
-});
+describe('a deadline', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
 
-test('a deadline that is stopped does not act', async () => {
-  let acted = false;
-  startDeadline(1, 100, () => void (acted = true))();
-  await sleep(20);
-  expect(acted).toBe(false);
+  test('of a process that stood still lets it read first what the server sent meanwhile', () => {
+    let time = 0;
+    let acted = 0;
+    startDeadline(
+      20,
+      120,
+      () => (acted += 1),
+      () => time,
+    );
+    time = 100;
+    vi.advanceTimersByTime(20);
+    expect(acted).toBe(0);
+    time = 220;
+    vi.advanceTimersByTime(119);
+    expect(acted).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(acted).toBe(1);
+  });
+
+  test('that is stopped does not act', () => {
+    let acted = false;
+    startDeadline(1, 100, () => void (acted = true))();
+    vi.advanceTimersByTime(1_000);
+    expect(acted).toBe(false);
+  });
 });

@@ -60,11 +60,16 @@ export async function* openWatch<T extends KubeObject>(
  * Calls `act` after `ms`. A timer that fires late shows that this process stood still, for example because its CPU is limited, and has not
  * read yet what the server sent: then there are `againMs` more. Returns what stops it.
  */
-export function startDeadline(ms: number, againMs: number, act: () => void): () => void {
+export function startDeadline(
+  ms: number,
+  againMs: number,
+  act: () => void,
+  now: () => number = () => performance.now(),
+): () => void {
   let timer: NodeJS.Timeout;
   const arm = (delay: number): void => {
-    const due = performance.now() + delay;
-    timer = setTimeout(() => (performance.now() - due > againMs / 6 ? arm(againMs) : act()), delay);
+    const due = now() + delay;
+    timer = setTimeout(() => (now() - due > againMs / 6 ? arm(againMs) : act()), delay);
   };
   arm(ms);
   return () => clearTimeout(timer);

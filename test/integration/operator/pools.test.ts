@@ -4,11 +4,14 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { deployments, events, pods } from '../../../kube/resource.ts';
 import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
 import { projectSettings, workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
+import { clusterRoles, isAllowed } from '../../support/users.ts';
 
 const QUOTA =
   'pods "windlass-runner-6d5f7-" is forbidden: exceeded quota: compute, requested: limits.memory=512Mi, used: limits.memory=0, limited: limits.memory=256Mi';
+
+const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 
 let stage: OperatorStage;
 
@@ -99,6 +102,32 @@ test('settings with which no node takes a runner are not in effect, and say the 
   const all = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
   await pool(namespace, { observedGeneration: 2, ...all });
   await settingsSay(namespace, 'True', 'SettingsApplied');
+});
+
+test('without the right to list pods the log names it, and the pool is reconciled all the same', async () => {
+  const role = { name: 'windlass-operator' };
+  const { rules } = await stage.client.get(clusterRoles, role);
+  const lacks = rules.filter(({ resources }) => !resources.includes('pods'));
+  expect(lacks).toHaveLength(rules.length - 1);
+  await stage.client.patch(clusterRoles, role, { rules: lacks }, { type: 'merge' });
+  try {
+    const { namespace } = await stage.createProject();
+    const rule = { apiGroups: [''], resources: ['pods'], verbs: ['list'] };
+    const isGone = async () => !(await isAllowed(stage.client, { user: OPERATOR, namespace }, rule));
+    await pollUntil('the right being gone', isGone, { timeoutMs: 15_000, everyMs: 20 });
+    const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
+    await stage.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
+    await stage.waitFor(namespace, 'orders', { type: 'PoolReady', status: 'False', reason: 'PoolStarting' });
+    const named = () =>
+      stage.log.entries.some(
+        ({ message, fields }) =>
+          message === 'cannot list the runner pods' &&
+          (fields as { err?: Error }).err?.message.includes('cannot list resource "pods"') === true,
+      );
+    await pollUntil('the right in the log', named, { timeoutMs: 20_000 });
+  } finally {
+    await stage.client.patch(clusterRoles, role, { rules }, { type: 'merge' });
+  }
 });
 
 test('a namespace whose only workflow is invalid says that no pool is started, and has none', async () => {

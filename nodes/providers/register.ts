@@ -32,7 +32,7 @@ export const PROVIDERS: readonly Provider[] = [
 /** What a provider can offer. */
 export type Offer = 'files' | 'store' | 'spreadsheet' | 'mail' | 'messenger' | 'check';
 
-/** The provider that a credential leads to, with what is asked for; undefined where none offers it. */
+/** The provider that serves the credential, if it has the offer; otherwise undefined. */
 export function findProvider<O extends Offer>(
   spec: CredentialSpec,
   offer: O,

@@ -149,7 +149,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   state.calls.push({ method, parameters });
   if (fail(state.fault, request, response)) return;
   const webhook = webhookOf(state, token);
-  // What has not the form of a token is no path of the API.
+  // Telegram answers 404 if the token is malformed.
   if (!/^\d+:[\w-]{30,}$/.test(token)) refuse(response, 404, 'Not Found');
   else if (!webhook) refuse(response, 401, 'Unauthorized');
   else perform({ state, token, webhook, method, parameters }, response);

@@ -228,7 +228,7 @@ function failureOf(error: unknown, account: ImapAccount, signal: AbortSignal): E
     return signal.reason instanceof Error ? signal.reason : new PollError('Timeout', 'the poll was stopped');
   }
   if (error instanceof PollError || error instanceof StepError) return error;
-  // A defect of this code is no answer of a server.
+  // A bug in this code must not be reported as an error of the server.
   if (error instanceof TypeError || error instanceof ReferenceError) return error;
   const { host, secret } = account;
   const { reason, text } = judge(error as ImapFlowError);

@@ -90,7 +90,7 @@ async function lastUid(
   return Math.max(known, newest ? newest.uid : 0);
 }
 
-/** From now on, or from a point in time: then the first looks walk what is there. */
+/** Starts now, or at `since`: then the first polls read the existing mails. */
 function begin(now: Cursor, since?: Date): { cursor: Cursor; more: boolean } {
   if (!since || now.uid === 0) return { cursor: now, more: false };
   return { cursor: { ...now, uid: 0, since: { time: since.toISOString(), upTo: now.uid } }, more: true };

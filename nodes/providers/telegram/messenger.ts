@@ -85,7 +85,7 @@ function refusal(answer: JsonAnswer, { secrets }: Bot): Failure {
   const { retry_after: wait, migrate_to_chat_id: movedTo } = parameters;
   if (movedTo !== undefined)
     return new Failure('Refused', `the group has become a supergroup: its chat is now ${movedTo}`);
-  // A text that does not have the form of a token is no path of the API.
+  // Telegram answers 404 if the token is malformed.
   const status = answer.status === 404 ? 401 : answer.status;
   const [kind, problem] = meaningOf({ ...answer, status });
   const retryAfterMs = wait === undefined ? undefined : wait * 1_000;

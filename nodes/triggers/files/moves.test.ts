@@ -1,6 +1,6 @@
 /**
- * Whatever people do to files and folders of a drive: held to a list of what is there, which knows nothing of
- * how it is found out.
+ * Compares the poller of drives with a plain list of the files after each change that users make to files and
+ * folders.
  */
 import { expect, test } from 'vitest';
 import { startDriveServer } from '../../../test/support/driveServer.ts';

@@ -4,9 +4,9 @@
  */
 import { sleep } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
-import { isUnavailable, type RunStoreConnection } from '../runs/connection.ts';
-import type { Questions, Taken } from '../runs/questions.ts';
-import type { ProjectUid } from '../runs/types.ts';
+import { isUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import type { Questions, Taken } from '../store/requests/requests.ts';
+import type { ProjectUid } from '../store/keys.ts';
 
 export type AnswersDeps = { conn: RunStoreConnection; project: ProjectUid; log: Log };
 

@@ -2,23 +2,13 @@
  * A run goes forward: start marks before effects, checkpoints after them, the reply, the end. Each call is one script,
  * so that it is stored as a whole or not at all, and only for the runner that holds the run.
  */
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import type { RunGroup } from './groups.ts';
-import { keysOf, type ProjectKey } from './keys.ts';
-import {
-  COALESCE_MS,
-  EMIT,
-  END,
-  END_KEYS,
-  ENQUEUE,
-  FENCE,
-  NOW,
-  PARKED_EVENT_BYTES,
-  VANISHED,
-} from './lua.ts';
+import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectKey } from '../store/keys.ts';
+import { COALESCE_MS, EMIT, END, END_KEYS, ENQUEUE, FENCE, PARKED_EVENT_BYTES, VANISHED } from './lua.ts';
 import { PARK } from './park.ts';
 import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
-import { defineScript, type Script } from './script.ts';
+import { defineScript, type Script } from '../store/script.ts';
 import { groupOfToken } from './token.ts';
 import type {
   Advance,
@@ -32,6 +22,7 @@ import type {
   RunEventBody,
   TooLarge,
 } from './types.ts';
+import { NOW } from '../store/lua.ts';
 
 /** What one value in the run store may have: an event, the output of a node, a reply. */
 export const VALUE_LIMIT_BYTES = 512 * 1024;

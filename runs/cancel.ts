@@ -2,11 +2,12 @@
 import { FAILURES } from '../api/reasons.ts';
 import type { TerminalPhase } from '../api/phase.ts';
 import { endArgs, transitionKeys } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { EMIT, END, END_KEYS, ENQUEUE } from './lua.ts';
+import { defineScript } from '../store/script.ts';
+import type { RunEnd } from './types.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
 export type Cancelled =
   | { outcome: 'cancelled' }

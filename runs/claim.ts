@@ -1,13 +1,14 @@
 /** Claiming: a runner takes ready runs, in an order that is fair between workflows, and holds each by a fresh token. */
 import { isTerminal } from '../api/phase.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf, type ProjectKeys } from './keys.ts';
-import { ANNOUNCED, COALESCE_MS, EMIT, NOW, VANISHED } from './lua.ts';
-import { randomText } from './names.ts';
+import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import { keysOf, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
+import { ANNOUNCED, COALESCE_MS, EMIT, VANISHED } from './lua.ts';
 import { parseRun } from './read.ts';
 import { ROOM } from './room.ts';
-import { defineScript } from './script.ts';
-import type { Claim, Claimed, ProjectUid } from './types.ts';
+import { defineScript } from '../store/script.ts';
+import type { Claim, Claimed } from './types.ts';
+import { NOW } from '../store/lua.ts';
+import { randomText } from '../store/random.ts';
 
 /** What the runs of one claim hold together, but for the first: an answer that takes too long is lost, and so is the next. */
 const CLAIM_BYTES = 8 * 1024 * 1024;

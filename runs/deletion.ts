@@ -5,15 +5,15 @@
  */
 import { FAILURES } from '../api/reasons.ts';
 import { endArgs } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf, type RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupsOf, type RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { EMIT, END, END_KEYS, ENQUEUE } from './lua.ts';
 import type { RunHead } from './read.ts';
-import { RUN_KEPT_S } from './record/backlog.ts';
-import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES } from './room.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
+import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
+import { defineScript } from '../store/script.ts';
+import type { RunEnd } from './types.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
 /** Runs of one script: about a millisecond of the server, for which everybody else waits. */
 const AT_ONCE = 20;

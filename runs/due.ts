@@ -3,12 +3,17 @@
  * that it happens as long as one lives; a look costs one call, also when thousands wait.
  */
 import { sleep } from '../kube/clock.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import type { RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { ENQUEUE } from './lua.ts';
+import { defineScript } from '../store/script.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
 /**
  * Makes ready, of the runs that are due, those whose group the caller has named: a script must declare its keys. Answers

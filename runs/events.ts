@@ -4,13 +4,19 @@
  */
 import { isTerminal } from '../api/phase.ts';
 import { transitionKeys } from './advance.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, FENCE, NOW, VANISHED, VANISHED_KEYS } from './lua.ts';
-import { defineScript } from './script.ts';
-import { createSignal } from './signal.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { EMIT, FENCE, VANISHED, VANISHED_KEYS } from './lua.ts';
+import { defineScript } from '../store/script.ts';
+import { createSignal } from '../store/signal.ts';
 import { groupOfToken } from './token.ts';
-import type { ClaimRef, Fenced, ProjectUid, RunEvent, RunEventBody, Unavailable } from './types.ts';
+import type { ClaimRef, Fenced, RunEvent, RunEventBody } from './types.ts';
+import { NOW } from '../store/lua.ts';
 
 /** Refused when the memory is full, and without effect where the project's quota is used up: text is the first to go. */
 const APPEND = defineScript({

@@ -1,11 +1,11 @@
 /** Giving claims back: what a runner does that is asked to stop. Nothing is counted against the run. */
 import { transitionKeys } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { FENCE, VANISHED, VANISHED_KEYS } from './lua.ts';
-import { defineScript } from './script.ts';
+import { defineScript } from '../store/script.ts';
 import { holderOf, groupOfToken } from './token.ts';
-import type { ClaimRef, Fenced, ProjectUid, Unavailable } from './types.ts';
+import type { ClaimRef, Fenced } from './types.ts';
 
 /** `requeue()`: a claimed run is ready again, and first: at the present virtual time. Its slot stays its own. */
 export const REQUEUE = `

@@ -3,11 +3,16 @@
  * it. The order, by acceptance and then by name, never changes, so that a list can be read in pages.
  */
 import type { RunPhase } from '../api/phase.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf, type RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import { groupsOf, type RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { readBrief } from './read.ts';
-import type { ProjectUid, RunState, RunSummary, Unavailable } from './types.ts';
+import type { RunState, RunSummary } from './types.ts';
 
 /** A place in the order: a run, and when it was accepted, in microseconds since 1970. What is listed after it is older. */
 export type Position = { at: number; run: string };

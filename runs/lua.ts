@@ -1,6 +1,7 @@
-/** The Lua that several scripts share. Each piece names the locals that it needs; `runs/keys.ts` says what the keys hold. */
+/** The Lua that several scripts share. Each piece names the locals that it needs; `store/keys.ts` says what the keys hold. */
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
-import type { DeclaredKey } from './script.ts';
+import type { DeclaredKey } from '../store/script.ts';
+import { REQUIRE_STORE } from '../store/lua.ts';
 
 /** Ended runs keep their events this long, in seconds; less when more than a hundred runs end in a minute. */
 const EVENTS_KEPT_S = 600;
@@ -21,50 +22,6 @@ export const LEASE_MS = 30_000;
 const FAILURES_AHEAD_MS = 60_000;
 /** The longest time for which a change waits, so that several are written at once; far below the lease. */
 export const COALESCE_MS = 1_000;
-
-/** How far the server's clock may go back before it is noticed, and how seldom the project's clock is written, in ms. */
-const CLOCK_STEP_MS = 1_000;
-/** By this part of the time that passes a project's clock comes nearer to the server's: so much later are waits meanwhile. */
-const CLOCK_SLEW = 0.01;
-
-/**
- * `wall`: milliseconds since 1970 by the store's clock, for what people read. `now`: the project's clock, the only one that is ever
- * compared. It is as the store's, but never goes back: where that does (somebody set it, or another server took its place), it goes on from
- * where it was, `ahead` of it, and comes back to it slowly. Needs `meta`.
- */
-const CLOCK = `
-local time = redis.call('TIME')
-local wall = time[1] * 1000 + math.floor(time[2] / 1000)
-local clock = redis.call('HMGET', meta, 'id', 'clock', 'ahead')
-local last, ahead = tonumber(clock[2] or 0), tonumber(clock[3] or 0)
-local now = wall + ahead
-`;
-
-/** Gives `now` and `wall` to a script that writes. Needs `meta`. */
-export const NOW = `${CLOCK}
-if now < last - ${CLOCK_STEP_MS} then
-  now, ahead = last, last - wall
-  redis.call('HSET', meta, 'ahead', ahead)
-elseif clock[1] and now > last + ${CLOCK_STEP_MS} then
-  if ahead > 0 then
-    ahead = math.max(0, ahead - math.ceil(math.min(now - last, 60000) * ${CLOCK_SLEW}))
-    redis.call('HSET', meta, 'ahead', ahead)
-  end
-  redis.call('HSET', meta, 'clock', now)
-end
-`;
-
-/** Gives `now` to a script that only reads. Needs `meta`. */
-export const READ_NOW = `${CLOCK}
-now = math.max(now, last)
-`;
-
-/** Ends the script with an error where the store has lost its data. Needs `meta`. */
-export const REQUIRE_STORE = `
-if redis.call('HEXISTS', meta, 'id') == 0 then
-  return redis.error_reply('NOLOG the run store is empty')
-end
-`;
 
 /** Ends the script where the claim is not the caller's any more. Needs `claims`, `meta`, `run_id`, `token`. */
 export const FENCE = `

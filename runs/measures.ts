@@ -3,12 +3,11 @@
  * reads the totals that the scripts keep: a few commands for each workflow, whatever the number of its runs.
  */
 import type { TerminalPhase } from '../api/phase.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { countOf } from './numbers.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupsOf } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
 
 export type WorkflowMeasures = {
   /** Held by a runner. */

@@ -1,16 +1,17 @@
 /** What the operator keeps in a project's run store: its id, limits, the write budget, revisions. */
 import { canonicalJson, type Revision } from '../api/revision.ts';
 import { sleep } from '../kube/clock.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf, type RunGroup } from './groups.ts';
-import { keysOf, projectOfKey } from './keys.ts';
-import { ENQUEUE, REQUIRE_STORE } from './lua.ts';
-import { forEachPage, type Scan } from './pages.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupsOf, type RunGroup } from '../store/groups.ts';
+import { keysOf, projectOfKey, type ProjectUid } from '../store/keys.ts';
+import { ENQUEUE } from './lua.ts';
+import { forEachPage, type Scan } from '../store/scan.ts';
 import { SUMMARY_OVERHEAD_BYTES } from './room.ts';
-import { defineScript } from './script.ts';
-import { beginSeeding, openSeeded, type Seeding } from './seed.ts';
+import { defineScript } from '../store/script.ts';
+import { beginSeeding, openSeeded } from './seed.ts';
 import { groupOfToken } from './token.ts';
-import type { ProjectUid, Unavailable, WorkflowLimits } from './types.ts';
+import type { WorkflowLimits } from './types.ts';
+import { REQUIRE_STORE, type Seeding } from '../store/lua.ts';
 
 type Done = { outcome: 'done' } | Unavailable;
 

@@ -1,13 +1,13 @@
 /** Reading what the run store holds of runs: the run itself while it is there, a line and exact totals afterwards. */
-import { isTerminal, type RunPhase } from '../api/phase.ts';
+import { isTerminal, type NodePhase, type RunPhase } from '../api/phase.ts';
+import { FAILURES } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf, workflowOfGroup, type RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { countOf } from './numbers.ts';
-import { leftOpen } from './record/record.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
+import type { Counts, NodeState, Reply, RunState, RunSummary } from './types.ts';
 
 /** What never changes of a run: the field `head` of its hash. */
 export type RunHead = {
@@ -171,9 +171,19 @@ export function parseRun(
     cancelRequested: cancelRequested && !isTerminal(phase),
     crashes: Number(fields['crashes'] ?? 0),
     input: fields['input'] ?? '{}',
-    nodes: isTerminal(phase) ? nodes.map((node) => leftOpen(node, phase === 'Cancelled')) : nodes,
+    nodes: isTerminal(phase) ? nodes.map((node) => settledNode(node, phase === 'Cancelled')) : nodes,
     ...optional(fields),
   };
+}
+
+const UNFINISHED: readonly NodePhase[] = ['Pending', 'Running', 'Waiting'];
+
+/** A node of an ended run: no node is left unfinished. One whose effect may have happened is `Unknown`. */
+export function settledNode({ nextAttemptAt: _waits, ...node }: NodeState, cancelled: boolean): NodeState {
+  if (!UNFINISHED.includes(node.phase)) return node;
+  if (node.mark?.atMostOnce)
+    return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
+  return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };
 }
 
 function nodesOf(fields: Record<string, string>): NodeState[] {

@@ -3,11 +3,11 @@
  * lost its data and got the run back from its record. The runner then stores what it knows (`Advance.whole`).
  */
 import { transitionKeys } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { NOW, REQUIRE_STORE } from './lua.ts';
-import { defineScript } from './script.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { defineScript } from '../store/script.ts';
 import { holderOf, groupOfToken } from './token.ts';
-import type { ClaimRef, Unavailable } from './types.ts';
+import type { ClaimRef } from './types.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
 /**
  * Each claim raises the epoch of its run, so that a lower one is from before the claim. A restored run has a new epoch; nobody

@@ -3,12 +3,12 @@
  * every gap of its connection, so that nothing is missed that is stored.
  */
 import { isTerminal, type TerminalPhase } from '../api/phase.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { readRun } from './read.ts';
-import { createShared, type Shared } from './shared.ts';
-import { createSignal } from './signal.ts';
-import type { ProjectUid, Reply, RunState } from './types.ts';
+import { createShared, type Shared } from './singleFlight.ts';
+import { createSignal } from '../store/signal.ts';
+import type { Reply, RunState } from './types.ts';
 
 export type Waited =
   | { kind: 'reply'; reply: Reply }

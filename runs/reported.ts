@@ -1,9 +1,8 @@
 /** How many failed runs of a group Events have told of. It is kept beside the totals, so that it is lost together with them. */
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import type { RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { defineScript } from '../store/script.ts';
 
 const NOTE = defineScript({
   flags: 'drains',

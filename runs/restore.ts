@@ -2,16 +2,16 @@
  * `restore`: the way back from the record of a run that had not ended into a store that does not know it. Create-if-absent, for
  * the operator alone, past every quota; only while the project is seeded, or for a run of an earlier store.
  */
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupOf } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { ENQUEUE, NOW } from './lua.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupOf } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { ENQUEUE } from './lua.ts';
 import type { RunHead } from './read.ts';
-import type { DedupeMark } from './record/keepsake.ts';
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
-import { defineScript } from './script.ts';
-import type { Seeding, Superseded } from './seed.ts';
-import type { NodeState, ProjectUid, Reply, Unavailable } from './types.ts';
+import { defineScript } from '../store/script.ts';
+import type { Superseded } from './seed.ts';
+import type { DedupeMark, NodeState, Reply } from './types.ts';
+import { NOW, type Seeding } from '../store/lua.ts';
 
 /** A run as its record tells it. Times are milliseconds since 1970. */
 export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {

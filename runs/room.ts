@@ -1,6 +1,6 @@
 /**
  * Room in the run store: claims leave room for what claimed runs will write, and what outlives a run (its dedupe key, its
- * reply) is counted for its project until it expires. `runs/keys.ts` says what the fields of `meta` hold.
+ * reply) is counted for its project until it expires. `store/keys.ts` says what the fields of `meta` hold.
  */
 
 /** What a run takes beside its values: fields, indexes, first events. */
@@ -15,6 +15,8 @@ export const SUMMARY_OVERHEAD_BYTES = 200;
 export const DEDUPE_KEPT_S = 7 * 24 * 3600;
 export const REPLY_KEPT_S = 3600;
 export const SUMMARY_KEPT_S = 7 * 24 * 3600;
+/** How long a run can still be read after it was recorded or removed. */
+export const RUN_KEPT_S = 10;
 /** Summaries of one workflow. */
 export const SUMMARIES_KEPT = 10_000;
 

@@ -4,13 +4,13 @@
  * anything, so that it may break off anywhere, or be begun twice at once. Whoever began it goes on with it after a break.
  */
 import { randomUUID } from 'node:crypto';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { NOW } from './lua.ts';
-import { forEachPage } from './pages.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { forEachPage } from '../store/scan.ts';
 import { DEDUPE_KEPT_S, DEDUPE_KEY_BYTES, EXPIRING } from './room.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
+import { defineScript } from '../store/script.ts';
+import { NOW } from '../store/lua.ts';
+import type { Seeding } from '../store/lua.ts';
 
 /** Of what the operator has not weighed against the memory yet. */
 const FIRST_QUOTA_BYTES = 64 * 1024 * 1024;
@@ -88,9 +88,6 @@ const OPEN = defineScript({
     return 'done'
   `,
 });
-
-/** A seeding that has begun, and that nobody has begun again since. */
-export type Seeding = { project: ProjectUid; token: string };
 
 export type Begun = { outcome: 'begun'; seeding: Seeding } | { outcome: 'open'; id: string } | Unavailable;
 

@@ -2,16 +2,17 @@
  * Accepting events: what `submit` has accepted is stored, once per dedupe key, and only that may be answered with 2xx.
  */
 import { isTerminal } from '../api/phase.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { cancelRun } from './cancel.ts';
-import { groupOf } from './groups.ts';
-import { keysOf, type ProjectKeys } from './keys.ts';
-import { ENQUEUE, NOW } from './lua.ts';
+import { groupOf } from '../store/groups.ts';
+import { keysOf, type ProjectKeys } from '../store/keys.ts';
+import { ENQUEUE } from './lua.ts';
 import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
-import { defineScript } from './script.ts';
+import { defineScript } from '../store/script.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
+import { NOW } from '../store/lua.ts';
 
 /**
  * Where the limit is reached, the oldest runs of the group make room: they are asked to end, durably, and named; the run that replaces each is noted. Those

@@ -7,13 +7,19 @@ import { FAILURES } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
 import { endArgs, transitionKeys } from './advance.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
-import { defineScript } from './script.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { EMIT, END, END_KEYS, ENQUEUE, FENCE, VANISHED } from './lua.ts';
+import { defineScript } from '../store/script.ts';
 import { holderOf, groupOfToken } from './token.ts';
-import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
+import type { RunEnd } from './types.ts';
+import { NOW } from '../store/lua.ts';
 
 /** The third crash without progress in between is the last. */
 const CRASH_LIMIT = 3;

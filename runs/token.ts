@@ -1,5 +1,5 @@
 /** What a claim token tells: `<runner>/<group of the run>/<random>`. The store compares it as a whole. */
-import type { RunGroup } from './groups.ts';
+import type { RunGroup } from '../store/groups.ts';
 
 /** The runner that holds the claim. */
 export function holderOf(token: string): string {

@@ -4,17 +4,9 @@
  */
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
-import type { RunGroup } from './groups.ts';
-
-/** A project in the run store, by the uid of its namespace. */
-export type ProjectUid = string;
-
-/** Why the run store did not do it: nobody answered, it is empty or being seeded, it is full, or a key is of a wrong type. */
-export type Unavailable = {
-  outcome: 'unavailable';
-  why: 'connection' | 'no-store' | 'full' | 'damaged';
-  retryAfterSeconds: number;
-};
+import type { RunGroup } from '../store/groups.ts';
+import type { Unavailable } from '../store/connection.ts';
+import type { ProjectUid } from '../store/keys.ts';
 
 /** The run store refused it: what it holds of the run, or one value of it, would be larger than a run may be. */
 export type TooLarge = { outcome: 'too-large'; what: 'value' | 'run'; limitBytes: number };
@@ -53,6 +45,9 @@ export type Submitted =
   /** The workflow is suspended: nothing was stored. */
   | { outcome: 'suspended' }
   | Unavailable;
+
+/** Identifies an event: the hash of its dedupe key, and the hash of its body, empty where that is not known. */
+export type DedupeMark = { hash: string; body: string };
 
 /** What a response node answers. */
 export type Reply = { status: number; headers: Record<string, string>; body: string; contentType: string };

@@ -1,9 +1,8 @@
 /** Waiting for work without asking for it all the time. */
 import { noteReady } from './claim.ts';
-import type { RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { createSignal, type Signal } from './signal.ts';
-import type { ProjectUid } from './types.ts';
+import type { RunStoreConnection } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { createSignal, type Signal } from '../store/signal.ts';
 
 /** How long a lost message can hold work up. */
 const POLL_MS = 1_000;

@@ -5,8 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Credential, CREDENTIAL } from '../../api/kinds.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../store/oauth/states.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { recordCall, auditResult } from '../endpoint/audit.ts';
 import { OPERATIONS } from '../contract/operations.ts';

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditEntry } from '../../api/audit/line.ts';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';

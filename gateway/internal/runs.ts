@@ -8,7 +8,7 @@ import { workflowId } from '../../api/group.ts';
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
 import { cancelRun } from '../../runs/cancel.ts';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { getRevision } from '../../runs/project.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';

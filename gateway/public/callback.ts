@@ -5,8 +5,8 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isUnavailable } from '../../runs/connection.ts';
-import { seal } from '../../runs/connect/seal.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { seal } from '../../store/oauth/seal.ts';
 import {
   hashOf,
   isSecret,
@@ -16,7 +16,7 @@ import {
   takeState,
   type Code,
   type State,
-} from '../../runs/connect/store.ts';
+} from '../../store/oauth/states.ts';
 import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import {
   hashOf,
   isSecret,
@@ -15,7 +15,7 @@ import {
   readKey,
   readLink,
   takeLink,
-} from '../../runs/connect/store.ts';
+} from '../../store/oauth/states.ts';
 import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';

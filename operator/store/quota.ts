@@ -1,5 +1,5 @@
 /** How much of the run store each project may fill. Pure. */
-import type { Memory, Use } from '../../runs/memory.ts';
+import type { Memory, Use } from '../../runs/usage.ts';
 import type { Quotas } from '../../runs/project.ts';
 import { BESIDE_KEYS, SUMMARIES_KEPT } from '../../runs/room.ts';
 

@@ -1,7 +1,7 @@
 /** What a poller remembers beside its cursor, as the run store keeps it for one look. */
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import type { PollRef } from '../../runs/polling/claim.ts';
-import { keepMemory, readMemory } from '../../runs/polling/memory.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import type { PollRef } from '../../store/polling/triggers.ts';
+import { keepMemory, readMemory } from '../../store/polling/knownItems.ts';
 import { PollError, type KnownItems } from '../../nodes/poller.ts';
 
 const MOST_MIB = 8;

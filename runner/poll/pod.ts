@@ -1,7 +1,7 @@
 /** A pod that looks at the accounts of a project: at each when it is due, at several at the same time, until its time is over. */
 import { sleep } from '../../kube/clock.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { listTriggers } from '../../runs/polling/triggers.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { listTriggers } from '../../store/polling/triggers.ts';
 import { dueOf, type Known } from './due.ts';
 import { lookAt, type LookDeps } from './look.ts';
 

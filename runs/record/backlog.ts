@@ -3,10 +3,9 @@
  * what goes from the store when a run is recorded, or when there are more than the workflow's history would keep.
  */
 import { transitionKeys } from '../advance.ts';
-import { orUnavailable, type RunStoreConnection } from '../connection.ts';
-import { keysOf } from '../keys.ts';
-import { COALESCE_MS, LEASE_MS, NOW, REQUIRE_STORE } from '../lua.ts';
-import { randomText } from '../names.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
+import { keysOf, type ProjectUid } from '../../store/keys.ts';
+import { COALESCE_MS, LEASE_MS } from '../lua.ts';
 import {
   ANNOUNCE_ROOM,
   BESIDE_KEYS,
@@ -15,17 +14,18 @@ import {
   EXPIRING,
   REPLY_KEPT_S,
   REPLY_OVERHEAD_BYTES,
+  RUN_KEPT_S,
   SUMMARIES_KEPT,
   SUMMARY_OVERHEAD_BYTES,
 } from '../room.ts';
-import { defineScript } from '../script.ts';
-import type { ProjectUid, RunState, Unavailable } from '../types.ts';
+import { defineScript } from '../../store/script.ts';
+import type { RunState } from '../types.ts';
 import { toSummary } from './record.ts';
+import { NOW, REQUIRE_STORE } from '../../store/lua.ts';
+import { randomText } from '../../store/random.ts';
 
 /** How many waiting runs stay, of a workflow whose limits the operator has not set. */
 export const HISTORY = 10;
-/** For so long a run that is recorded, or removed, can still be read. */
-export const RUN_KEPT_S = 10;
 /** Summaries that go at once where all of the project's take too much. */
 const EVICTED = 20;
 /** A run that ended within this time may still be recorded at once. */

@@ -1,7 +1,6 @@
 /** What the write budget of a project is measured by: the share that it has, and how much waits to be recorded. */
-import { orUnavailable, type RunStoreConnection } from '../connection.ts';
-import { keysOf } from '../keys.ts';
-import type { ProjectUid, Unavailable } from '../types.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
+import { keysOf, type ProjectUid } from '../../store/keys.ts';
 
 export type RecordDemand = {
   /** Writes a second that the project may make now; undefined where it has no place in the store. */

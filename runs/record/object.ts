@@ -17,7 +17,7 @@ import {
 } from '../../kube/errors.ts';
 import { namespacedResource } from '../../kube/resource.ts';
 import type { RunState } from '../types.ts';
-import { keepsakeOf } from './keepsake.ts';
+import { keepsakeOf } from './restoreAnnotations.ts';
 import { RECORD_LIMITS, storedBytes, toRecord, type RecordLimits } from './record.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);

@@ -2,10 +2,10 @@
  * A run as its record: what a WorkflowRun says of it. A pure projection, so that anyone may make it again; bounded, so that
  * it always fits into the API server's store.
  */
-import { FAILURES, type FailureReason } from '../../api/reasons.ts';
-import { isTerminal, type NodePhase, type RunPhase } from '../../api/phase.ts';
+import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
+import { settledNode } from '../read.ts';
 import type { NodeState, RunState, RunSummary } from '../types.ts';
 import { inOrderOf } from './order.ts';
 
@@ -124,7 +124,7 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
   let room = limits.maxTotalBytes;
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
-    const settled = isTerminal(state.phase) ? leftOpen(node, state.phase === 'Cancelled') : node;
+    const settled = isTerminal(state.phase) ? settledNode(node, state.phase === 'Cancelled') : node;
     const fitted = node.output && fit(node.output, Math.min(limits.maxOutputBytes, room));
     room -= fitted?.bytes ?? 0;
     return nodeStatus(inShort(settled, messageBytes), fitted);
@@ -147,14 +147,6 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
   };
 }
 
-/** A node that had not ended when its run did: an effect that is not repeated may have happened. */
-export function leftOpen({ nextAttemptAt: _waits, ...node }: NodeState, cancelled: boolean): NodeState {
-  const open: NodePhase[] = ['Pending', 'Running', 'Waiting'];
-  if (!open.includes(node.phase)) return node;
-  if (node.mark?.atMostOnce) return { ...node, phase: 'Unknown', ...failure('EffectUnknown') };
-  return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };
-}
-
 /** A node whose message takes its share of the record at most. */
 function inShort(node: NodeState, bytes: number): NodeState {
   const { reason, message } = node;
@@ -163,10 +155,6 @@ function inShort(node: NodeState, bytes: number): NodeState {
     ...(reason !== undefined && { reason: cut(reason, NODE_REASON_LENGTH) }),
     ...(message !== undefined && { message: cutToJson(cut(message, MESSAGE_LENGTH), bytes) }),
   };
-}
-
-function failure(reason: FailureReason): { reason: string; message: string } {
-  return { reason, message: FAILURES[reason].meaning };
 }
 
 function why({ reason, message }: { reason?: string; message?: string }) {

@@ -9,11 +9,11 @@ import type { KubeClient } from '../../kube/client.ts';
 import { ApiError, isTransient, isUnauthorized } from '../../kube/errors.ts';
 import type { Log } from '../../kube/log.ts';
 import { cancelRun } from '../cancel.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
-import { keysOf } from '../keys.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { getRevision } from '../project.ts';
 import { readBrief, readRun } from '../read.ts';
-import type { ProjectUid, RunState } from '../types.ts';
+import type { RunState } from '../types.ts';
 import {
   beginCreate,
   forget,
@@ -29,8 +29,8 @@ import {
 import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
 import { nodeOrder } from './order.ts';
 import { redactRun } from './redact.ts';
-import { createSurplusTrimmer } from './surplus.ts';
-import { costOf, inOrderOfWorth } from './worth.ts';
+import { createSurplusTrimmer } from './summarize.ts';
+import { costOf, inOrderOfWorth } from './priority.ts';
 
 export type RecorderOptions = {
   conn: RunStoreConnection;

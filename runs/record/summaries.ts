@@ -1,11 +1,10 @@
 /** Summaries expire: those that are too old, and those beyond a workflow's part where its project keeps too many, go. */
-import { orUnavailable, type RunStoreConnection } from '../connection.ts';
-import type { RunGroup } from '../groups.ts';
-import { keysOf } from '../keys.ts';
-import { NOW } from '../lua.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
+import type { RunGroup } from '../../store/groups.ts';
+import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { SUMMARY_KEPT_S, SUMMARY_OVERHEAD_BYTES } from '../room.ts';
-import { defineScript } from '../script.ts';
-import type { ProjectUid, Unavailable } from '../types.ts';
+import { defineScript } from '../../store/script.ts';
+import { NOW } from '../../store/lua.ts';
 
 /** Summaries that one call removes. */
 const PAGE = 500;

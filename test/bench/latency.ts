@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { keysOf } from '../../runs/keys.ts';
+import { keysOf } from '../../store/keys.ts';
 import { setWriteBudget } from '../../runs/project.ts';
 import type { NodeState } from '../../runs/types.ts';
 import { PROJECT, putRoute } from '../support/door.ts';

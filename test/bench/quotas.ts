@@ -2,9 +2,9 @@
  * `quotas`: what a run store with little memory holds while small events become large runs, what a project can keep of its ended runs,
  * and what a neighbour notices of either.
  */
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import type { Use } from '../../runs/memory.ts';
+import type { Use } from '../../runs/usage.ts';
 import { openProject, setQuotas } from '../../runs/project.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Advance, Submission } from '../../runs/types.ts';

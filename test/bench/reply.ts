@@ -3,7 +3,7 @@
  * beside a bare echo. And how many such runs one runner process executes a second when it has nothing else to do.
  */
 import { revisionOf } from '../../api/revision.ts';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/project.ts';
 import { readCounts } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';

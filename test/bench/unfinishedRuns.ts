@@ -2,10 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { workflowRuns, workflows } from '../../operator/resources.ts';
 import { advance } from '../../runs/advance.ts';
-import { beat } from '../../runs/beat.ts';
+import { beat } from '../../runs/heartbeat.ts';
 import { watchCancels } from '../../runs/cancel.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import { keysOf } from '../../runs/keys.ts';
+import { keysOf } from '../../store/keys.ts';
 import { setWorkflowLimits } from '../../runs/project.ts';
 import type { ClaimRef } from '../../runs/types.ts';
 import { pollUntil } from '../support/poll.ts';

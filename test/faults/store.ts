@@ -1,7 +1,7 @@
 /** What the run store says of the project's workflows: totals while a fault run lasts, and how every run ended. */
 import { stringify } from 'yaml';
-import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
-import { keysOf } from '../../runs/keys.ts';
+import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
+import { keysOf } from '../../store/keys.ts';
 import { dedupeHash } from '../../runs/names.ts';
 import { unfinishedRuns } from '../../runs/project.ts';
 import { readCounts, readSummaries } from '../../runs/read.ts';

@@ -3,10 +3,10 @@
  * writes down what it is given, so that the reference cannot speak of another script than the programs send.
  */
 import { advance } from '../../runs/advance.ts';
-import { beat } from '../../runs/beat.ts';
+import { beat } from '../../runs/heartbeat.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
 import { wakeDue } from '../../runs/due.ts';
 import { handBack } from '../../runs/handback.ts';
 import { putRevision, setQuota, setWorkflowLimits } from '../../runs/project.ts';
@@ -22,7 +22,7 @@ import {
 } from '../../runs/record/backlog.ts';
 import { rejoin } from '../../runs/rejoin.ts';
 import { restoreRun } from '../../runs/restore.ts';
-import type { Script } from '../../runs/script.ts';
+import type { Script } from '../../store/script.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../runs/seed.ts';
 import { submit } from '../../runs/submit.ts';
 import { createTakeover, takeOver } from '../../runs/takeover.ts';

@@ -3,9 +3,9 @@
  * compared with what the reference says.
  */
 import { createHash } from 'node:crypto';
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { keysOf } from '../../runs/keys.ts';
-import type { Script } from '../../runs/script.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import { keysOf } from '../../store/keys.ts';
+import type { Script } from '../../store/script.ts';
 import { dumpOf, dumpText, removeAll } from './dump.ts';
 import { invariantProblems } from './invariants.ts';
 import type { Network } from './network.ts';

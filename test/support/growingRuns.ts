@@ -5,10 +5,10 @@
 import { quotasOf } from '../../operator/store/quota.ts';
 import { advance } from '../../runs/advance.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { wakeDue } from '../../runs/due.ts';
-import { keysOf } from '../../runs/keys.ts';
-import { readMemory, readUse, type Memory, type Use } from '../../runs/memory.ts';
+import { keysOf } from '../../store/keys.ts';
+import { readMemory, readUse, type Memory, type Use } from '../../runs/usage.ts';
 import { setQuotas } from '../../runs/project.ts';
 import { readRun } from '../../runs/read.ts';
 import { recorded } from '../../runs/record/backlog.ts';

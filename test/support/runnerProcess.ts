@@ -6,8 +6,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startBeats } from '../../runs/beat.ts';
-import { connectRunStore } from '../../runs/connection.ts';
+import { startBeats } from '../../runs/heartbeat.ts';
+import { connectRunStore } from '../../store/connection.ts';
 import { startTestRunner, type CredentialTable } from './runnerProject.ts';
 
 type Settings = {

@@ -1,6 +1,6 @@
 /** What runners have effects on: a model and a mail server, the credentials of both, and a project in a real run store. */
-import { startBeats } from '../../runs/beat.ts';
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { startBeats } from '../../runs/heartbeat.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { startMailServer, type MailServer } from './mailServer.ts';
 import { startModelServer, type ModelServer, type ModelServerOptions } from './modelServer.ts';
 import { startRedis, type TestRedis } from './redis.ts';

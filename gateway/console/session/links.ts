@@ -4,15 +4,15 @@
  */
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import {
   keepSignInLink,
   LINK_MS,
   readSignInLink,
   sealingKeyOf,
   takeSignInLink,
-} from '../../../runs/console/links.ts';
-import { isSecret, newSecret } from '../../../runs/connect/store.ts';
+} from '../../../store/sessions/links.ts';
+import { isSecret, newSecret } from '../../../store/oauth/states.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import { recordCall, auditResult } from '../../endpoint/audit.ts';
 import { OPERATIONS } from '../../contract/operations.ts';

@@ -6,9 +6,9 @@
 import * as z from 'zod';
 import { sleep, type Clock } from '../../../kube/clock.ts';
 import type { Log } from '../../../kube/log.ts';
-import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
-import { hashOf } from '../../../runs/connect/store.ts';
-import { claimRenewal, keepRenewal, readRenewal, renewalKeyOf } from '../../../runs/console/renewals.ts';
+import { isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
+import { hashOf } from '../../../store/oauth/states.ts';
+import { claimRenewal, keepRenewal, readRenewal, renewalKeyOf } from '../../../store/sessions/renewals.ts';
 import { createExpiringMap } from '../../limits/boundedMaps.ts';
 import type { Provider } from './oidc.ts';
 import { openValue, sealValue } from './seal.ts';

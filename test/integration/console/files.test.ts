@@ -9,7 +9,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { serviceAccounts } from '../../../kube/resource.ts';
-import { MOST_SIGN_IN_LINKS } from '../../../runs/console/links.ts';
+import { MOST_SIGN_IN_LINKS } from '../../../store/sessions/links.ts';
 import { runCommand } from '../../support/command.ts';
 import { visit } from '../../support/consoleVisit.ts';
 import { NAMESPACE, openDoor, type Door } from '../../support/door.ts';

@@ -6,7 +6,7 @@ import type { TerminalPhase } from '../../../api/phase.ts';
 import { namespacedResource, roleBindings, roles, serviceAccounts } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { unfinishedRuns } from '../../../runs/project.ts';
 import { recorded } from '../../../runs/record/backlog.ts';

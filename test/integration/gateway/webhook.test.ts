@@ -3,7 +3,7 @@ import { ANNOTATION } from '../../../api/group.ts';
 import { agrees, emptyDigest, toggle } from '../../../api/routes.ts';
 import { webhookRoutes } from '../../../gateway/routing/follow.ts';
 import { leases } from '../../../kube/resource.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import type { RunState } from '../../../runs/types.ts';

@@ -12,7 +12,7 @@ import { readCounts } from '../../../runs/read.ts';
 import { readDemand } from '../../../runs/record/demand.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { listRuns } from '../../../runs/list.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { accepted, refOf, submissionOf } from '../../support/runStore.ts';

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
 import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { seal } from '../../../runs/connect/seal.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { seal } from '../../../store/oauth/seal.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { begin, createBrowser, signIn } from '../../support/browser.ts';
 import { answerFor, expectNothing, withParameter } from '../../support/connecting.ts';
@@ -15,7 +15,7 @@ import {
   readKey,
   SEALED_FOR,
   type Code,
-} from '../../../runs/connect/store.ts';
+} from '../../../store/oauth/states.ts';
 import { CLIENT } from '../../support/oauthProvider.ts';
 import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';
 

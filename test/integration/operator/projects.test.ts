@@ -5,7 +5,7 @@ import type { DeletionProgress } from '../../../operator/store/deletion.ts';
 import { createProjectStore, type ProjectStore } from '../../../operator/store/projects.ts';
 import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
 import { unfinishedRuns } from '../../../runs/project.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { RecordedRun } from '../../../runs/restore.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';

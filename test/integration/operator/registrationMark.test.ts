@@ -14,7 +14,7 @@ import { createRegistrationReconciler } from '../../../operator/registration/reg
 import { credentials, webhookRoutes } from '../../../operator/resources.ts';
 import { createWorld, startWorld, synced, type World } from '../../../operator/world.ts';
 import { openProject } from '../../../runs/project.ts';
-import { REGISTRATIONS } from '../../../runs/registrations.ts';
+import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';

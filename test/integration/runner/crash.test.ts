@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { connectRunStore } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { pollUntil } from '../../support/poll.ts';

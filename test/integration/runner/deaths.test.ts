@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { makeMemoryGroup } from '../../support/memoryGroup.ts';
 import { pollUntil } from '../../support/poll.ts';

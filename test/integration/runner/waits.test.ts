@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { connectRunStore } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { startModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance, checkpoint, finish, startNode } from '../../../runs/advance.ts';
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { readCounts } from '../../../runs/read.ts';

@@ -1,10 +1,10 @@
 /** Live events: everything that happens, in order, once; bounded; and never in the way. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, createEventWriter, followEvents, readEvents } from '../../../runs/events.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { ClaimRef, RunEvent } from '../../../runs/types.ts';
 import { pollUntil } from '../../support/poll.ts';
 import {

@@ -1,8 +1,8 @@
 /** What metrics show of the live runs of workflows. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { measureWorkflows, type WorkflowMeasures } from '../../../runs/measures.ts';
 import { setWorkflowLimits } from '../../../runs/project.ts';
 import {

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { createQuotaSetter } from '../../../operator/store/allQuotas.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { readUse } from '../../../runs/memory.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { readUse } from '../../../runs/usage.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setQuotas } from '../../../runs/project.ts';
 import { readSummaries } from '../../../runs/read.ts';

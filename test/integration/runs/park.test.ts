@@ -4,7 +4,7 @@ import { advance, finish } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, readEvents } from '../../../runs/events.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';

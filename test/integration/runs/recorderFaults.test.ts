@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { KubeClient } from '../../../kube/client.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
 import { readSummary } from '../../../runs/read.ts';
 import { beginCreate, noteObject, recorded, undoCreate } from '../../../runs/record/backlog.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
-import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import { createSurplusTrimmer } from '../../../runs/record/summarize.ts';
 import type { CollectedLog } from '../../support/collectedLog.ts';
 import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import {

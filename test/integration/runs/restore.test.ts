@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { openProject, setWorkflowLimits, storeId } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
-import { beginSeeding, openSeeded, seedKeys, type Seeding } from '../../../runs/seed.ts';
+import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
 import { submit } from '../../../runs/submit.ts';
 import { wipeProject } from '../../support/rewind.ts';
@@ -23,6 +23,7 @@ import {
   succeededNode,
   type TestStore,
 } from '../../support/runStore.ts';
+import type { Seeding } from '../../../store/lua.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));

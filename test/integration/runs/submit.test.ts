@@ -1,7 +1,7 @@
 /** Accepting events: one dedupe key, one run; nothing is accepted that is not stored. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
 import { openProject } from '../../../runs/project.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';

@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance, finish } from '../../../runs/advance.ts';
-import { beat, startBeats } from '../../../runs/beat.ts';
+import { beat, startBeats } from '../../../runs/heartbeat.ts';
 import { handBackAll } from '../../../runs/handback.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { createTakeover, takeOver } from '../../../runs/takeover.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -212,7 +212,7 @@ test('the beat goes on while the event loop is busy, and goes when it is stopped
 
 test('a process whose event loop does not turn any more is ended', async () => {
   const { redis } = store;
-  const module = new URL('../../../runs/beat.ts', import.meta.url).href;
+  const module = new URL('../../../runs/heartbeat.ts', import.meta.url).href;
   const program = `
     const { startBeats } = await import(${JSON.stringify(module)});
     startBeats({ url: ${JSON.stringify(redis.url)}, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1500 });

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { beginDeletion, deletePage, dropWorkflow } from '../../../runs/deletion.ts';
-import { groupsOf } from '../../../runs/groups.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { groupsOf } from '../../../store/groups.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { knownRuns, listRuns } from '../../../runs/list.ts';
 import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
 import { hasUnfinishedRuns, readCounts, readSummary } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/backlog.ts';
-import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import { createSurplusTrimmer } from '../../../runs/record/summarize.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Submission, WorkflowLimits } from '../../../runs/types.ts';
 import {

@@ -1,6 +1,6 @@
 /** A recorder that goes once over what is behind, and trims once what is too much. */
 import { createRecorder } from '../../../runs/record/recorder.ts';
-import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import { createSurplusTrimmer } from '../../../runs/record/summarize.ts';
 import type { Stage } from '../stage.ts';
 
 export type Recorder = ReturnType<typeof createRecording>;

@@ -4,11 +4,11 @@
  */
 import { isTerminal } from '../../../api/phase.ts';
 import { RunWriter } from '../../../runner/writer.ts';
-import { beat, removeBeat } from '../../../runs/beat.ts';
+import { beat, removeBeat } from '../../../runs/heartbeat.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
-import type { RunStoreConnection } from '../../../runs/connection.ts';
+import type { RunStoreConnection } from '../../../store/connection.ts';
 import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
 import { takeOverOnce } from '../scripts.ts';
 import type { Stage } from '../stage.ts';

@@ -1,0 +1,73 @@
+/** How full the run store is: the server's memory, and what the runs of each project take of it. For the operator alone. */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { countOf } from '../store/numbers.ts';
+import { EXPIRING } from './room.ts';
+import { defineScript } from '../store/script.ts';
+import { NOW } from '../store/lua.ts';
+
+/** Bytes. `max` is 0 where the server has no limit. */
+export type Memory = { used: number; max: number };
+
+/** The server's memory, and above how much it accepts nothing. */
+export function readMemory(conn: RunStoreConnection): Promise<Memory | Unavailable> {
+  return orUnavailable(async () => {
+    const text = String(await conn.command('info', 'memory'));
+    const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    return { used: field('used_memory'), max: field('maxmemory') };
+  });
+}
+
+/** Bytes that a project takes of the run store, its limits for them, and what its runs do. */
+export type Use = {
+  /** Of runs, and of what polled triggers remember. */
+  bytes: number;
+  quota: number;
+  claimQuota: number;
+  /** Of dedupe keys, of recorded runs too. */
+  keys: number;
+  keyQuota: number;
+  summaries: number;
+  replies: number;
+  /** Runs are ready or executing. */
+  isBusy: boolean;
+  /** Runs are ready that are not claimed, since there is no room for what they would write. */
+  isShort: boolean;
+};
+
+const FIELDS = ['bytes', 'quota', 'claimQuota', 'keys', 'keyQuota', 'summaries', 'replies'] as const;
+
+const USE = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'q', 'claims', 'expiring'],
+  body: `
+    local project = redis.call('HMGET', meta, 'id', 'settled', 'short')
+    if not project[1] then return false end
+    ${NOW}
+    ${EXPIRING}
+    settle(project[2])
+    local is_busy = redis.call('ZCARD', q) > 0 or #redis.call('HKEYS', claims) > 0
+    return {is_busy and 1 or 0, tonumber(project[3] or 0), unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
+  `,
+});
+
+/** What the project takes, without what has expired; undefined where the project is not open. */
+export function readUse(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+): Promise<Use | undefined | Unavailable> {
+  const { meta, q, claims, expiring } = keysOf(project);
+  return orUnavailable(async () => {
+    const answer = (await conn.script(USE, [meta, q, claims, expiring], [])) as
+      | (string | number | null)[]
+      | null;
+    if (answer === null) return undefined;
+    const [isBusy, isShort, ...values] = answer;
+    const fields = FIELDS.map((name, index) => [name, countOf(values[index])] as const);
+    return {
+      ...(Object.fromEntries(fields) as Record<(typeof FIELDS)[number], number>),
+      isBusy: isBusy === 1,
+      isShort: isShort === 1,
+    };
+  });
+}

@@ -1,0 +1,96 @@
+/** What a look came to: a cursor that moved, once its events were submitted, or a failure and the time until the next try. */
+import type { RunStoreConnection } from '../connection.ts';
+import { defineScript } from '../script.ts';
+import { COUNT, WORKED } from './counts.ts';
+import { keysOfMemory } from './knownItems.ts';
+import { DROP_OTHERS, POLL_FENCE } from './lua.ts';
+import type { PollRef } from './triggers.ts';
+import { keysOfPoll, pollStep, type PollStep } from './claim.ts';
+import { NOW } from '../lua.ts';
+
+const MOVE = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'poll', 'kept'],
+  args: ['token', 'cursor', 'lost', 'ends', 'memory', 'events'],
+  body: `
+    ${POLL_FENCE}
+    if events ~= '0' then redis.call('HINCRBY', poll, '${COUNT}events', events) end
+    if lost ~= '' then redis.call('HINCRBY', poll, '${COUNT}lost', 1) end
+    if ends == '1' then redis.call('HINCRBY', poll, '${COUNT}${WORKED}', 1) end
+    if memory ~= '' then
+      redis.call('HSET', poll, 'memory', memory)
+      ${DROP_OTHERS}
+    end
+    local state = redis.call('HMGET', poll, 'began', 'changed')
+    local began, changed = state[1], state[2]
+    redis.call('HSET', poll, 'cursor', cursor)
+    if lost ~= '' then redis.call('HSET', poll, 'lost', lost) end
+    -- Of what it is by now nothing was seen.
+    if not changed then
+      redis.call('HSET', poll, 'polled', began)
+      redis.call('HDEL', poll, 'failures', 'notBefore', 'reason', 'error', 'asked')
+    end
+    if ends == '1' then
+      if not changed then redis.call('HSET', poll, 'at', began) end
+      redis.call('HDEL', poll, 'token', 'until', 'began')
+    end
+    return 'done'
+  `,
+});
+
+type MovedPoll = {
+  cursor: string;
+  more: boolean;
+  events?: number;
+  lost?: string | undefined;
+  memory?: string | undefined;
+};
+
+/**
+ * Moves the cursor of a look that worked; its events must have been submitted. `more`: the look goes on with the next page,
+ * and whoever takes over does so at once. `events`: how many were submitted. `lost`: why the cursor before meant nothing. `memory`: the name of what was kept for this cursor;
+ * left out, what is in force stays.
+ */
+export function movePoll(
+  conn: RunStoreConnection,
+  ref: PollRef,
+  { cursor, more, events = 0, lost = '', memory = '' }: MovedPoll,
+): Promise<PollStep> {
+  return pollStep(() =>
+    conn.script(MOVE, keysOfMemory(ref), [ref.token, cursor, lost, more ? '0' : '1', memory, events]),
+  );
+}
+
+const FAIL = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'poll'],
+  args: ['token', 'failures', 'delay', 'reason', 'error', 'asked'],
+  body: `
+    ${POLL_FENCE}
+    ${NOW}
+    redis.call('HINCRBY', poll, '${COUNT}' .. reason, 1)
+    local state = redis.call('HMGET', poll, 'began', 'changed')
+    if not state[2] then
+      redis.call('HSET', poll, 'at', state[1], 'failures', failures,
+        'notBefore', now + delay, 'reason', reason, 'error', error, 'asked', asked)
+    end
+    redis.call('HDEL', poll, 'token', 'until', 'began')
+    return 'done'
+  `,
+});
+
+/**
+ * The look failed, for the `failures`th time in a row; the next one comes after `delayMs`. The cursor stays. Where the trigger was
+ * changed meanwhile it is as if nobody had looked. `isAsked`: the other side asked for that time.
+ */
+export function failPoll(
+  conn: RunStoreConnection,
+  ref: PollRef,
+  failure: { failures: number; delayMs: number; reason: string; message: string; isAsked?: boolean },
+): Promise<PollStep> {
+  const { failures, delayMs, reason, message, isAsked = false } = failure;
+  const asked = isAsked ? '1' : '0';
+  return pollStep(() =>
+    conn.script(FAIL, keysOfPoll(ref), [ref.token, failures, Math.ceil(delayMs), reason, message, asked]),
+  );
+}

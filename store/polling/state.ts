@@ -1,0 +1,86 @@
+/** How far a polled trigger is, for those who show it. */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
+import { keysOf, type ProjectUid } from '../keys.ts';
+import { defineScript } from '../script.ts';
+import { READ_NOW } from '../lua.ts';
+
+/** Times are milliseconds since 1970 by the store's clock. */
+export type PollState = {
+  cursor?: string;
+  /** When the last look that worked began. */
+  polledAt?: number;
+  /** Why the last look failed; left out where it worked. */
+  failure?: { reason: string; message: string; inARow: number };
+  /** When the next look is due. */
+  dueAt: number;
+  /** For how long no look has worked, beyond its interval; of a trigger of which none ever has, since it came or was changed. */
+  lateMs: number;
+  /** The store's clock when it was read. */
+  now: number;
+  /** Why the cursor was given up; told once, and forgotten with `forgetLost`. */
+  lost?: string;
+};
+
+const READ = defineScript({
+  flags: 'reads',
+  keys: ['meta', 'poll'],
+  body: `
+    ${READ_NOW}
+    local state = redis.call('HMGET', poll, 'put', 'interval', 'cursor', 'at', 'polled', 'failures', 'notBefore', 'reason', 'error', 'lost')
+    for index = 1, 10 do state[index] = state[index] or '' end
+    state[11] = tostring(now)
+    return state
+  `,
+});
+
+/** The state of the trigger; undefined where nobody is to look at it. */
+export function readPoll(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<PollState | undefined | Unavailable> {
+  return orUnavailable(async () => {
+    const { meta, poll } = keysOf(project);
+    const answer = (await conn.script(READ, [meta, poll(workflowUid)], [])) as string[];
+    const [put, interval, cursor, at, polled, failures, notBefore, reason, message = '', lost, now] = answer;
+    if (!put) return undefined;
+    // Page after page of a burst is a look that works, though none of them ends it.
+    const began = Math.max(Number(at || put), Number(polled || 0));
+    // Not later than now: the store's clock may have gone back.
+    const due = Math.min(began, Number(now)) + (at ? Number(interval) : 0);
+    const wanted = polled ? Number(polled) + Number(interval) : Number(put);
+    return {
+      ...(cursor && { cursor }),
+      ...(polled && { polledAt: Number(polled) }),
+      ...(reason && { failure: { reason, message, inARow: Number(failures || 1) } }),
+      ...(lost && { lost }),
+      dueAt: Math.max(due, Number(notBefore || 0)),
+      // Unreadable times, which a project may write here, must not spoil what is shown of all triggers of the kind.
+      lateMs: Number.isFinite(wanted) ? Math.max(0, Number(now) - wanted) : 0,
+      now: Number(now),
+    };
+  });
+}
+
+const FORGET = defineScript({
+  flags: 'drains',
+  keys: ['poll'],
+  args: ['lost'],
+  body: `
+    if redis.call('HGET', poll, 'lost') == lost then return redis.call('HDEL', poll, 'lost') end
+    return 0
+  `,
+});
+
+/** It was told that the cursor was given up. */
+export function forgetLost(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+  lost: string,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  return orUnavailable(async () => {
+    await conn.script(FORGET, [keysOf(project).poll(workflowUid)], [lost]);
+    return { outcome: 'done' };
+  });
+}

@@ -1,0 +1,201 @@
+/**
+ * Questions on their way: the operator asks, one runner of the project does something at another side, and the operator looks for
+ * the answer. A question that is asked anew with another key makes answers to the one before worthless. All times are the store's.
+ */
+import * as z from 'zod';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
+import { keysOf, type ProjectKeys, type ProjectUid } from '../keys.ts';
+import { defineScript } from '../script.ts';
+import { createSignal, type Signal } from '../signal.ts';
+import { NOW, READ_NOW, REQUIRE_STORE } from '../lua.ts';
+
+/** What every question has. */
+type Question = {
+  /** Names what is asked. */
+  key: string;
+  /** How often in a row it has failed before. */
+  failures: number;
+};
+
+type Result = { works: boolean };
+
+export type Answer<R> = { key: string; failures: number; result: R };
+
+/** What the store knows of a question. */
+export type Seen<R> = {
+  /** Milliseconds since 1970, as are all times here. */
+  now: number;
+  /** What nobody has answered yet. */
+  waiting?: { key: string; askedAt: number };
+  /** The last answer. */
+  answer?: Answer<R> & { at: number };
+};
+
+/** A question that this runner has to answer. */
+export type Taken<Q> = { uid: string; request: Q };
+
+/** Questions of one kind, each about one credential, which its uid names. */
+export type Questions<Q, R> = {
+  /** Asks the project's runners. */
+  ask(
+    conn: RunStoreConnection,
+    project: ProjectUid,
+    uid: string,
+    request: Q,
+  ): Promise<{ outcome: 'asked' } | Unavailable>;
+  /** What is known. Whoever holds an account of the project's runners may have written it: what has not the form is not there. */
+  lookAt(conn: RunStoreConnection, project: ProjectUid, uid: string): Promise<Seen<R> | Unavailable>;
+  /** Takes questions that no other runner has taken, at most so many. */
+  take(conn: RunStoreConnection, project: ProjectUid, most: number): Promise<Taken<Q>[] | Unavailable>;
+  /** Stores what was found, unless something else is asked by now. */
+  answer(
+    conn: RunStoreConnection,
+    project: ProjectUid,
+    taken: Taken<Q>,
+    result: R,
+  ): Promise<{ outcome: 'done' | 'superseded' } | Unavailable>;
+  /** A signal that is raised whenever something of the project may have been asked. `end` stops that. */
+  follow(conn: RunStoreConnection, project: ProjectUid): { asked: Signal; end(): void };
+};
+
+/** A day is the longest time between two questions about a credential in use. What is left of one that is gone vanishes by itself. */
+const KEPT_S = 3 * 24 * 3_600;
+/** For how long a runner may keep a question to itself before another takes it: longer than any answer may take. */
+const LEASE_MS = 25_000;
+
+const ASK = defineScript({
+  keys: ['meta', 'questions', 'question'],
+  args: ['uid', 'key', 'request'],
+  body: `
+    ${REQUIRE_STORE}
+    ${NOW}
+    redis.call('HSET', question, 'key', key, 'request', request, 'asked', now)
+    redis.call('EXPIRE', question, ${KEPT_S})
+    redis.call('ZADD', questions, 0, uid)
+    redis.call('PUBLISH', questions, uid)
+    return 'asked'
+  `,
+});
+
+const TAKE = defineScript({
+  keys: ['meta', 'questions', 'question'],
+  args: ['uid'],
+  body: `
+    ${REQUIRE_STORE}
+    ${NOW}
+    local from = redis.call('ZSCORE', questions, uid)
+    if not from or tonumber(from) > now then return '' end
+    local request = redis.call('HGET', question, 'request')
+    if request then
+      redis.call('ZADD', questions, now + ${LEASE_MS}, uid)
+    else
+      redis.call('ZREM', questions, uid)
+    end
+    return request or ''
+  `,
+});
+
+const ANSWER = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'questions', 'question'],
+  args: ['uid', 'key', 'answer'],
+  body: `
+    ${REQUIRE_STORE}
+    ${NOW}
+    if redis.call('HGET', question, 'key') ~= key then return 'superseded' end
+    redis.call('HSET', question, 'answer', answer, 'answered', now)
+    redis.call('EXPIRE', question, ${KEPT_S})
+    redis.call('ZREM', questions, uid)
+    return 'done'
+  `,
+});
+
+const TIME = defineScript({
+  flags: 'reads',
+  keys: ['meta'],
+  body: `
+    ${READ_NOW}
+    return now
+  `,
+});
+
+/** Where questions of a kind lie in a project, and the form of their results. */
+type Kind<R> = {
+  list: 'checks' | 'registrations';
+  item: 'check' | 'registration';
+  result: z.ZodType<R>;
+};
+
+/** Questions of that kind. */
+export function defineQuestions<Q extends Question, R extends Result>({
+  list,
+  item,
+  result,
+}: Kind<R>): Questions<Q, R> {
+  const form = z.object({ key: z.string(), failures: z.int().min(0), result });
+  const placeOf = (project: ProjectUid, uid: string): string[] => {
+    const keys: ProjectKeys = keysOf(project);
+    return [keys.meta, keys[list], keys[item](uid)];
+  };
+  return {
+    ask: (conn, project, uid, request) =>
+      orUnavailable(async () => {
+        await conn.script(ASK, placeOf(project, uid), [uid, request.key, JSON.stringify(request)]);
+        return { outcome: 'asked' };
+      }),
+    lookAt: (conn, project, uid) =>
+      orUnavailable(async () => {
+        const keys = keysOf(project);
+        // In this order: what is answered in between is seen as waiting still, and not as if it were to be asked again.
+        const [waits, found, now] = (await Promise.all([
+          conn.command('zscore', keys[list], uid),
+          conn.command('hmget', keys[item](uid), 'key', 'asked', 'answer', 'answered'),
+          conn.script(TIME, [keys.meta], []),
+        ])) as [string | null, (string | null)[], number];
+        const [key, asked, answered, at] = found;
+        const answer = answerIn(form, answered);
+        return {
+          now,
+          ...(waits !== null && { waiting: { key: key ?? '', askedAt: timeIn(asked) } }),
+          ...(answer && { answer: { ...answer, at: timeIn(at) } }),
+        };
+      }),
+    take: (conn, project, most) =>
+      orUnavailable(async () => {
+        const range = [keysOf(project)[list], 0, most - 1] as const;
+        const uids = most > 0 ? ((await conn.command('zrange', ...range)) as string[]) : [];
+        const taken: Taken<Q>[] = [];
+        for (const uid of uids) {
+          const request = await conn.script(TAKE, placeOf(project, uid), [uid]);
+          if (request !== '') taken.push({ uid, request: JSON.parse(String(request)) as Q });
+        }
+        return taken;
+      }),
+    answer: (conn, project, { uid, request: { key, failures } }, found) =>
+      orUnavailable(async () => {
+        const text = JSON.stringify({ key, failures: found.works ? 0 : failures + 1, result: found });
+        const said = await conn.script(ANSWER, placeOf(project, uid), [uid, key, text]);
+        return { outcome: said as 'done' | 'superseded' };
+      }),
+    follow: (conn, project) => {
+      const asked = createSignal();
+      const subscription = conn.subscriber().subscribe(keysOf(project)[list], asked.raise);
+      return { asked, end: () => void subscription.then((it) => it.end()) };
+    },
+  };
+}
+
+/** As it was stored; the parsed one could lack what a form does not name. */
+function answerIn<R>(form: z.ZodType<Answer<R>>, text: string | null | undefined): Answer<R> | undefined {
+  try {
+    const found: unknown = JSON.parse(text ?? 'null');
+    return form.safeParse(found).success ? (found as Answer<R>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function timeIn(text: string | null | undefined): number {
+  const time = Number(text);
+  return Number.isFinite(time) ? time : 0;
+}

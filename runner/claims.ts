@@ -6,7 +6,7 @@ import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
 import { claimRuns } from '../runs/claim.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
-import { getRevision } from '../runs/project.ts';
+import { getRevision } from '../runs/revisions.ts';
 import type { Claim, ClaimRef, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';

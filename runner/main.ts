@@ -10,7 +10,7 @@ import { systemClock } from '../kube/clock.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { LINE_FORMAT } from '../kube/log.ts';
-import { startBeats } from '../runs/heartbeat.ts';
+import { startHeartbeats } from '../runs/heartbeat.ts';
 import { connectRunStore } from '../store/connection.ts';
 import { createRecorder } from '../runs/record/recorder.ts';
 import { egressOf, runnerConfig } from './config.ts';
@@ -84,7 +84,7 @@ if (!stop.signal.aborted) {
     ...(audit && { onCredentialUse: createUseRecorder(audit, namespace) }),
     egress: createEgress(egressOf(config)),
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
-    beats: startBeats({ ...account, project, runner, ...heartbeatWorker }),
+    beats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,

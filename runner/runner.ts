@@ -4,7 +4,7 @@
  */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
-import type { Beats } from '../runs/heartbeat.ts';
+import type { Heartbeats } from '../runs/heartbeat.ts';
 import { watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
@@ -29,7 +29,7 @@ export type RunnerOptions = {
   /** Told when an attempt of a node takes a credential. */
   onCredentialUse?: OnCredentialUse;
   egress: Egress;
-  beats: Beats;
+  beats: Heartbeats;
   /** Whether a bot of the project may be registered. Left out: none is. */
   hasBot?: () => boolean;
   /** Writes the records, if this runner shall. */

@@ -1,11 +1,12 @@
 /** Cancelling runs: at once where nobody holds them, otherwise by asking the runner that does, durably. */
 import { FAILURES } from '../api/reasons.ts';
 import type { TerminalPhase } from '../api/phase.ts';
-import { endArgs, transitionKeys } from './advance.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE } from './lua.ts';
-import { defineScript } from '../store/script.ts';
+import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
+import { ENQUEUE, EVENTS } from './lua.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import { argumentsOf, defineScript } from '../store/script.ts';
 import type { RunEnd } from './types.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
@@ -24,29 +25,37 @@ const END_OF_CANCELLED: RunEnd = {
 
 const CANCEL = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS, 'claims', 'due'],
-  args: ['run_id', 'phase', 'reason', 'message', 'end_event'],
+  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready'],
+  keys: [...END_KEYS, 'claims', 'parked'],
+  args: ['run_id', ...END_ARGS],
+  answers: {
+    absent: 'there is no such run',
+    requested: 'the runner that holds the run shall end it',
+    cancelled: 'the run has ended now',
+    'a phase': 'the run ended before',
+  },
   body: `
     ${REQUIRE_STORE}
-    local state = redis.call('HMGET', run, 'phase', 'wf', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes')
-    if not state[1] then return 'absent' end
-    if state[5] then return state[1] end
+    local state, group, accepted, sequence, ended, event_count, event_bytes = unpack(
+      redis.call('HMGET', run, 'phase', 'wf', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes'))
+    if not state then return 'absent' end
+    if ended then return state end
     if redis.call('HEXISTS', claims, run_id) == 1 then
       redis.call('SADD', cancels, run_id)
       redis.call('PUBLISH', cancels, run_id)
       return 'requested'
     end
     ${NOW}
-    local event_count, event_bytes = state[6] or 0, state[7] or 0
-    ${EMIT}
+    event_count, event_bytes = event_count or 0, event_bytes or 0
+    ${EVENTS}
     ${ENQUEUE}
     ${END}
-    local entry = state[2] .. ' ' .. state[3] .. ' ' .. run_id
-    local ready = redis.call('ZSCORE', q, entry)
-    redis.call('ZREM', held, entry)
-    redis.call('ZREM', due, entry)
-    finish(state[2], ready, state[3], tonumber(state[4] or 0) + 1, 0, {phase, reason, message, end_event})
-    redis.call('ZREM', q, entry)
+    local entry = group .. ' ' .. accepted .. ' ' .. run_id
+    local is_ready = redis.call('ZSCORE', ready, entry)
+    redis.call('ZREM', overLimit, entry)
+    redis.call('ZREM', parked, entry)
+    end_run(group, is_ready, accepted, tonumber(sequence or 0) + 1, 0)
+    redis.call('ZREM', ready, entry)
     return 'cancelled'
   `,
 });
@@ -59,10 +68,12 @@ export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: st
   return orUnavailable(async () => {
     const group = await conn.command('hget', keysOf(project).run(run), 'wf');
     if (typeof group !== 'string') return { outcome: 'absent' };
-    const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run, group }), [
-      run,
-      ...endArgs(END_OF_CANCELLED),
-    ])) as 'absent' | 'requested' | 'cancelled' | TerminalPhase;
+    const args = argumentsOf(CANCEL, { run_id: run, ...endArgs(END_OF_CANCELLED) });
+    const answer = (await conn.script(CANCEL, scriptKeys(CANCEL, { project, run, group }), args)) as
+      | 'absent'
+      | 'requested'
+      | 'cancelled'
+      | TerminalPhase;
     if (answer === 'absent' || answer === 'requested' || answer === 'cancelled') return { outcome: answer };
     return { outcome: 'ended', phase: answer };
   });

@@ -1,9 +1,8 @@
 /**
- * Live events of a run: what happens to it while it runs, for people who watch. They are bounded (1,000 entries, 256 KiB), go
- * ten minutes after the end, and never hold a run up or fail it: what counts is in the run itself.
+ * Live events of a run, for people who watch it. They are bounded (1,000 entries, 256 KiB), expire ten minutes after the end, and never delay a run
+ * or fail it: the run itself has all that counts.
  */
 import { isTerminal } from '../api/phase.ts';
-import { transitionKeys } from './advance.ts';
 import {
   isUnavailable,
   orUnavailable,
@@ -11,31 +10,32 @@ import {
   type Unavailable,
 } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { EMIT, FENCE, VANISHED, VANISHED_KEYS } from './lua.ts';
+import { EVENTS, FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
+import { scriptKeys } from './scriptKeys.ts';
 import { defineScript } from '../store/script.ts';
 import { createSignal } from '../store/signal.ts';
-import { groupOfToken } from './token.ts';
 import type { ClaimRef, Fenced, RunEvent, RunEventBody } from './types.ts';
 import { NOW } from '../store/lua.ts';
 
-/** Refused when the memory is full, and without effect where the project's quota is used up: text is the first to go. */
+/** Refused when the memory is full, and without effect where the project's quota is used up: live events are dropped first. */
 const APPEND = defineScript({
-  keys: ['meta', 'run', ...VANISHED_KEYS],
+  transitions: ['claimed > none', 'overLimit > ready'],
+  keys: ['meta', 'run', ...MISSING_RUN_KEYS],
   args: ['run_id', 'token'],
+  lists: { added: { args: ['event'] } },
+  answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run shall be cancelled' },
   body: `
     ${FENCE}
-    -- Events would make a run that somebody removed be there again, for ever.
-    ${VANISHED}
-    if redis.call('EXISTS', run) == 0 then return vanished(run_id) end
-    local used = redis.call('HMGET', meta, 'bytes', 'quota')
-    if not used[2] or tonumber(used[1] or 0) < tonumber(used[2]) then
+    -- Events would create the hash of a missing run again, for ever.
+    ${MISSING_RUN}
+    if redis.call('EXISTS', run) == 0 then return fail_missing(run_id) end
+    local bytes, quota = unpack(redis.call('HMGET', meta, 'bytes', 'quota'))
+    if not quota or tonumber(bytes or 0) < tonumber(quota) then
       ${NOW}
-      local seen = redis.call('HMGET', run, 'evcount', 'evbytes')
-      local event_count, event_bytes = seen[1] or 0, seen[2] or 0
-      ${EMIT}
-      for index = 3, #ARGV do
-        emit(ARGV[index])
-      end
+      local event_count, event_bytes = unpack(redis.call('HMGET', run, 'evcount', 'evbytes'))
+      event_count, event_bytes = event_count or 0, event_bytes or 0
+      ${EVENTS}
+      for _, event in added() do emit(event) end
       write_events()
       redis.call('HSET', run, 'evcount', event_count, 'evbytes', event_bytes)
       redis.call('PUBLISH', run, 'event')
@@ -44,16 +44,17 @@ const APPEND = defineScript({
   `,
 });
 
-/** The events are numbered, and what is gone went from the front. */
+/** Events are numbered, and the oldest are dropped first. */
 const READ = defineScript({
   flags: 'reads',
-  keys: ['ev'],
+  keys: ['events'],
   args: ['after', 'limit'],
+  answers: 'the stored events after that number',
   body: `
-    local first = redis.call('LINDEX', ev, 0)
+    local first = redis.call('LINDEX', events, 0)
     if not first then return {} end
     local start = math.max(0, after + 1 - tonumber(string.match(first, '^%d+')))
-    return redis.call('LRANGE', ev, start, start + limit - 1)
+    return redis.call('LRANGE', events, start, start + limit - 1)
   `,
 });
 
@@ -71,11 +72,7 @@ export function appendEvents(
 ): Promise<Fenced> {
   const texts = events.map((event) => JSON.stringify(event));
   return orUnavailable(async () => {
-    const answer = await conn.script(
-      APPEND,
-      transitionKeys(APPEND, { ...ref, group: groupOfToken(ref.token) }),
-      [ref.run, ref.token, ...texts],
-    );
+    const answer = await conn.script(APPEND, scriptKeys(APPEND, ref), [ref.run, ref.token, ...texts]);
     return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };
   });
 }
@@ -90,7 +87,7 @@ export function readEvents(
   // What a client names as the last that it saw is the client's word: anything but a number starts from the beginning.
   const from = after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : 0;
   return orUnavailable(async () => {
-    const lines = await conn.script(READ, [keysOf(project).ev(run)], [from, limit]);
+    const lines = await conn.script(READ, [keysOf(project).events(run)], [from, limit]);
     return (lines as string[]).map(eventOf);
   });
 }

@@ -1,13 +1,13 @@
 /**
- * The sign of life of a runner: one counter for all its claims, from a thread of its own, so that a busy event loop is not
- * death. A process whose event loop has not turned for a minute is ended by that thread, because its runs are not going on.
+ * The heartbeat of a runner: one counter for all its claims, written by a thread of its own, so that a busy event loop does not stop it. The thread
+ * kills a process whose event loop has been stuck for a minute, because its runs do not advance.
  */
 import { Worker } from 'node:worker_threads';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { defineScript } from '../store/script.ts';
 
-export type BeatOptions = {
+export type HeartbeatOptions = {
   url: string;
   username?: string;
   password?: string;
@@ -16,18 +16,20 @@ export type BeatOptions = {
   runner: string;
   /** The bundled `runs/heartbeatWorker.ts`; default: that file beside this one. */
   worker?: URL;
-  /** Between two beats; default 2,000 ms. */
+  /** Between two heartbeats; default 2,000 ms. */
   everyMs?: number;
-  /** How long the event loop may stand still before the process is ended; default 60,000 ms. */
+  /** How long the event loop may be stuck before the process is killed; default 60,000 ms. */
   stuckAfterMs?: number;
 };
 
-/** What the thread is given. `turns` counts the turns of the main event loop, in shared memory. */
-export type BeatWorkerData = Required<Omit<BeatOptions, 'worker' | 'username' | 'password' | 'caFile'>> &
-  Pick<BeatOptions, 'username' | 'password' | 'caFile'> & { turns: Int32Array<SharedArrayBuffer> };
+/** The thread's data. `turns`: a count of turns of the main event loop, in shared memory. */
+export type HeartbeatWorkerData = Required<
+  Omit<HeartbeatOptions, 'worker' | 'username' | 'password' | 'caFile'>
+> &
+  Pick<HeartbeatOptions, 'username' | 'password' | 'caFile'> & { turns: Int32Array<SharedArrayBuffer> };
 
-export type Beats = {
-  /** Stops beating and removes the beat. Hand back all claims before, or others will wait for their turn to take over. */
+export type Heartbeats = {
+  /** Stops and removes the heartbeat. Hand back all claims before, or other runners take them over late. */
   stop(): Promise<void>;
 };
 
@@ -36,20 +38,21 @@ const STOP_TIMEOUT_MS = 3_000;
 
 const BEAT = defineScript({
   flags: 'drains',
-  keys: ['beats'],
+  keys: ['heartbeats'],
   args: ['runner'],
-  body: `return redis.call('HINCRBY', beats, runner, 1)`,
+  answers: 'the counter',
+  body: `return redis.call('HINCRBY', heartbeats, runner, 1)`,
 });
 
-/** Beats every two seconds for all claims of the runner, from a worker thread, until it is stopped. */
-export function startBeats({
+/** Sends a heartbeat every two seconds for all claims of the runner, from a worker thread, until it is stopped. */
+export function startHeartbeats({
   worker = new URL('./heartbeatWorker.ts', import.meta.url),
   everyMs = 2_000,
   stuckAfterMs = 60_000,
   ...options
-}: BeatOptions): Beats {
+}: HeartbeatOptions): Heartbeats {
   const turns = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const workerData: BeatWorkerData = { ...options, everyMs, stuckAfterMs, turns };
+  const workerData: HeartbeatWorkerData = { ...options, everyMs, stuckAfterMs, turns };
   const thread = new Worker(worker, { workerData, execArgv: [] });
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   const turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
@@ -65,20 +68,22 @@ export function startBeats({
   };
 }
 
-/** One beat. */
-export function beat(
+/** Sends one heartbeat. */
+export function sendHeartbeat(
   conn: RunStoreConnection,
   project: ProjectUid,
   runner: string,
 ): Promise<number | Unavailable> {
-  return orUnavailable(async () => (await conn.script(BEAT, [keysOf(project).beats], [runner])) as number);
+  return orUnavailable(
+    async () => (await conn.script(BEAT, [keysOf(project).heartbeats], [runner])) as number,
+  );
 }
 
-/** Removes the beat of a runner that holds nothing any more. */
-export async function removeBeat(
+/** Removes the heartbeat of a runner without claims. */
+export async function removeHeartbeat(
   conn: RunStoreConnection,
   project: ProjectUid,
   runner: string,
 ): Promise<void> {
-  await orUnavailable(() => conn.command('hdel', keysOf(project).beats, runner));
+  await orUnavailable(() => conn.command('hdel', keysOf(project).heartbeats, runner));
 }

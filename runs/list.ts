@@ -50,7 +50,7 @@ export function listRuns(
       const wanted = limit - listed.length;
       // In this order: a run that moves from the one to the other meanwhile is seen twice, never not at all.
       const held = await placesOf(conn, groups, keys.runs, position, wanted);
-      const lines = await placesOf(conn, groups, keys.done, position, wanted);
+      const lines = await placesOf(conn, groups, keys.summarized, position, wanted);
       const page = merged(held, lines).slice(0, wanted);
       if (page.length === 0) break;
       position = page.at(-1);
@@ -68,8 +68,8 @@ export function knownRuns(
   workflowUid: string,
   runs: string[],
 ): Promise<Set<string> | Unavailable> {
-  const { runs: held, done } = keysOf(project);
-  const keys = groupsOf(workflowUid).flatMap((group) => [held(group), done(group)]);
+  const { runs: held, summarized } = keysOf(project);
+  const keys = groupsOf(workflowUid).flatMap((group) => [held(group), summarized(group)]);
   return orUnavailable(async () => {
     const isKnown = async (run: string) =>
       (await Promise.all(keys.map((key) => conn.command('zscore', key, run)))).some(
@@ -154,7 +154,7 @@ async function look(
       ...(message !== undefined && { message }),
     };
   }
-  const line = await conn.command('hget', keysOf(project).lines(group), run);
+  const line = await conn.command('hget', keysOf(project).summaries(group), run);
   return typeof line === 'string'
     ? { ...(JSON.parse(line) as RunSummary), isLine: true, position }
     : undefined;

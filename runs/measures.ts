@@ -34,11 +34,11 @@ export function measureWorkflows(
   project: ProjectUid,
   workflowUids: readonly string[],
 ): Promise<Map<string, WorkflowMeasures> | Unavailable> {
-  const { q, claims } = keysOf(project);
+  const { ready: queue, claims } = keysOf(project);
   return orUnavailable(async () => {
     const [tokens, ready, time] = (await Promise.all([
       conn.command('hvals', claims),
-      conn.command('zrange', q, 0, QUEUE_READ - 1),
+      conn.command('zrange', queue, 0, QUEUE_READ - 1),
       conn.command('time'),
     ])) as [string[], string[], [seconds: string, microseconds: string]];
     const running = Map.groupBy(tokens, groupOfToken);
@@ -77,7 +77,7 @@ async function readTotals(
 /** When the oldest run over the limit was accepted, in milliseconds since 1970. */
 async function oldestHeld(conn: RunStoreConnection, project: ProjectUid, group: string): Promise<number> {
   const range = [`[${group} `, `(${group}!`, 'limit', 0, 1] as const;
-  const [entry] = (await conn.command('zrangebylex', keysOf(project).held, ...range)) as string[];
+  const [entry] = (await conn.command('zrangebylex', keysOf(project).overLimit, ...range)) as string[];
   return entry === undefined ? Infinity : acceptedAt(entry);
 }
 

@@ -65,7 +65,7 @@ export function readSummary(
   run: string,
 ): Promise<RunSummary | undefined | Unavailable> {
   return orUnavailable(async () => {
-    const keys = groupsOf(workflowUid).map(keysOf(project).lines);
+    const keys = groupsOf(workflowUid).map(keysOf(project).summaries);
     const lines = await Promise.all(keys.map((key) => conn.command('hget', key, run)));
     const line = lines.find((text) => typeof text === 'string');
     return line === undefined ? undefined : (JSON.parse(line) as RunSummary);
@@ -79,11 +79,11 @@ export function readSummaries(
   group: RunGroup,
   limit: number,
 ): Promise<RunSummary[] | Unavailable> {
-  const { done, lines } = keysOf(project);
+  const { summarized, summaries } = keysOf(project);
   return orUnavailable(async () => {
-    const names = (await conn.command('zrange', done(group), 0, limit - 1, 'rev')) as string[];
+    const names = (await conn.command('zrange', summarized(group), 0, limit - 1, 'rev')) as string[];
     if (names.length === 0) return [];
-    const texts = await conn.command('hmget', lines(group), ...names);
+    const texts = await conn.command('hmget', summaries(group), ...names);
     return (texts as (string | null)[])
       .filter((text) => text !== null)
       .map((text) => JSON.parse(text) as RunSummary);

@@ -10,94 +10,132 @@ import { ENQUEUE } from './lua.ts';
 import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
-import { defineScript } from '../store/script.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { scriptKeys } from './scriptKeys.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
 import { NOW } from '../store/lua.ts';
 
+/** `count_key()`: counts one more dedupe key, and says whether the project may store it. */
+const COUNT_KEY = defineFragment({
+  needs: ['meta', 'expiring', 'now'],
+  gives: ['count_key'],
+  lua: `
+local function count_key()
+  ${EXPIRING}
+  subtract_expired(redis.call('HGET', meta, 'settled'))
+  local bytes, quota = unpack(redis.call('HMGET', meta, 'keys', 'keyQuota'))
+  bytes = tonumber(bytes or 0) + ${DEDUPE_KEY_BYTES}
+  return bytes, not quota or bytes <= tonumber(quota)
+end
+`,
+});
+
 /**
- * Where the limit is reached, the oldest runs of the group make room: they are asked to end, durably, and named; the run that replaces each is noted. Those
- * that wait without a slot count too, since a newer run replaces them all the same.
+ * `replace_oldest(victims)`: at the limit, the oldest runs of the group make room. They are requested to end, durably, and added to `victims`; the
+ * run that replaces each is stored. Runs that wait without a slot count too, because a newer run replaces them all the same.
  */
-const REPLACE = `
-local others = {}
-for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. group .. ' ', '(' .. group .. '!')) do
-  local name = string.match(other, '[^ ]+$')
-  if redis.call('SISMEMBER', cancels, name) == 0 then
-    others[#others + 1] = name
+const REPLACE = defineFragment({
+  needs: ['replaceable', 'cancels', 'replaced', 'group', 'run_id', 'limit', 'entry'],
+  gives: ['replace_oldest'],
+  lua: `
+local function replace_oldest(victims)
+  local others = {}
+  for _, other in ipairs(redis.call('ZRANGEBYLEX', replaceable, '[' .. group .. ' ', '(' .. group .. '!')) do
+    local name = string.match(other, '[^ ]+$')
+    if redis.call('SISMEMBER', cancels, name) == 0 then others[#others + 1] = name end
   end
+  for index = 1, #others - limit + 1 do
+    victims[#victims + 1] = others[index]
+    redis.call('HSET', replaced, others[index], run_id)
+    redis.call('SADD', cancels, others[index])
+    redis.call('PUBLISH', cancels, others[index])
+  end
+  redis.call('ZADD', replaceable, 0, entry)
 end
-for index = 1, #others - limit + 1 do
-  victims[index] = others[index]
-  redis.call('HSET', replaced, others[index], run_id)
-  redis.call('SADD', cancels, others[index])
-  redis.call('PUBLISH', cancels, others[index])
-end
-redis.call('ZADD', live, 0, entry)
-`;
+`,
+});
 
 const SUBMIT = defineScript({
-  keys: ['meta', 'q', 'held', 'live', 'cancels', 'replaced', 'wf', 'runs', 'run', 'expiring', 'dk'],
+  transitions: ['none > ready', 'none > overLimit'],
+  keys: [
+    'meta',
+    'ready',
+    'overLimit',
+    'replaceable',
+    'cancels',
+    'replaced',
+    'wf',
+    'runs',
+    'run',
+    'expiring',
+    // Left out where the event has no dedupe key.
+    'dedupe',
+  ],
   args: ['group', 'run_id', 'body_hash', 'size', 'head', 'input'],
+  answers: {
+    accepted: 'and the runs that this one replaces',
+    duplicate: 'the run of the same event, its reply or an empty text, and its phase once it is recorded',
+    conflict: 'the run with the same dedupe key, but another body',
+    taken: 'there is a run of this name',
+    full: 'no room for the run, or with `keys` none for its dedupe key',
+    suspended: 'the workflow is suspended',
+    rejected: 'the limit that the policy `Reject` enforces',
+  },
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
-    if not project[1] then
-      return redis.error_reply('NOLOG the run store is empty')
-    end
-    if dk then
-      local known = redis.call('HMGET', dk, 'run', 'body', 'reply', 'phase')
-      if known[1] then
-        -- Of a key that was put back from a record the body may not be known.
-        if known[2] ~= '' and known[2] ~= body_hash then return {'conflict', known[1]} end
-        return {'duplicate', known[1], known[3] or '', known[4] or ''}
-      end
+    local store_id, bytes, quota, virtual = unpack(redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v'))
+    if not store_id then return redis.error_reply('NOLOG the run store is empty') end
+    if dedupe then
+      local known, known_hash, reply, phase = unpack(redis.call('HMGET', dedupe, 'run', 'body', 'reply', 'phase'))
+      -- The body of a key that was restored from a record may be unknown.
+      if known and known_hash ~= '' and known_hash ~= body_hash then return {'conflict', known} end
+      if known then return {'duplicate', known, reply or '', phase or ''} end
     end
     if redis.call('EXISTS', run) == 1 then return {'taken'} end
-    local bytes = tonumber(project[2] or 0) + size
-    if project[3] and bytes > tonumber(project[3]) then return {'full'} end
+    bytes = tonumber(bytes or 0) + size
+    if quota and bytes > tonumber(quota) then return {'full'} end
     ${NOW}
-    local keys
-    if dk then
-      ${EXPIRING}
-      settle(redis.call('HGET', meta, 'settled'))
-      local kept = redis.call('HMGET', meta, 'keys', 'keyQuota')
-      keys = tonumber(kept[1] or 0) + ${DEDUPE_KEY_BYTES}
-      -- No key is forgotten before its time: a project that may keep no further one accepts no event that has one.
-      if kept[2] and keys > tonumber(kept[2]) then return {'full', 'keys'} end
+    local key_bytes
+    if dedupe then
+      ${COUNT_KEY}
+      local has_room
+      key_bytes, has_room = count_key()
+      -- No key expires early, so that without room for another one no event with a key is accepted.
+      if not has_room then return {'full', 'keys'} end
     end
 
-    local limits = redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended')
-    if limits[7] == '1' then return {'suspended'} end
-    local limit, active, own = tonumber(limits[1] or 'inf'), tonumber(limits[4] or 0), limits[5]
-    local over = active >= limit
-    if over and limits[2] == 'Reject' then return {'rejected', limits[1]} end
+    local limit_text, policy, timeout, active, own, total, suspended = unpack(
+      redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended'))
+    if suspended == '1' then return {'suspended'} end
+    local limit = tonumber(limit_text or 'inf')
+    active = tonumber(active or 0)
+    local is_over = active >= limit
+    if is_over and policy == 'Reject' then return {'rejected', limit_text} end
 
     local accepted = time[1] .. string.format('%06d', time[2])
     local entry = group .. ' ' .. accepted .. ' ' .. run_id
-    local victims = {}
-    if limits[2] == 'Replace' then
-      if over then redis.call('ZCARD', held) else redis.call('ZCARD', q) end
-      ${REPLACE}
-    end
-    -- A key of a wrong type is found before anything of the run is stored: what fails leaves nothing behind.
     redis.call('ZADD', runs, accepted, run_id)
-    if over then
-      redis.call('ZADD', held, 0, entry)
+    if is_over then
+      redis.call('ZADD', overLimit, 0, entry)
     else
       ${ENQUEUE}
-      own = enqueue(entry, project[4], own)
+      own = enqueue(entry, virtual, own)
       active = active + 1
     end
+    local answer = {'accepted'}
+    if policy == 'Replace' then
+      ${REPLACE}
+      replace_oldest(answer)
+    end
     redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size,
-      'timeout', limits[3] or '', 'head', head, 'input', input)
-    if dk then
-      redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
-      redis.call('HSET', meta, 'bytes', bytes, 'keys', keys)
+      'timeout', timeout or '', 'head', head, 'input', input)
+    if dedupe then
+      redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash)
+      redis.call('HSET', meta, 'bytes', bytes, 'keys', key_bytes)
     else
       redis.call('HSET', meta, 'bytes', bytes)
     end
-    redis.call('HSET', wf, 'active', active, 'vt', own or 0,
-      'accepted', tonumber(limits[6] or 0) + 1, 'last', accepted)
-    return {'accepted', unpack(victims)}
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'accepted', tonumber(total or 0) + 1, 'last', accepted)
+    return answer
   `,
 });
 
@@ -116,14 +154,15 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
   // Never made from the key: once the key is forgotten, the object of the run that it named may still be there.
   const run = submission.run ?? newRunName(workflow);
-  const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), [
-    groupOf(submission),
-    run,
-    submission.bodyHash,
-    sizeOf(submission),
-    headOf(submission, hash),
-    submission.input,
-  ])) as string[];
+  const args = argumentsOf(SUBMIT, {
+    group: groupOf(submission),
+    run_id: run,
+    body_hash: submission.bodyHash,
+    size: sizeOf(submission),
+    head: headOf(submission, hash),
+    input: submission.input,
+  });
+  const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;
   if (outcome === 'accepted') return accepted(conn, submission, run, answer.slice(1));
   if (outcome === 'duplicate') {
@@ -157,22 +196,11 @@ function submitKeys(
   run: string,
   hash: string | undefined,
 ): string[] {
-  const { meta, q, held, live, cancels, expiring } = keys;
-  const group = groupOf(submission);
-  const all = [
-    meta,
-    q,
-    held,
-    live,
-    cancels,
-    keys.replaced,
-    keys.wf(group),
-    keys.runs(group),
-    keys.run(run),
-    expiring,
+  const declared = scriptKeys(SUBMIT, { project: submission.project, run, group: groupOf(submission) });
+  return [
+    ...declared.slice(0, -1),
+    ...(hash === undefined ? [] : [keys.dedupe(submission.workflowUid, hash)]),
   ];
-  if (hash !== undefined) all.push(keys.dk(submission.workflowUid, hash));
-  return all;
 }
 
 function sizeOf({ input, dedupeKey = '', requestedBy = '' }: Submission): number {

@@ -37,17 +37,19 @@ export type Use = {
 
 const FIELDS = ['bytes', 'quota', 'claimQuota', 'keys', 'keyQuota', 'summaries', 'replies'] as const;
 
-const USE = defineScript({
+const READ_USE = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'claims', 'expiring'],
+  keys: ['meta', 'ready', 'claims', 'expiring'],
+  answers:
+    '1 where the project is busy, 1 where claims wait for room, then the fields; nothing where the project is not open',
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'settled', 'short')
-    if not project[1] then return false end
+    local store_id, settled, short = unpack(redis.call('HMGET', meta, 'id', 'settled', 'short'))
+    if not store_id then return false end
     ${NOW}
     ${EXPIRING}
-    settle(project[2])
-    local is_busy = redis.call('ZCARD', q) > 0 or #redis.call('HKEYS', claims) > 0
-    return {is_busy and 1 or 0, tonumber(project[3] or 0), unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
+    subtract_expired(settled)
+    local is_busy = redis.call('ZCARD', ready) > 0 or #redis.call('HKEYS', claims) > 0
+    return {is_busy and 1 or 0, tonumber(short or 0), unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
   `,
 });
 
@@ -56,9 +58,9 @@ export function readUse(
   conn: RunStoreConnection,
   project: ProjectUid,
 ): Promise<Use | undefined | Unavailable> {
-  const { meta, q, claims, expiring } = keysOf(project);
+  const { meta, ready, claims, expiring } = keysOf(project);
   return orUnavailable(async () => {
-    const answer = (await conn.script(USE, [meta, q, claims, expiring], [])) as
+    const answer = (await conn.script(READ_USE, [meta, ready, claims, expiring], [])) as
       | (string | number | null)[]
       | null;
     if (answer === null) return undefined;

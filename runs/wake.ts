@@ -33,7 +33,7 @@ function signalOf(conn: RunStoreConnection, project: ProjectUid): Signal {
   if (known) return known;
   const work = createSignal();
   projects.set(project, work);
-  void conn.subscriber().subscribe(keysOf(project).q, (entry) => {
+  void conn.subscriber().subscribe(keysOf(project).ready, (entry) => {
     if (entry !== undefined) noteReady(conn, project, entry);
     work.raise();
   });

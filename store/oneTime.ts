@@ -1,10 +1,11 @@
-/** Values that are taken once, and how many of them somebody was given of late. */
+/** One-time tokens: values that are used up by their first use, and how many of them a user got lately. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
 import { defineScript } from './script.ts';
 
 const TAKE = defineScript({
   flags: 'drains',
   keys: ['secret'],
+  answers: 'the value',
   body: `
     local value = redis.call('GET', secret)
     redis.call('UNLINK', secret)
@@ -13,21 +14,22 @@ const TAKE = defineScript({
 });
 
 const COUNT = defineScript({
-  keys: ['made'],
+  keys: ['counter'],
   args: ['seconds'],
+  answers: 'the count',
   body: `
-    local count = redis.call('HINCRBY', made, 'links', 1)
-    if count == 1 then redis.call('EXPIRE', made, seconds) end
+    local count = redis.call('HINCRBY', counter, 'links', 1)
+    if count == 1 then redis.call('EXPIRE', counter, seconds) end
     return count
   `,
 });
 
-/** What is under the key, which nobody gets a second time. Rejects while the run store is away. */
+/** Takes the value of the key: nobody gets it a second time. Rejects while the run store is unavailable. */
 export function takeOnce(conn: RunStoreConnection, key: string): Promise<unknown> {
   return conn.script(TAKE, [key], []);
 }
 
-/** Counts one more; how many it are since the first one, for so long after which all is forgotten. */
+/** Counts one more, and answers the count. It starts again `forMs` after the first one. */
 export function countMade(
   conn: RunStoreConnection,
   key: string,

@@ -9,7 +9,7 @@ import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import type { RunView } from '../../api/runView.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { getRevision } from '../../runs/project.ts';
+import { getRevision } from '../../runs/revisions.ts';
 import { readRun, readSummary } from '../../runs/read.ts';
 import { redactRun, type DataPolicy } from '../../runs/record/redact.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';

@@ -4,7 +4,7 @@
  */
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { setWriteBudget } from '../../runs/project.ts';
+import { setWriteBudget } from '../../runs/limits.ts';
 import { readDemand, type RecordDemand } from '../../runs/record/demand.ts';
 import type { OperatorContext } from '../context.ts';
 import { splitBudget } from './split.ts';

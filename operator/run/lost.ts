@@ -6,7 +6,7 @@ import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { done, WaitingError, type Action } from '../../kube/controller.ts';
 import { isUnavailable, type Unavailable } from '../../store/connection.ts';
-import { putRevision } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { controllerOf } from '../../kube/resource.ts';
 import { readBrief, readSummary } from '../../runs/read.ts';
 import { restoreRun } from '../../runs/restore.ts';

@@ -12,7 +12,7 @@ import { isTerminal } from '../../api/phase.ts';
 import { controllerRevisions, objectKey } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { isUnavailable, type Unavailable } from '../../store/connection.ts';
-import { putRevision } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Submission } from '../../runs/types.ts';

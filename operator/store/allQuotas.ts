@@ -4,7 +4,7 @@ import type { Cache } from '../../kube/cache.ts';
 import type { Namespace } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { readMemory, readUse, type Use } from '../../runs/usage.ts';
-import { setQuotas, type Quotas } from '../../runs/project.ts';
+import { setQuotas, type Quotas } from '../../runs/limits.ts';
 import type { OperatorContext } from '../context.ts';
 import type { StoreMetrics } from './metrics.ts';
 import { limitsReached, quotasOf } from './quota.ts';

@@ -5,7 +5,9 @@
 import { canonicalJson } from '../../kube/apply.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { dropTrigger, putTrigger } from '../../store/polling/triggers.ts';
-import { putRevision, setWorkflowLimits, storeId } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { setWorkflowLimits } from '../../runs/limits.ts';
+import { storeId } from '../../runs/project.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
 import type { Done, ProjectStore, StoredWorkflow } from './projects.ts';
 import type { ProjectUid } from '../../store/keys.ts';

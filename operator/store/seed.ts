@@ -5,7 +5,8 @@
  */
 import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../store/polling/triggers.ts';
-import { putRevision, setWorkflowLimits } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { setWorkflowLimits } from '../../runs/limits.ts';
 import { restoreRun, type RecordedRun } from '../../runs/restore.ts';
 import {
   beginSeeding,

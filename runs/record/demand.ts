@@ -14,11 +14,11 @@ export function readDemand(
   conn: RunStoreConnection,
   project: ProjectUid,
 ): Promise<RecordDemand | Unavailable> {
-  const { meta, out } = keysOf(project);
+  const { meta, unrecorded } = keysOf(project);
   return orUnavailable(async () => {
     const [rate, waiting] = (await Promise.all([
       conn.command('hget', meta, 'rate'),
-      conn.command('zcard', out),
+      conn.command('zcard', unrecorded),
     ])) as [string | null, number];
     return { rate: rate === null ? undefined : Number(rate), waiting };
   });

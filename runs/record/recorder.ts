@@ -11,21 +11,12 @@ import type { Log } from '../../kube/log.ts';
 import { cancelRun } from '../cancel.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
-import { getRevision } from '../project.ts';
+import { getRevision } from '../revisions.ts';
 import { readBrief, readRun } from '../read.ts';
 import type { RunState } from '../types.ts';
-import {
-  beginCreate,
-  forget,
-  lease,
-  noteObject,
-  postpone,
-  quarantine,
-  recorded,
-  spend,
-  undoCreate,
-  type CreateAttempt,
-} from './backlog.ts';
+import { beginCreate, noteObject, undoCreate, type CreateAttempt } from './creation.ts';
+import { forget, lease, postpone, quarantine, spend } from './backlog.ts';
+import { recorded } from './recorded.ts';
 import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
 import { nodeOrder } from './order.ts';
 import { redactRun } from './redact.ts';

@@ -9,7 +9,7 @@ import type { RunGroup } from '../../store/groups.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { readBrief } from '../read.ts';
 import type { RunState } from '../types.ts';
-import { HISTORY, recorded, type Dropped } from './backlog.ts';
+import { HISTORY, recorded, type Dropped } from './recorded.ts';
 
 /** Runs of which is read at once how they ended. */
 const READ_PAGE = 100;
@@ -39,7 +39,7 @@ export function createSurplusTrimmer(conn: RunStoreConnection, project: ProjectU
   let known = new Map<string, Ended>();
 
   async function endedRuns(): Promise<Ended[]> {
-    const names = await orUnavailable(() => conn.command('zrange', keysOf(project).out, 0, -1));
+    const names = await orUnavailable(() => conn.command('zrange', keysOf(project).unrecorded, 0, -1));
     if (isUnavailable(names)) return [];
     const next = new Map<string, Ended>();
     const unknown: string[] = [];

@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isUnavailable, orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { countMade, takeOnce } from '../oneTime.ts';
-import { defineScript } from '../script.ts';
+import { defineFragment, defineScript } from '../script.ts';
 import { connectKeys } from './keys.ts';
 
 /** From asking for a link to the provider's answer. */
@@ -137,19 +137,25 @@ export function readKey(conn: RunStoreConnection): Promise<string | undefined | 
   });
 }
 
-/** How old an entry is, by the store's clock: `<ms> <sealed>`. */
-const NOW = `
-    local time = redis.call('TIME')
-    local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    local function isOld(entry) return now - tonumber(string.match(entry, '^%d+')) > ${CODE_SECONDS} * 1000 end
-`;
+/** `is_old(entry)`: whether a code, `<ms> <sealed>`, has expired by the server's clock. */
+const CODE_AGE = defineFragment({
+  gives: ['now', 'is_old'],
+  lua: `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function is_old(entry) return now - tonumber(string.match(entry, '^%d+')) > ${CODE_SECONDS} * 1000 end
+`,
+});
 
 const ADD = defineScript({
   keys: ['codes'],
+  // `last`: the index of the last code that may wait.
   args: ['sealed', 'last'],
-  body: `${NOW}
+  answers: '1 where the code is stored; 0 where too many wait',
+  body: `
+    ${CODE_AGE}
     local first = redis.call('LINDEX', codes, 0)
-    while first and isOld(first) do
+    while first and is_old(first) do
       redis.call('LPOP', codes)
       first = redis.call('LINDEX', codes, 0)
     end
@@ -163,10 +169,12 @@ const ADD = defineScript({
 const TAKE_ALL = defineScript({
   flags: 'drains',
   keys: ['codes'],
-  body: `${NOW}
+  answers: 'the codes that have not expired',
+  body: `
+    ${CODE_AGE}
     local fresh = {}
     for _, entry in ipairs(redis.call('LRANGE', codes, 0, -1)) do
-      if not isOld(entry) then fresh[#fresh + 1] = string.match(entry, ' (.*)$') end
+      if not is_old(entry) then fresh[#fresh + 1] = string.match(entry, ' (.*)$') end
     end
     redis.call('UNLINK', codes)
     return fresh

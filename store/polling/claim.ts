@@ -32,28 +32,32 @@ export type ClaimedPoll =
 
 const CLAIM = defineScript({
   keys: ['meta', 'poll'],
-  args: ['pod', 'token', 'lease', 'well'],
+  // `only_working`: 1 where a trigger whose last poll failed is left alone.
+  args: ['pod', 'token', 'lease', 'only_working'],
+  answers: {
+    claimed: 'configuration, failures in a row, cursor or an empty text',
+    wait: 'milliseconds until the trigger is due or the claim of another pod expires, failures in a row',
+    gone: 'the trigger is not polled any more',
+  },
   body: `
     ${REQUIRE_STORE}
-    local state = redis.call('HMGET', poll, 'config', 'interval', 'early', 'token', 'until', 'at', 'notBefore', 'failures', 'cursor')
-    if not state[1] then return {'gone'} end
+    local config, interval, early, holder, held_until, began, not_before, failures, cursor = unpack(
+      redis.call('HMGET', poll, 'config', 'interval', 'early', 'token', 'until', 'at', 'notBefore', 'failures', 'cursor'))
+    if not config then return {'gone'} end
     ${NOW}
-    local failures = state[8] or '0'
-    -- The process before this one in the same pod is dead, or this one would not be there.
-    local left = tonumber(state[5] or 0) - now
-    -- What lies too far ahead is of a clock that has gone back since.
-    if state[4] and string.sub(state[4], 1, #pod + 1) ~= pod .. '/' and left > 0 and left <= tonumber(lease) then
-      return {'wait', tostring(left), failures}
-    end
-    local due = 0
-    local at = tonumber(state[6] or 0)
-    if state[6] and at <= now then due = at + tonumber(state[2]) - tonumber(state[3]) end
-    due = math.max(due, tonumber(state[7] or 0))
+    failures = failures or '0'
+    -- A claim of the same pod is of a process that has died. A claim that expires too late is of a clock that went back since.
+    local left = tonumber(held_until or 0) - now
+    local is_other = holder and string.sub(holder, 1, #pod + 1) ~= pod .. '/'
+    if is_other and left > 0 and left <= tonumber(lease) then return {'wait', tostring(left), failures} end
+    local due = tonumber(not_before or 0)
+    began = tonumber(began)
+    if began and began <= now then due = math.max(due, began + tonumber(interval) - tonumber(early)) end
     if due > now then return {'wait', tostring(due - now), failures} end
-    if well == '1' and failures ~= '0' then return {'wait', '0', failures} end
+    if only_working == '1' and failures ~= '0' then return {'wait', '0', failures} end
     redis.call('HSET', poll, 'token', token, 'until', now + lease, 'began', now)
     redis.call('HDEL', poll, 'changed')
-    return {'claimed', state[1], failures, state[9] or ''}
+    return {'claimed', config, failures, cursor or ''}
   `,
 });
 
@@ -93,6 +97,7 @@ const RENEW = defineScript({
   flags: 'drains',
   keys: ['meta', 'poll'],
   args: ['token', 'lease'],
+  answers: { done: 'the claim is renewed', fenced: "the poll is not the caller's" },
   body: `
     ${POLL_FENCE}
     ${NOW}
@@ -105,6 +110,7 @@ const RELEASE = defineScript({
   flags: 'drains',
   keys: ['meta', 'poll'],
   args: ['token'],
+  answers: { done: 'the claim is released', fenced: "the poll is not the caller's" },
   body: `
     ${POLL_FENCE}
     redis.call('HDEL', poll, 'token', 'until', 'began')

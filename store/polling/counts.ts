@@ -27,11 +27,13 @@ export const COUNT = 'n:';
 const TAKE = defineScript({
   flags: 'drains',
   keys: ['poll'],
+  lists: { counters: { args: ['field'] } },
+  answers: 'the value of each counter, or an empty text',
   body: `
-    local counts = redis.call('HMGET', poll, unpack(ARGV))
+    local counts = redis.call('HMGET', poll, unpack_counters())
     local found = {}
-    for index = 1, #ARGV do
-      if counts[index] then found[#found + 1] = ARGV[index] end
+    for index, field in counters() do
+      if counts[index] then found[#found + 1] = field end
       counts[index] = counts[index] or ''
     end
     if #found > 0 then redis.call('HDEL', poll, unpack(found)) end

@@ -6,21 +6,22 @@
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf } from '../keys.ts';
 import { defineScript } from '../script.ts';
-import { DROP_OTHERS, POLL_FENCE } from './lua.ts';
+import { DROP_OTHER_ITEMS, POLL_FENCE } from './lua.ts';
 import type { PollRef } from './triggers.ts';
 import { randomText } from '../random.ts';
 
 const KEEP = defineScript({
-  keys: ['meta', 'poll', 'kept'],
+  keys: ['meta', 'poll', 'knownItems'],
   args: ['token', 'name', 'value'],
+  answers: { done: 'stored', fenced: "the poll is not the caller's", full: 'the project has no room' },
   body: `
     ${POLL_FENCE}
-    local memory = redis.call('HGET', poll, 'memory')
-    ${DROP_OTHERS}
-    local used = redis.call('HMGET', meta, 'bytes', 'quota')
-    local bytes = tonumber(used[1] or 0) + #value
-    if used[2] and bytes > tonumber(used[2]) then return 'full' end
-    redis.call('HSET', kept, name, value)
+    local in_force = redis.call('HGET', poll, 'memory')
+    ${DROP_OTHER_ITEMS}
+    local bytes, quota = unpack(redis.call('HMGET', meta, 'bytes', 'quota'))
+    bytes = tonumber(bytes or 0) + #value
+    if quota and bytes > tonumber(quota) then return 'full' end
+    redis.call('HSET', knownItems, name, value)
     redis.call('HSET', meta, 'bytes', bytes)
     return 'done'
   `,
@@ -45,10 +46,11 @@ export function keepMemory(conn: RunStoreConnection, ref: PollRef, bytes: Buffer
 
 const READ = defineScript({
   flags: 'reads',
-  keys: ['poll', 'kept'],
+  keys: ['poll', 'knownItems'],
+  answers: 'the known items in force',
   body: `
-    local memory = redis.call('HGET', poll, 'memory')
-    return memory and redis.call('HGET', kept, memory)
+    local in_force = redis.call('HGET', poll, 'memory')
+    return in_force and redis.call('HGET', knownItems, in_force)
   `,
 });
 
@@ -57,15 +59,15 @@ export function readMemory(
   conn: RunStoreConnection,
   { project, workflowUid }: PollRef,
 ): Promise<{ bytes: Buffer | undefined } | Unavailable> {
-  const { poll, kept } = keysOf(project);
+  const { poll, knownItems } = keysOf(project);
   return orUnavailable(async () => {
-    const text = (await conn.script(READ, [poll(workflowUid), kept(workflowUid)], [])) as string | null;
+    const text = (await conn.script(READ, [poll(workflowUid), knownItems(workflowUid)], [])) as string | null;
     return { bytes: text ? Buffer.from(text, 'base64') : undefined };
   });
 }
 
 /** `meta`, `poll` and `kept` of the trigger. */
 export function keysOfMemory({ project, workflowUid }: PollRef): string[] {
-  const { meta, poll, kept } = keysOf(project);
-  return [meta, poll(workflowUid), kept(workflowUid)];
+  const { meta, poll, knownItems } = keysOf(project);
+  return [meta, poll(workflowUid), knownItems(workflowUid)];
 }

@@ -1,31 +1,41 @@
 /** What a look came to: a cursor that moved, once its events were submitted, or a failure and the time until the next try. */
 import type { RunStoreConnection } from '../connection.ts';
-import { defineScript } from '../script.ts';
+import { argumentsOf, defineFragment, defineScript } from '../script.ts';
 import { COUNT, WORKED } from './counts.ts';
 import { keysOfMemory } from './knownItems.ts';
-import { DROP_OTHERS, POLL_FENCE } from './lua.ts';
+import { DROP_OTHER_ITEMS, POLL_FENCE } from './lua.ts';
 import type { PollRef } from './triggers.ts';
 import { keysOfPoll, pollStep, type PollStep } from './claim.ts';
 import { NOW } from '../lua.ts';
 
+/** Counts the poll, for metrics. */
+const COUNT_POLL = defineFragment({
+  needs: ['poll', 'events', 'lost', 'ends'],
+  lua: `
+if events ~= '0' then redis.call('HINCRBY', poll, '${COUNT}events', events) end
+if lost ~= '' then redis.call('HINCRBY', poll, '${COUNT}lost', 1) end
+if ends == '1' then redis.call('HINCRBY', poll, '${COUNT}${WORKED}', 1) end
+`,
+});
+
 const MOVE = defineScript({
   flags: 'drains',
-  keys: ['meta', 'poll', 'kept'],
-  args: ['token', 'cursor', 'lost', 'ends', 'memory', 'events'],
+  keys: ['meta', 'poll', 'knownItems'],
+  // `ends`: 1 with the last page. `items`: the name of the known items that come into force, or empty.
+  args: ['token', 'cursor', 'lost', 'ends', 'items', 'events'],
+  answers: { done: 'stored', fenced: "the poll is not the caller's" },
   body: `
     ${POLL_FENCE}
-    if events ~= '0' then redis.call('HINCRBY', poll, '${COUNT}events', events) end
-    if lost ~= '' then redis.call('HINCRBY', poll, '${COUNT}lost', 1) end
-    if ends == '1' then redis.call('HINCRBY', poll, '${COUNT}${WORKED}', 1) end
-    if memory ~= '' then
-      redis.call('HSET', poll, 'memory', memory)
-      ${DROP_OTHERS}
+    ${COUNT_POLL}
+    if items ~= '' then
+      redis.call('HSET', poll, 'memory', items)
+      local in_force = items
+      ${DROP_OTHER_ITEMS}
     end
-    local state = redis.call('HMGET', poll, 'began', 'changed')
-    local began, changed = state[1], state[2]
+    local began, changed = unpack(redis.call('HMGET', poll, 'began', 'changed'))
     redis.call('HSET', poll, 'cursor', cursor)
     if lost ~= '' then redis.call('HSET', poll, 'lost', lost) end
-    -- Of what it is by now nothing was seen.
+    -- A changed trigger has not been polled yet.
     if not changed then
       redis.call('HSET', poll, 'polled', began)
       redis.call('HDEL', poll, 'failures', 'notBefore', 'reason', 'error', 'asked')
@@ -56,22 +66,30 @@ export function movePoll(
   ref: PollRef,
   { cursor, more, events = 0, lost = '', memory = '' }: MovedPoll,
 ): Promise<PollStep> {
-  return pollStep(() =>
-    conn.script(MOVE, keysOfMemory(ref), [ref.token, cursor, lost, more ? '0' : '1', memory, events]),
-  );
+  const args = argumentsOf(MOVE, {
+    token: ref.token,
+    cursor,
+    lost,
+    ends: more ? '0' : '1',
+    items: memory,
+    events,
+  });
+  return pollStep(() => conn.script(MOVE, keysOfMemory(ref), args));
 }
 
 const FAIL = defineScript({
   flags: 'drains',
   keys: ['meta', 'poll'],
+  // `asked`: 1 where the provider asked for the delay.
   args: ['token', 'failures', 'delay', 'reason', 'error', 'asked'],
+  answers: { done: 'stored', fenced: "the poll is not the caller's" },
   body: `
     ${POLL_FENCE}
     ${NOW}
     redis.call('HINCRBY', poll, '${COUNT}' .. reason, 1)
-    local state = redis.call('HMGET', poll, 'began', 'changed')
-    if not state[2] then
-      redis.call('HSET', poll, 'at', state[1], 'failures', failures,
+    local began, changed = unpack(redis.call('HMGET', poll, 'began', 'changed'))
+    if not changed then
+      redis.call('HSET', poll, 'at', began, 'failures', failures,
         'notBefore', now + delay, 'reason', reason, 'error', error, 'asked', asked)
     end
     redis.call('HDEL', poll, 'token', 'until', 'began')
@@ -89,8 +107,13 @@ export function failPoll(
   failure: { failures: number; delayMs: number; reason: string; message: string; isAsked?: boolean },
 ): Promise<PollStep> {
   const { failures, delayMs, reason, message, isAsked = false } = failure;
-  const asked = isAsked ? '1' : '0';
-  return pollStep(() =>
-    conn.script(FAIL, keysOfPoll(ref), [ref.token, failures, Math.ceil(delayMs), reason, message, asked]),
-  );
+  const args = argumentsOf(FAIL, {
+    token: ref.token,
+    failures,
+    delay: Math.ceil(delayMs),
+    reason,
+    error: message,
+    asked: isAsked ? '1' : '0',
+  });
+  return pollStep(() => conn.script(FAIL, keysOfPoll(ref), args));
 }

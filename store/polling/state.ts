@@ -21,15 +21,30 @@ export type PollState = {
   lost?: string;
 };
 
+/** The fields of `poll` that the state is read from, in the order of the answer. */
+const FIELDS = [
+  'put',
+  'interval',
+  'cursor',
+  'at',
+  'polled',
+  'failures',
+  'notBefore',
+  'reason',
+  'error',
+  'lost',
+] as const;
+
 const READ = defineScript({
   flags: 'reads',
   keys: ['meta', 'poll'],
+  answers: 'the value of each field, or an empty text; then the time',
   body: `
     ${READ_NOW}
-    local state = redis.call('HMGET', poll, 'put', 'interval', 'cursor', 'at', 'polled', 'failures', 'notBefore', 'reason', 'error', 'lost')
-    for index = 1, 10 do state[index] = state[index] or '' end
-    state[11] = tostring(now)
-    return state
+    local values = redis.call('HMGET', poll, ${FIELDS.map((name) => `'${name}'`).join(', ')})
+    for index, value in ipairs(values) do values[index] = value or '' end
+    values[#values + 1] = tostring(now)
+    return values
   `,
 });
 
@@ -66,6 +81,7 @@ const FORGET = defineScript({
   flags: 'drains',
   keys: ['poll'],
   args: ['lost'],
+  answers: '1 where it was removed',
   body: `
     if redis.call('HGET', poll, 'lost') == lost then return redis.call('HDEL', poll, 'lost') end
     return 0

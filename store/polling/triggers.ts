@@ -4,9 +4,9 @@
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
-import { DROP_OTHERS } from './lua.ts';
-import { defineScript } from '../script.ts';
-import { NOW, REQUIRE_STORE, type Seeding } from '../lua.ts';
+import { DROP_OTHER_ITEMS } from './lua.ts';
+import { argumentsOf, defineScript } from '../script.ts';
+import { NOW, REQUIRE_STORE_OR_SEEDING, type Seeding } from '../lua.ts';
 
 /** A trigger that is polled, and what its events start. */
 export type PolledTrigger = {
@@ -39,26 +39,27 @@ const EARLY_MS = 5_000;
 const PUT = defineScript({
   flags: 'drains',
   keys: ['meta', 'polls', 'poll'],
-  args: ['uid', 'config', 'place', 'access', 'interval', 'early', 'seeding', 'field', 'known'],
+  // `known_field`, `known_value`: what is known of a trigger whose run store was wiped.
+  args: ['uid', 'config', 'place', 'access', 'interval', 'early', 'seeding', 'known_field', 'known_value'],
+  answers: { done: 'the trigger is polled' },
   body: `
-    if seeding == '' or redis.call('HGET', meta, 'seeding') ~= seeding then
-      ${REQUIRE_STORE}
-    end
+    ${REQUIRE_STORE_OR_SEEDING}
     ${NOW}
-    local before = redis.call('HMGET', poll, 'config', 'place', 'access', 'reason', 'token', 'asked')
+    local config_before, place_before, access_before, reason, token, asked = unpack(
+      redis.call('HMGET', poll, 'config', 'place', 'access', 'reason', 'token', 'asked'))
     redis.call('SADD', polls, uid)
     redis.call('HSET', poll, 'config', config, 'place', place, 'access', access, 'interval', interval, 'early', early)
-    -- Of another place nothing is known yet.
-    if before[2] ~= place then redis.call('HDEL', poll, 'polled', 'reason', 'error') end
-    -- Whoever changed it may have mended it. Another state of the account alone shortens no time that the other side asked for.
-    local isMended = before[3] ~= access and before[4] and before[4] ~= 'RateLimited' and before[6] ~= '1'
-    if before[1] ~= config or isMended then
+    -- Nothing is known of another place.
+    if place_before ~= place then redis.call('HDEL', poll, 'polled', 'reason', 'error') end
+    -- The change may have fixed the failure. A change of the account alone shortens no time that the provider asked for.
+    local may_be_fixed = access_before ~= access and reason and reason ~= 'RateLimited' and asked ~= '1'
+    if config_before ~= config or may_be_fixed then
       redis.call('HDEL', poll, 'at', 'notBefore', 'failures')
       redis.call('HSET', poll, 'put', now)
-      if before[5] then redis.call('HSET', poll, 'changed', '1') end
+      if token then redis.call('HSET', poll, 'changed', '1') end
     end
-    if field ~= '' and redis.call('HEXISTS', poll, 'cursor') == 0 then
-      redis.call('HSETNX', poll, field, known)
+    if known_field ~= '' and redis.call('HEXISTS', poll, 'cursor') == 0 then
+      redis.call('HSETNX', poll, known_field, known_value)
     end
     return 'done'
   `,
@@ -79,33 +80,31 @@ export function putTrigger(
   const intervalMs = intervalSeconds * 1_000;
   const [field = '', value = ''] = Object.entries(known ?? {})[0] ?? [];
   return orUnavailable(async () => {
-    await conn.script(
-      PUT,
-      [meta, polls, poll(workflowUid)],
-      [
-        workflowUid,
-        JSON.stringify(trigger),
-        place,
-        access,
-        intervalMs,
-        Math.min(intervalMs / 10, EARLY_MS),
-        seeding?.token ?? '',
-        field,
-        value,
-      ],
-    );
+    const args = argumentsOf(PUT, {
+      uid: workflowUid,
+      config: JSON.stringify(trigger),
+      place,
+      access,
+      interval: intervalMs,
+      early: Math.min(intervalMs / 10, EARLY_MS),
+      seeding: seeding?.token ?? '',
+      known_field: field,
+      known_value: value,
+    });
+    await conn.script(PUT, [meta, polls, poll(workflowUid)], args);
     return { outcome: 'done' };
   });
 }
 
 const DROP = defineScript({
   flags: 'drains',
-  keys: ['meta', 'polls', 'poll', 'kept'],
+  keys: ['meta', 'polls', 'poll', 'knownItems'],
   args: ['uid'],
+  answers: '1 where there was such a trigger',
   body: `
     redis.call('SREM', polls, uid)
-    local memory
-    ${DROP_OTHERS}
+    local in_force
+    ${DROP_OTHER_ITEMS}
     return redis.call('UNLINK', poll)
   `,
 });
@@ -116,9 +115,9 @@ export function dropTrigger(
   project: ProjectUid,
   workflowUid: string,
 ): Promise<Done> {
-  const { meta, polls, poll, kept } = keysOf(project);
+  const { meta, polls, poll, knownItems } = keysOf(project);
   return orUnavailable(async () => {
-    await conn.script(DROP, [meta, polls, poll(workflowUid), kept(workflowUid)], [workflowUid]);
+    await conn.script(DROP, [meta, polls, poll(workflowUid), knownItems(workflowUid)], [workflowUid]);
     return { outcome: 'done' };
   });
 }

@@ -64,48 +64,51 @@ const KEPT_S = 3 * 24 * 3_600;
 const LEASE_MS = 25_000;
 
 const ASK = defineScript({
-  keys: ['meta', 'questions', 'question'],
-  args: ['uid', 'key', 'request'],
+  keys: ['meta', 'requests', 'request'],
+  args: ['uid', 'key', 'text'],
+  answers: { asked: 'stored' },
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    redis.call('HSET', question, 'key', key, 'request', request, 'asked', now)
-    redis.call('EXPIRE', question, ${KEPT_S})
-    redis.call('ZADD', questions, 0, uid)
-    redis.call('PUBLISH', questions, uid)
+    redis.call('HSET', request, 'key', key, 'request', text, 'asked', now)
+    redis.call('EXPIRE', request, ${KEPT_S})
+    redis.call('ZADD', requests, 0, uid)
+    redis.call('PUBLISH', requests, uid)
     return 'asked'
   `,
 });
 
 const TAKE = defineScript({
-  keys: ['meta', 'questions', 'question'],
+  keys: ['meta', 'requests', 'request'],
   args: ['uid'],
+  answers: 'the request; an empty text where another runner has it, or it is gone',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local from = redis.call('ZSCORE', questions, uid)
+    local from = redis.call('ZSCORE', requests, uid)
     if not from or tonumber(from) > now then return '' end
-    local request = redis.call('HGET', question, 'request')
-    if request then
-      redis.call('ZADD', questions, now + ${LEASE_MS}, uid)
+    local text = redis.call('HGET', request, 'request')
+    if text then
+      redis.call('ZADD', requests, now + ${LEASE_MS}, uid)
     else
-      redis.call('ZREM', questions, uid)
+      redis.call('ZREM', requests, uid)
     end
-    return request or ''
+    return text or ''
   `,
 });
 
 const ANSWER = defineScript({
   flags: 'drains',
-  keys: ['meta', 'questions', 'question'],
+  keys: ['meta', 'requests', 'request'],
   args: ['uid', 'key', 'answer'],
+  answers: { done: 'stored', superseded: 'there is another request now' },
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    if redis.call('HGET', question, 'key') ~= key then return 'superseded' end
-    redis.call('HSET', question, 'answer', answer, 'answered', now)
-    redis.call('EXPIRE', question, ${KEPT_S})
-    redis.call('ZREM', questions, uid)
+    if redis.call('HGET', request, 'key') ~= key then return 'superseded' end
+    redis.call('HSET', request, 'answer', answer, 'answered', now)
+    redis.call('EXPIRE', request, ${KEPT_S})
+    redis.call('ZREM', requests, uid)
     return 'done'
   `,
 });
@@ -113,6 +116,7 @@ const ANSWER = defineScript({
 const TIME = defineScript({
   flags: 'reads',
   keys: ['meta'],
+  answers: 'the time of the project',
   body: `
     ${READ_NOW}
     return now

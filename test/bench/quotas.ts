@@ -5,7 +5,8 @@
 import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { claimRuns } from '../../runs/claim.ts';
 import type { Use } from '../../runs/usage.ts';
-import { openProject, setQuotas } from '../../runs/project.ts';
+import { openProject } from '../../runs/project.ts';
+import { setQuotas } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Advance, Submission } from '../../runs/types.ts';
 import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../support/growingRuns.ts';

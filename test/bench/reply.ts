@@ -4,7 +4,7 @@
  */
 import { revisionOf } from '../../api/revision.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { putRevision } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { readCounts } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import { PROJECT, workflowUid } from '../support/door.ts';

@@ -28,7 +28,7 @@ export async function loseData(
   { uid, workflows }: StoredProject,
 ): Promise<{ loss: Loss; ended: EndedRun[] }> {
   const keys = keysOf(uid);
-  const ofWorkflows = workflows.map((workflow) => keys.lines(workflow.uid));
+  const ofWorkflows = workflows.map((workflow) => keys.summaries(workflow.uid));
   const found = await conn.command('eval', SCRIPT, ofWorkflows.length, ...ofWorkflows, keys.run(''));
   const [held, lines] = found as [string[][], string[]];
   const runs = held.map(([run = '']) => run);

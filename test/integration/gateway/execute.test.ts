@@ -7,7 +7,7 @@ import {
   roles,
   serviceAccounts,
 } from '../../../kube/resource.ts';
-import { putRevision } from '../../../runs/project.ts';
+import { putRevision } from '../../../runs/revisions.ts';
 import { advance, startNode } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { isUnavailable } from '../../../store/connection.ts';

@@ -5,7 +5,7 @@ import type { ClaimRef, Reply } from '../../../runs/types.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { readRun } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { openProject } from '../../../runs/project.ts';
 import { runCommand } from '../../support/command.ts';
 import { openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';

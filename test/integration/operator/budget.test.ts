@@ -7,7 +7,7 @@ import { workflowRuns, workflows } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
-import { setWriteBudget } from '../../../runs/project.ts';
+import { setWriteBudget } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { readDemand } from '../../../runs/record/demand.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';

@@ -81,7 +81,7 @@ test('a run that two runners died with has the third one to itself', async () =>
       run: suspect,
       token: claim?.token ?? '',
       runner: 'ghost',
-      beat: '0',
+      heartbeat: '0',
     };
     expect(await takeOver(conn, ghost)).toBe('ready');
   }

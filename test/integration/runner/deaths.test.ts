@@ -53,11 +53,11 @@ async function spawned(
 
 /** All that the store holds of a run, as it lies there. */
 async function storedOf(run: string): Promise<unknown> {
-  const { run: key, ev, out } = keysOf(project.uid);
+  const { run: key, events, unrecorded } = keysOf(project.uid);
   return Promise.all([
     conn.command('hgetall', key(run)),
-    conn.command('lrange', ev(run), 0, -1),
-    conn.command('zscore', out, run),
+    conn.command('lrange', events(run), 0, -1),
+    conn.command('zscore', unrecorded, run),
   ]);
 }
 

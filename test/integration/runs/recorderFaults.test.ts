@@ -5,9 +5,10 @@ import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
-import { setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
+import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
 import { readSummary } from '../../../runs/read.ts';
-import { beginCreate, noteObject, recorded, undoCreate } from '../../../runs/record/backlog.ts';
+import { beginCreate, noteObject, undoCreate } from '../../../runs/record/creation.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
 import { createSurplusTrimmer } from '../../../runs/record/summarize.ts';
@@ -55,7 +56,7 @@ afterEach(() => own.end());
 
 const objectOf = (run: string) => kube.find(workflowRuns, { namespace: project, name: run });
 const phaseOf = async (run: string) => (await objectOf(run))?.status?.phase;
-const waiting = () => store.conn.command('zcard', keysOf(project).out);
+const waiting = () => store.conn.command('zcard', keysOf(project).unrecorded);
 const keep = (succeeded: number) =>
   setWorkflowLimits(store.conn, project, {
     workflowUid: 'uid-orders',
@@ -133,10 +134,10 @@ test('of runs that ended in the same millisecond those that were accepted last a
   const longAgo = Date.now() - 60_000;
   for (const run of names) {
     await store.conn.command('hset', keysOf(project).run(run), 'ended', longAgo);
-    await store.conn.command('zadd', keysOf(project).out, longAgo, run);
+    await store.conn.command('zadd', keysOf(project).unrecorded, longAgo, run);
   }
   expect(await createSurplusTrimmer(store.conn, project).trim()).toBe(2);
-  expect(await store.conn.command('zrange', keysOf(project).out, 0, -1)).toEqual(['run-a']);
+  expect(await store.conn.command('zrange', keysOf(project).unrecorded, 0, -1)).toEqual(['run-a']);
 });
 
 test('the API server gets no more writes than the budget pays for, at any moment', async () => {
@@ -283,11 +284,11 @@ test('what is recorded of a workflow that was dropped leaves no key behind but t
   const state = await stateOf(conn, project, ref.run);
   const keys = keysOf(project);
   const kept = [
-    ...[keys.runs, keys.done, keys.lines].map((key) => key('uid-orders')),
-    keys.dk('uid-orders', state.dedupeHash ?? ''),
+    ...[keys.runs, keys.summarized, keys.summaries].map((key) => key('uid-orders')),
+    keys.dedupe('uid-orders', state.dedupeHash ?? ''),
   ];
   await dropWorkflow(conn, project, 'uid-orders');
-  await conn.command('unlink', keys.dk('uid-orders', state.dedupeHash ?? ''));
+  await conn.command('unlink', keys.dedupe('uid-orders', state.dedupeHash ?? ''));
   expect(await recorded(conn, state, 'written')).toBe('recorded');
   expect(await conn.command('exists', ...kept)).toBe(0);
   expect(await conn.command('hkeys', keys.wf('uid-orders'))).toEqual(['deleted', 'suspended', 'limit']);

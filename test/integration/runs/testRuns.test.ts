@@ -5,9 +5,10 @@ import { beginDeletion, deletePage, dropWorkflow } from '../../../runs/deletion.
 import { groupsOf } from '../../../store/groups.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { knownRuns, listRuns } from '../../../runs/list.ts';
-import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { hasUnfinishedRuns, readCounts, readSummary } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { createSurplusTrimmer } from '../../../runs/record/summarize.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Submission, WorkflowLimits } from '../../../runs/types.ts';

@@ -11,20 +11,17 @@ import {
   poolAccount,
 } from '../../../store/accounts.ts';
 import { advance } from '../../../runs/advance.ts';
-import { beat, removeBeat } from '../../../runs/heartbeat.ts';
+import { sendHeartbeat, removeHeartbeat } from '../../../runs/heartbeat.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { appendEvents, followEvents } from '../../../runs/events.ts';
 import { keysOf } from '../../../store/keys.ts';
-import {
-  closeProject,
-  getRevision,
-  openProject,
-  putRevision,
-  setWorkflowLimits,
-} from '../../../runs/project.ts';
+import { closeProject, openProject } from '../../../runs/project.ts';
+import { getRevision, putRevision } from '../../../runs/revisions.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
-import { recorded, lease, spend } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
+import { lease, spend } from '../../../runs/record/backlog.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createTakeover } from '../../../runs/takeover.ts';
@@ -84,7 +81,7 @@ test('a runner pool can do with its project all that running takes', async () =>
     outcome: 'accepted',
   });
   expect(await getRevision(mine, 'mine', 'orders-1')).toEqual(revision);
-  await beat(mine, 'mine', 'runner-1');
+  await sendHeartbeat(mine, 'mine', 'runner-1');
   const ref = await claimedOne(mine, 'mine');
   await appendEvents(mine, ref, [{ type: 'text', node: 'a', text: 'x' }]);
   const reply = { status: 200, headers: {}, body: '', contentType: 'text/plain' };
@@ -104,7 +101,7 @@ test('a runner pool can do with its project all that running takes', async () =>
   expect(await readCounts(mine, 'mine', 'uid-orders')).toMatchObject({ cancelled: 1, active: 0 });
   const stop = AbortSignal.timeout(100);
   await createTakeover({ conn: mine, project: 'mine', runner: 'r', everyMs: 10, deadAfterMs: 20 }).run(stop);
-  await removeBeat(mine, 'mine', 'runner-1');
+  await removeHeartbeat(mine, 'mine', 'runner-1');
 });
 
 test('of another project it reaches nothing: no key, no channel, also not from a script', async () => {
@@ -112,7 +109,7 @@ test('of another project it reaches nothing: no key, no channel, also not from a
   await submit(gateway, submissionOf('theirs'));
   expect(await submit(mine, submissionOf('theirs'))).toMatchObject({ outcome: 'unavailable' });
   await expect(mine.command('hgetall', theirs.meta)).rejects.toThrow(noPermission);
-  await expect(mine.command('publish', theirs.q, 'x')).rejects.toThrow(noPermission);
+  await expect(mine.command('publish', theirs.ready, 'x')).rejects.toThrow(noPermission);
   const sneak = `return redis.call('HGETALL', '${theirs.meta}')`;
   await expect(mine.command('eval', sneak, 0)).rejects.toThrow(noPermission);
   const write = `return redis.call('SET', '${theirs.prefix}x', 1)`;

@@ -3,7 +3,7 @@ import { stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expiryOfReplacement } from '../../../kube/certificateFiles.ts';
-import { startBeats } from '../../../runs/heartbeat.ts';
+import { startHeartbeats } from '../../../runs/heartbeat.ts';
 import { CERTIFICATE_ACCOUNT, GATEWAY_ACCOUNT, OPERATOR_ACCOUNT } from '../../../store/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -88,7 +88,7 @@ test('commands, subscriptions and the thread that beats go over TLS, and there i
   await pollUntil('a subscriber', async () => (await publish()) === 1, { timeoutMs: 5_000 });
   expect(await heard).toBe('over TLS');
 
-  const beats = startBeats({
+  const beats = startHeartbeats({
     url: redis.url,
     ...account,
     ...trusted(),
@@ -96,7 +96,7 @@ test('commands, subscriptions and the thread that beats go over TLS, and there i
     runner: 'r',
     everyMs: 20,
   });
-  await pollUntil('a beat', async () => (await conn.command('hget', keysOf('p').beats, 'r')) !== null, {
+  await pollUntil('a beat', async () => (await conn.command('hget', keysOf('p').heartbeats, 'r')) !== null, {
     timeoutMs: 10_000,
   });
   await beats.stop();

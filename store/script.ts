@@ -53,12 +53,16 @@ export function defineScript<const Arg extends string = never, const ListName ex
 }: ScriptSource<Arg, ListName>): Script<Arg, ListName> {
   const shapes: Record<string, List> = lists ?? {};
   const code = withoutComments(body);
+  const loops = Object.keys(shapes).reduce(
+    (text, name) => text.replaceAll(`in ${name}() do`, `in next_${name}, nil, 0 do`),
+    code,
+  );
   const lua = [
     `#!lua${FLAGS[flags ?? 'none']}`,
     locals(keys, 'KEYS'),
     locals([...args, ...countsOf(shapes)], 'ARGV'),
     ...iterators(shapes, code, { keys: keys.length, args: args.length }),
-    code,
+    loops,
   ].join('\n');
   return {
     lua,
@@ -112,7 +116,7 @@ function countsOf(lists: Record<string, List>): string[] {
     .map((name) => `${name}_count`);
 }
 
-/** What the body uses of each list. An iterator makes no tables: scripts that run for each step of a run use them. */
+/** What the body uses of each list. Iterators have no state and make no tables, because scripts that run for each step of a run use them. */
 function iterators(
   lists: Record<string, List>,
   body: string,
@@ -127,14 +131,12 @@ function iterators(
       (_, at) => `KEYS[${keys + 1 + at} + (index - 1) * ${list.keys?.length}]`,
     );
     const lua = [`local ${name}_first, ${name}_last = ${first}, ${last}`];
-    if (body.includes(` ${name}() do`))
+    if (body.includes(`in ${name}() do`))
       lua.push(
-        `local function ${name}()`,
-        `local index, at = 0, ${name}_first - ${width}`,
-        'return function()',
-        `index, at = index + 1, at + ${width}`,
+        `local function next_${name}(_, index)`,
+        `local at = ${name}_first + index * ${width}`,
+        'index = index + 1',
         `if at <= ${name}_last then return ${['index', ...rowArgs, ...rowKeys].join(', ')} end`,
-        'end',
         'end',
       );
     if (body.includes(`unpack_${name}()`))

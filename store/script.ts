@@ -8,6 +8,9 @@ import type { KeyName } from './keys.ts';
 /** The states of a run, as the diagram in docs/execution.md has them. `none`: the run store does not have the run. */
 export type RunPlace = 'none' | 'ready' | 'overLimit' | 'claimed' | 'parked' | 'ended';
 
+/** A move of a run from one state to another. */
+export type Transition = `${RunPlace} > ${RunPlace}`;
+
 /** Rows of variable number: each has these arguments, and these keys. Only the last list of a script may have keys. */
 type List = { readonly args?: readonly string[]; readonly keys?: readonly string[] };
 
@@ -19,13 +22,14 @@ export type Script<Arg extends string = string, ListName extends string = string
   readonly keys: readonly KeyName[];
   readonly args: readonly Arg[];
   readonly lists: Readonly<Record<ListName, List>>;
+  readonly transitions: readonly Transition[];
 };
 
 type ScriptSource<Arg extends string, ListName extends string> = {
   /** `drains`: also runs when the memory is full, because it frees memory in the end. `reads`: writes nothing. */
   flags?: 'drains' | 'reads';
   /** Which moves of runs the script makes. */
-  transitions?: readonly `${RunPlace} > ${RunPlace}`[];
+  transitions?: readonly Transition[];
   keys: readonly KeyName[];
   /** The names of the first of `ARGV`. Each is a local of the script. */
   args?: readonly Arg[];
@@ -46,6 +50,7 @@ const FLAGS = { drains: ' flags=allow-oom', reads: ' flags=no-writes,allow-oom',
 /** Defines a script. Its keys and arguments are locals, its lists iterators. */
 export function defineScript<const Arg extends string = never, const ListName extends string = never>({
   flags,
+  transitions = [],
   keys,
   args = [],
   lists,
@@ -70,6 +75,7 @@ export function defineScript<const Arg extends string = never, const ListName ex
     keys,
     args,
     lists: shapes as Record<ListName, List>,
+    transitions,
   };
 }
 

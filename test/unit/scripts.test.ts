@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GATEWAY_ACCOUNT, aclUsers } from '../../store/accounts.ts';
 import { declaredNames, namesOf } from '../support/luaNames.ts';
@@ -93,4 +95,16 @@ test('a script fits on a screen', () => {
       .split('\n').length,
   }));
   expect(lines.filter((source) => source.lines > 72)).toEqual([]);
+});
+
+/** `TAKE_OVER` → `takeOver`. */
+const inCamelCase = (name: string) => name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+test('the diagram of docs/execution.md has the transitions that the scripts declare', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/execution.md'), 'utf8');
+  const drawn = [...text.matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)].flatMap(([, from, to, names = '']) =>
+    names.split(', ').map((name) => `${name}: ${from} > ${to}`),
+  );
+  const declared = scripts.flatMap(({ name, transitions }) => transitions.map((move) => `${inCamelCase(name)}: ${move}`));
+  expect(drawn.toSorted()).toEqual(declared.toSorted());
 });

@@ -22,7 +22,7 @@ export type ListedRun = Omit<RunSummary, 'phase' | 'endedAt'> & {
   phase: RunPhase;
   endedAt?: number;
   /** Only the line is left of it in the store. */
-  isLine: boolean;
+  isSummary: boolean;
   position: Position;
 };
 
@@ -32,7 +32,7 @@ export function byNewest(a: Position, b: Position): number {
   return a.run < b.run ? 1 : a.run > b.run ? -1 : 0;
 }
 
-type Place = Position & { group: RunGroup; isLine: boolean };
+type Place = Position & { group: RunGroup; isSummary: boolean };
 
 /** The next `limit` runs after the position, fewer only at the end. Also in order where runs leave the store meanwhile. */
 export function listRuns(
@@ -118,11 +118,11 @@ async function places(
   return found;
 }
 
-function merged(held: Omit<Place, 'isLine'>[], lines: Omit<Place, 'isLine'>[]): Place[] {
+function merged(held: Omit<Place, 'isSummary'>[], lines: Omit<Place, 'isSummary'>[]): Place[] {
   const holds = new Set(held.map(({ run }) => run));
   return [
-    ...held.map((place) => ({ ...place, isLine: false })),
-    ...lines.filter(({ run }) => !holds.has(run)).map((place) => ({ ...place, isLine: true })),
+    ...held.map((place) => ({ ...place, isSummary: false })),
+    ...lines.filter(({ run }) => !holds.has(run)).map((place) => ({ ...place, isSummary: true })),
   ].toSorted(byNewest);
 }
 
@@ -130,10 +130,10 @@ function merged(held: Omit<Place, 'isLine'>[], lines: Omit<Place, 'isLine'>[]): 
 async function look(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { run, at, group, isLine }: Place,
+  { run, at, group, isSummary }: Place,
 ): Promise<ListedRun | undefined> {
   const position = { at, run };
-  const state = isLine ? undefined : await readBrief(conn, project, run);
+  const state = isSummary ? undefined : await readBrief(conn, project, run);
   if (state && !isUnavailable(state)) {
     const { workflow, trigger, test, requestedBy } = state;
     const phase = await shownPhase(conn, project, state);
@@ -145,7 +145,7 @@ async function look(
       trigger,
       test,
       acceptedAt,
-      isLine: false,
+      isSummary: false,
       position,
       ...(requestedBy !== undefined && { requestedBy }),
       ...(startedAt !== undefined && { startedAt }),
@@ -156,7 +156,7 @@ async function look(
   }
   const line = await conn.command('hget', keysOf(project).summaries(group), run);
   return typeof line === 'string'
-    ? { ...(JSON.parse(line) as RunSummary), isLine: true, position }
+    ? { ...(JSON.parse(line) as RunSummary), isSummary: true, position }
     : undefined;
 }
 

@@ -6,7 +6,7 @@ import { isTerminal, type TerminalPhase } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { readRun } from './read.ts';
-import { createShared, type Shared } from './singleFlight.ts';
+import { createSingleFlight, type SingleFlight } from './singleFlight.ts';
 import { createSignal } from '../store/signal.ts';
 import type { Reply, RunState } from './types.ts';
 
@@ -40,7 +40,7 @@ const LOOKS_PER_SECOND = 500;
  * After how long one of so many waiters looks again without having heard anything: about a second; longer where many wait, since
  * what they ask costs as much as runs do; and not at the same time as those that began with it. `random` is from 0 to 1.
  */
-export function lookAfterMs(waiting: number, random: number): number {
+export function recheckDelayMs(waiting: number, random: number): number {
   const mean = Math.max(LOOK_MS, (waiting / LOOKS_PER_SECOND) * 1_000);
   return mean * (0.5 + random);
 }
@@ -48,9 +48,9 @@ export function lookAfterMs(waiting: number, random: number): number {
 /** Waits over one shared connection for messages. */
 export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   const closing = new AbortController();
-  const looks: Looks = createShared();
+  const looks: Looks = createSingleFlight();
   let waiting = 0;
-  const pause = () => lookAfterMs(waiting, Math.random());
+  const pause = () => recheckDelayMs(waiting, Math.random());
   return {
     wait: async (project, run, options) => {
       waiting += 1;
@@ -65,7 +65,7 @@ export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   };
 }
 
-type Looks = Shared<Waited | undefined>;
+type Looks = SingleFlight<Waited | undefined>;
 type Waiters = { pause: () => number; looks: Looks };
 
 async function wait(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createShared } from './singleFlight.ts';
+import { createSingleFlight } from './singleFlight.ts';
 
 /** Answers when it is told to, with how often it was asked. */
 function createQuestion() {
@@ -17,7 +17,7 @@ function createQuestion() {
 }
 
 test('those who ask while it is being asked share the next answer', async () => {
-  const shared = createShared<number>();
+  const shared = createSingleFlight<number>();
   const { ask, answer, asked } = createQuestion();
   const first = shared('a', ask);
   const later = [shared('a', ask), shared('a', ask)];
@@ -29,7 +29,7 @@ test('those who ask while it is being asked share the next answer', async () => 
 });
 
 test('another question is asked at once, and an answered one anew', async () => {
-  const shared = createShared<number>();
+  const shared = createSingleFlight<number>();
   const { ask, answer } = createQuestion();
   const both = [shared('a', ask), shared('b', ask)];
   answer();
@@ -41,7 +41,7 @@ test('another question is asked at once, and an answered one anew', async () => 
 });
 
 test('whoever asks beside one that fails is answered', async () => {
-  const shared = createShared<string>();
+  const shared = createSingleFlight<string>();
   const failing = shared('a', () => Promise.reject(new Error('away')));
   const next = shared('a', () => Promise.resolve('here'));
   await expect(failing).rejects.toThrow('away');

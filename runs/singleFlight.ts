@@ -2,11 +2,11 @@
  * The same question of many at the same time, asked once. Whoever asks while it is being asked gets the next answer, since the one
  * that is under way may be older than what they have heard.
  */
-export type Shared<T> = (key: string, ask: () => Promise<T>) => Promise<T>;
+export type SingleFlight<T> = (key: string, ask: () => Promise<T>) => Promise<T>;
 
 type Asked<T> = { now: Promise<T>; next?: Promise<T> };
 
-export function createShared<T>(): Shared<T> {
+export function createSingleFlight<T>(): SingleFlight<T> {
   const asked = new Map<string, Asked<T>>();
   const begin = (key: string, ask: () => Promise<T>): Promise<T> => {
     const now = ask();

@@ -30,7 +30,7 @@ export function takeOnce(conn: RunStoreConnection, key: string): Promise<unknown
 }
 
 /** Counts one more, and answers the count. It starts again `forMs` after the first one. */
-export function countMade(
+export function countTokens(
   conn: RunStoreConnection,
   key: string,
   forMs: number,

@@ -130,7 +130,7 @@ function createSource(
         at: run.position,
         item: {
           ...viewListed(namespace, run),
-          ...(run.isLine && !names.has(run.run) && { summary: true as const }),
+          ...(run.isSummary && !names.has(run.run) && { summary: true as const }),
         },
       }));
       const all = [...own, ...(await notStored(between))];

@@ -10,7 +10,7 @@ import { seal } from '../../store/oauth/seal.ts';
 import {
   hashOf,
   isSecret,
-  leaveCode,
+  storeCode,
   readKey,
   SEALED_FOR,
   takeState,
@@ -65,7 +65,7 @@ async function receive(
     state: answer.state,
     ...(iss !== undefined && { answeredBy: iss }),
   };
-  const left = await leaveCode(runs, await seal(key, JSON.stringify(told), SEALED_FOR));
+  const left = await storeCode(runs, await seal(key, JSON.stringify(told), SEALED_FOR));
   sendPage(answers, reply, left.outcome === 'kept' ? 'connecting' : 'not-taken', credential);
 }
 

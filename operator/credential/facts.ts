@@ -63,7 +63,7 @@ export async function checkFacts(
   const { namespace = '', name, uid = '' } = credential.metadata;
   const isNamed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
   const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
-  const seen = project === undefined ? undefined : await CHECKS.lookAt(conn, project, uid);
+  const seen = project === undefined ? undefined : await CHECKS.read(conn, project, uid);
   return {
     key,
     isUsed: isNamed || isWished(credential),

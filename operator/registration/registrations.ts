@@ -81,7 +81,7 @@ async function reconcile(keeper: Keeper, credential: Credential): Promise<Action
     return done();
   }
   const project = context.world.namespaces.get(undefined, namespace)?.metadata.uid;
-  const found = project === undefined ? undefined : await REGISTRATIONS.lookAt(context.conn, project, uid);
+  const found = project === undefined ? undefined : await REGISTRATIONS.read(context.conn, project, uid);
   const seen = isUnavailable(found) ? undefined : found;
   const gathered = await keyOfWish(context, credential, wish);
   const goingMs = goingFor(keeper, credential);

@@ -69,13 +69,13 @@ export type Looked =
 type Claimed = Extract<ClaimedPoll, { outcome: 'claimed' }>;
 
 /**
- * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their turn. `onlyWell`: not at one
+ * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their turn. `onlyWorking`: not at one
  * whose last look failed.
  */
 export async function lookAt(
   deps: LookDeps,
   workflowUid: string,
-  options: { onlyWell?: boolean } = {},
+  options: { onlyWorking?: boolean } = {},
 ): Promise<Looked> {
   const claim = await claimPoll(deps.conn, deps.project, workflowUid, deps.pod, options);
   if (claim.outcome === 'gone') return claim;

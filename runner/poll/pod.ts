@@ -36,7 +36,7 @@ export async function runPod({ forMs, stop, ...options }: PodOptions): Promise<b
   }
 
   async function look(uid: string, failing: boolean): Promise<void> {
-    const looked = await lookAt(deps, uid, { onlyWell: !failing });
+    const looked = await lookAt(deps, uid, { onlyWorking: !failing });
     looking.delete(uid);
     if (looked.outcome === 'gone') return void known.delete(uid);
     known.set(uid, { dueAt: performance.now() + looked.ms, failing: looked.failing });

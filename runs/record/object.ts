@@ -17,7 +17,7 @@ import {
 } from '../../kube/errors.ts';
 import { namespacedResource } from '../../kube/resource.ts';
 import type { RunState } from '../types.ts';
-import { keepsakeOf } from './restoreAnnotations.ts';
+import { restoreAnnotationsOf } from './restoreAnnotations.ts';
 import { RECORD_LIMITS, storedBytes, toRecord, type RecordLimits } from './record.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
@@ -47,7 +47,10 @@ export async function createObject(
 ): Promise<string | undefined> {
   const { kube, namespace, store } = target;
   try {
-    const annotations = { [ANNOTATION.recorded]: store, ...keepsakeOf(state, input, RECORD_LIMITS) };
+    const annotations = {
+      [ANNOTATION.recorded]: store,
+      ...restoreAnnotationsOf(state, input, RECORD_LIMITS),
+    };
     const made = await kube.create(runObjects, manifest(state, namespace, annotations), CALL);
     return made.metadata.uid;
   } catch (error) {

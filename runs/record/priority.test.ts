@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunState } from '../types.ts';
-import { costOf, inOrderOfWorth } from './priority.ts';
+import { costOf, byRecordPriority } from './priority.ts';
 
 const run = (name: string, changes: Partial<RunState>) => ({ run: name, ...changes }) as RunState;
 
@@ -20,7 +20,7 @@ test('what is paid for comes first, then failures, then what goes on, successes 
     run('failure', { phase: 'Failed' }),
     run('paid', { phase: 'Succeeded', recordedUid: 'uid' }),
   ];
-  expect(inOrderOfWorth(runs).map((it) => it.run)).toEqual([
+  expect(byRecordPriority(runs).map((it) => it.run)).toEqual([
     'paid',
     'failure',
     'running',

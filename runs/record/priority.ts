@@ -16,7 +16,7 @@ export function costOf(state: RunState): number {
  * First what is paid for already; then failures, since people look for them; then runs that go on; then successes, of
  * which one may be left out.
  */
-export function inOrderOfWorth(states: RunState[]): RunState[] {
+export function byRecordPriority(states: RunState[]): RunState[] {
   return states.toSorted((a, b) => rank(a) - rank(b));
 }
 

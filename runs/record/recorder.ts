@@ -20,8 +20,8 @@ import { recorded } from './recorded.ts';
 import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
 import { nodeOrder } from './order.ts';
 import { redactRun } from './redact.ts';
-import { createSurplusTrimmer } from './summarize.ts';
-import { costOf, inOrderOfWorth } from './priority.ts';
+import { createSummarizer } from './summarize.ts';
+import { costOf, byRecordPriority } from './priority.ts';
 
 export type RecorderOptions = {
   conn: RunStoreConnection;
@@ -95,7 +95,7 @@ async function keepRecording(recorder: Recorder, signal: AbortSignal): Promise<v
 
 /** Apart from the writing, which a silent API server holds up. */
 async function keepTrimming(recorder: Recorder, signal: AbortSignal): Promise<void> {
-  const trimmer = createSurplusTrimmer(recorder.conn, recorder.project);
+  const trimmer = createSummarizer(recorder.conn, recorder.project);
   while (!signal.aborted) {
     if (isBehind(recorder)) await trimmer.trim();
     await sleep(TRIM_MS, signal);
@@ -122,7 +122,7 @@ async function recordBatch(recorder: Recorder): Promise<boolean> {
   const names = await lease(conn, project, recorder.failures > 0 ? 1 : BATCH);
   if (isUnavailable(names) || typeof store !== 'string') return false;
   const states = await Promise.all(names.map((run) => readLeased(recorder, run)));
-  const runs = inOrderOfWorth(states.filter((state) => state !== undefined));
+  const runs = byRecordPriority(states.filter((state) => state !== undefined));
   const affordable = await paidFor(recorder, runs);
   const rest = runs.slice(affordable);
   if (rest.length > 0) restrain(recorder, RESTRAINED_MS);

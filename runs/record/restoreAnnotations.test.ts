@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { ANNOTATION } from '../../api/group.ts';
 import type { RunState } from '../types.ts';
-import { dedupeMarkOf, keepsakeOf } from './restoreAnnotations.ts';
+import { dedupeMarkOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
 import { RECORD_LIMITS } from './record.ts';
 
-const keepsake = ({ input = '', ...state }: Partial<RunState>) => keepsakeOf(state, input, RECORD_LIMITS);
+const keepsake = ({ input = '', ...state }: Partial<RunState>) =>
+  restoreAnnotationsOf(state, input, RECORD_LIMITS);
 
 test('a record keeps by what its event is known', () => {
   const kept = keepsake({ dedupeHash: 'hash', bodyHash: 'body' });

@@ -10,7 +10,7 @@ import { storedBytes, type RecordLimits } from './record.ts';
  * The annotations of a run's record: its dedupe mark, and whether a record can hold less of the input than the run was given
  * (headers that a webhook admitted, or what was too large). `input` is what the run was given, also where the record withholds it.
  */
-export function keepsakeOf(
+export function restoreAnnotationsOf(
   { dedupeHash, bodyHash }: Pick<RunState, 'dedupeHash' | 'bodyHash'>,
   input: string,
   { maxOutputBytes }: RecordLimits,

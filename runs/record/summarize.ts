@@ -18,7 +18,7 @@ const LEAST_PAGE = 20;
 const LARGEST_PAGE = 200;
 const PAGES = 50;
 
-export type SurplusTrimmer = {
+export type Summarizer = {
   /** Looks at all that waits, once; answers with how many runs became lines. */
   trim(): Promise<number>;
 };
@@ -34,7 +34,7 @@ type Ended = {
   phase: TerminalPhase;
 };
 
-export function createSurplusTrimmer(conn: RunStoreConnection, project: ProjectUid): SurplusTrimmer {
+export function createSummarizer(conn: RunStoreConnection, project: ProjectUid): Summarizer {
   /** Ended runs that wait: they do not change any more, so each is read once. */
   let known = new Map<string, Ended>();
 

@@ -1,14 +1,14 @@
 /**
- * The names of the keys that belong to no project. Their prefix is none of a project's, so that no account of a runner pool reaches
- * them, and the sweep of projects leaves them alone.
+ * The keys of OAuth sign-ins. They belong to no project: no account of a runner pool can access them, and the sweep of projects does not remove
+ * them.
  *
  * | key | type | holds |
  * | --- | --- | --- |
  * | `wl:connect:link:<hash>` | string | a one-time link, for 10 min |
- * | `wl:connect:made:<hash>` | hash | how many links a namespace was given, for 10 min from the first one |
- * | `wl:connect:state:<hash>` | string | what an answer of the provider is compared with, until the link would have ended |
+ * | `wl:connect:made:<hash>` | hash | how many links a namespace got, for 10 min from the first one |
+ * | `wl:connect:state:<hash>` | string | the state that a callback must present, until the link expires |
  * | `wl:connect:codes` | list | sealed codes, each `<ms> <sealed>`, for 60 s |
- * | `wl:connect:key` | string | the public key that codes are sealed to, for 15 s after the operator last said it |
+ * | `wl:connect:key` | string | the public key that codes are sealed to, for 15 s after the operator last published it |
  */
 const PREFIX = 'wl:connect:';
 

@@ -9,13 +9,13 @@ const ADMITTED = { keyManagementAlgorithms: [HEADER.alg], contentEncryptionAlgor
 const CURVE = { kty: 'OKP', crv: 'X25519' } as const;
 
 export type SealingKeys = {
-  /** The public key as text, for whoever seals. */
+  /** The public key as text. */
   publicKey: string;
-  /** The text, if it was sealed to these keys for this purpose and nobody has changed it. */
+  /** The text; undefined unless it was sealed to these keys for this purpose and is unchanged. */
   open(sealed: string, purpose: string): Promise<string | undefined>;
 };
 
-/** New keys. The private one never leaves this process. */
+/** Creates a key pair. The private key never leaves this process. */
 export async function createSealingKeys(): Promise<SealingKeys> {
   const { privateKey, publicKey } = await generateKeyPair(HEADER.alg, { crv: CURVE.crv });
   const { x = '' } = await exportJWK(publicKey);
@@ -33,7 +33,7 @@ export async function createSealingKeys(): Promise<SealingKeys> {
 }
 
 /**
- * The text, for the holder of the private key alone. `purpose` is not secret; who opens it must name the same one.
+ * Seals the text for the holder of the private key. `purpose` is not secret; `open` needs the same one.
  * @throws Error when the public key is not valid
  */
 export async function seal(publicKey: string, text: string, purpose: string): Promise<string> {

@@ -1,52 +1,51 @@
 /**
- * What the run store holds while somebody connects a credential: one-time links, one-time states, sealed codes, and the public key
- * that codes are sealed to. All of it ends by itself; no account of a runner pool reaches it. Links and states are kept under
- * the hash of their secret, so that who reads the store can use neither.
+ * State of OAuth sign-ins: one-time links, one-time states, sealed codes, and the public key that codes are sealed to. All of it expires, and no
+ * account of a runner pool can access it. Links and states are stored under the hash of their secret, so that a reader of the store can use neither.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { isUnavailable, orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
-import { countMade, takeOnce } from '../oneTime.ts';
+import { countTokens, takeOnce } from '../oneTime.ts';
 import { defineFragment, defineScript } from '../script.ts';
 import { connectKeys } from './keys.ts';
 
-/** From asking for a link to the provider's answer. */
+/** From the request for a link to the provider's callback. */
 export const CONNECT_MS = 600_000;
 /** How long a sealed code waits for the operator. */
 const CODE_SECONDS = 60;
-/** How long a public key counts after the operator last said it. */
+/** How long a public key is valid after the operator last published it. */
 const KEY_MS = 15_000;
-/** Links of a namespace in ten minutes: far more than people can open, and few enough to leave the store its room. */
-export const MOST_LINKS = 200;
-/** Codes that wait at most: beyond them nobody takes them. */
+/** Links of a namespace in ten minutes: more than people can open, and few enough not to fill the store. */
+export const MAX_LINKS = 200;
+/** The most codes that wait: with more, nobody takes them. */
 const MOST_CODES = 1_000;
 
-/** What codes are sealed for. */
+/** The purpose that codes are sealed for. */
 export const SEALED_FOR = 'windlass/connect';
 
-/** The credential that is being connected, as it was when the link was made, and by whom. */
+/** The credential that is being connected, as it was when the link was created, and the user. */
 type Connecting = {
   namespace: string;
   name: string;
   uid: string;
   generation: number;
   user: string;
-  /** The hash of which client at which endpoints: see api/provider.ts. */
+  /** The hash of client and endpoints: see api/provider.ts. */
   connection: string;
   redirectURI: string;
-  /** What the provider is asked for. */
+  /** The requested scopes. */
   scopes: string[];
-  /** Who must have answered, and whether an answer may leave it out. */
+  /** The issuer that a callback must name, and whether it must name one. */
   issuer?: string;
   mustNameIssuer: boolean;
 };
 
-/** What a link leads to: the provider's page, but for what belongs to one browser. */
+/** A link to the provider's authorization page, without the parameters of one browser. */
 export type Link = Connecting & { authorizationURL: string; endsAt: number };
 
-/** What an answer of the provider is compared with. `browser` is the hash of the browser's cookie. */
+/** The state that a callback must present. `browser`: the hash of the browser's cookie. */
 export type State = Connecting & { browser: string };
 
-/** What the operator needs to fetch the token. */
+/** An authorization code, with what the token request needs. */
 export type Code = Connecting & { code: string; verifier: string; state: string; answeredBy?: string };
 
 /** 256 random bits, as text. */
@@ -54,12 +53,12 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Whether it can be such a text: nothing else is looked for in the run store. */
+/** Whether the text has the form of a secret. */
 export function isSecret(text: unknown): text is string {
   return typeof text === 'string' && /^[A-Za-z0-9_-]{43}$/.test(text);
 }
 
-/** The hash by which a secret is known to those who must not have it. */
+/** The hash under which a secret is stored. */
 export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
@@ -67,31 +66,31 @@ export function hashOf(secret: string): string {
 type Kept = { outcome: 'kept' } | Unavailable;
 type Found<T> = { outcome: 'found'; value: T } | { outcome: 'none' } | Unavailable;
 
-/** Keeps a link under its secret, unless the namespace was given too many of late. */
-export async function keepLink(
+/** Stores a link under its secret, unless the namespace got too many lately. */
+export async function storeLink(
   conn: RunStoreConnection,
   secret: string,
   link: Link,
 ): Promise<Kept | { outcome: 'too-many' }> {
   const made = connectKeys.made(hashOf(link.namespace));
-  const count = await countMade(conn, made, CONNECT_MS);
+  const count = await countTokens(conn, made, CONNECT_MS);
   if (isUnavailable(count)) return count;
-  if (count > MOST_LINKS) return { outcome: 'too-many' };
+  if (count > MAX_LINKS) return { outcome: 'too-many' };
   return keep(conn, connectKeys.link(hashOf(secret)), link, CONNECT_MS);
 }
 
-/** The link, which can still be opened. */
+/** Reads the link, which stays valid. */
 export function readLink(conn: RunStoreConnection, secret: string): Promise<Found<Link>> {
   return orUnavailable(async () => found(await conn.command('get', connectKeys.link(hashOf(secret)))));
 }
 
-/** The link, which nobody gets a second time. */
+/** Takes the link: nobody gets it a second time. */
 export function takeLink(conn: RunStoreConnection, secret: string): Promise<Found<Link>> {
   return take(conn, connectKeys.link(hashOf(secret)));
 }
 
-/** Keeps a state for so many milliseconds. */
-export function keepState(
+/** Stores a state for so many milliseconds. */
+export function storeState(
   conn: RunStoreConnection,
   secret: string,
   state: State,
@@ -100,7 +99,7 @@ export function keepState(
   return keep(conn, connectKeys.state(hashOf(secret)), state, forMs);
 }
 
-/** The state, which nobody gets a second time. */
+/** Takes the state: nobody gets it a second time. */
 export function takeState(conn: RunStoreConnection, secret: string): Promise<Found<State>> {
   return take(conn, connectKeys.state(hashOf(secret)));
 }
@@ -116,12 +115,12 @@ function take<T>(conn: RunStoreConnection, key: string): Promise<Found<T>> {
   return orUnavailable(async () => found(await takeOnce(conn, key)));
 }
 
-/** Written by the gateway alone, so it has the form. */
+/** Only the gateway writes these keys, so that the text is valid. */
 function found<T>(text: unknown): Found<T> {
   return typeof text === 'string' ? { outcome: 'found', value: JSON.parse(text) as T } : { outcome: 'none' };
 }
 
-/** Says which key codes are to be sealed to. Repeat it every few seconds: nothing is sealed to the key of who has gone. */
+/** Publishes the key that codes are sealed to. Repeat it every few seconds: the key of an operator that ended expires. */
 export function publishKey(conn: RunStoreConnection, publicKey: string): Promise<Kept> {
   return orUnavailable(async () => {
     await conn.command('set', connectKeys.key, publicKey, 'PX', KEY_MS);
@@ -129,7 +128,7 @@ export function publishKey(conn: RunStoreConnection, publicKey: string): Promise
   });
 }
 
-/** The key that codes are to be sealed to; undefined while nobody could open them. */
+/** The key that codes are sealed to; undefined while no operator could open them. */
 export function readKey(conn: RunStoreConnection): Promise<string | undefined | Unavailable> {
   return orUnavailable(async () => {
     const key = await conn.command('get', connectKeys.key);
@@ -181,15 +180,15 @@ const TAKE_ALL = defineScript({
   `,
 });
 
-/** Leaves a sealed code for the operator, for 60 s. */
-export function leaveCode(conn: RunStoreConnection, sealed: string): Promise<Kept | { outcome: 'too-many' }> {
+/** Stores a sealed code for the operator, for 60 s. */
+export function storeCode(conn: RunStoreConnection, sealed: string): Promise<Kept | { outcome: 'too-many' }> {
   return orUnavailable(async () => {
     const isIn = await conn.script(ADD, [connectKeys.codes], [sealed, MOST_CODES - 1]);
     return { outcome: isIn === 1 ? 'kept' : 'too-many' };
   });
 }
 
-/** All codes that wait and are not older than 60 s. Nobody gets them a second time. */
+/** Takes all codes that are not older than 60 s: nobody gets them a second time. */
 export function takeCodes(conn: RunStoreConnection): Promise<readonly string[] | Unavailable> {
   return orUnavailable(async () => (await conn.script(TAKE_ALL, [connectKeys.codes], [])) as string[]);
 }

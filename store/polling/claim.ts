@@ -1,6 +1,6 @@
 /**
- * Looking at a trigger: one at a time, whoever tries. A claim holds for ten seconds unless it is renewed, so that one whose
- * holder died is soon free; what its holder does after that is refused. All times are the store's.
+ * Claims of polls: one pod at a time polls a trigger. A claim expires after ten seconds unless it is renewed, so that the trigger of a dead pod is
+ * soon free. Later calls of the old holder are refused. All times are the project's clock.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
@@ -11,7 +11,7 @@ import { randomText } from '../random.ts';
 import { NOW, REQUIRE_STORE } from '../lua.ts';
 
 const LEASE_MS = 10_000;
-/** How often a claim is to be renewed. */
+/** How often to renew a claim. */
 export const RENEW_MS = 3_000;
 
 export type ClaimedPoll =
@@ -19,14 +19,14 @@ export type ClaimedPoll =
       outcome: 'claimed';
       ref: PollRef;
       trigger: PolledTrigger;
-      /** As it was stored; undefined before the first look. */
+      /** As it was stored; undefined before the first poll. */
       cursor: string | undefined;
-      /** Looks that failed in a row before this one. */
+      /** Polls that failed in a row before this one. */
       failures: number;
     }
-  /** Not now: it is not due for so long, or somebody else looks; or it failed, where only those are wanted that work. */
+  /** Not due for so long, or claimed by another pod; or its last poll failed and `onlyWorking` was given. */
   | { outcome: 'wait'; ms: number; failures: number }
-  /** Nobody is to look at it any more. */
+  /** The trigger is not polled any more. */
   | { outcome: 'gone' }
   | Unavailable;
 
@@ -62,15 +62,15 @@ const CLAIM = defineScript({
 });
 
 /**
- * Claims a trigger that is due. `pod`: who looks; what the same pod claimed before is free, since it has ended. `onlyWell`: one whose
- * last look failed is left alone, which is told as no wait.
+ * Claims a trigger that is due. An earlier claim of the same `pod` is void, because that process has ended. `onlyWorking`: a trigger whose last
+ * poll failed is not claimed; the outcome is a wait of 0 ms.
  */
 export function claimPoll(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
   pod: string,
-  { onlyWell = false }: { onlyWell?: boolean } = {},
+  { onlyWorking = false }: { onlyWorking?: boolean } = {},
 ): Promise<ClaimedPoll> {
   const { meta, poll } = keysOf(project);
   const token = `${pod}/${randomText(12)}`;
@@ -78,7 +78,7 @@ export function claimPoll(
     const answer = await conn.script(
       CLAIM,
       [meta, poll(workflowUid)],
-      [pod, token, LEASE_MS, onlyWell ? '1' : '0'],
+      [pod, token, LEASE_MS, onlyWorking ? '1' : '0'],
     );
     const [outcome, detail = '', failures = '0', cursor = ''] = answer as string[];
     if (outcome === 'gone') return { outcome };
@@ -118,20 +118,20 @@ const RELEASE = defineScript({
   `,
 });
 
-/** The look is this one's, or another's by now; then it must end without a word. */
+/** `fenced`: another pod has the claim; the caller must stop. */
 export type PollStep = { outcome: 'done' } | { outcome: 'fenced' } | Unavailable;
 
-/** Keeps the claim for further ten seconds. */
+/** Renews the claim for ten seconds. */
 export function renewPoll(conn: RunStoreConnection, ref: PollRef): Promise<PollStep> {
   return pollStep(() => conn.script(RENEW, keysOfPoll(ref), [ref.token, LEASE_MS]));
 }
 
-/** Gives the claim up as if nobody had looked. */
+/** Releases the claim; the trigger stays due. */
 export function releasePoll(conn: RunStoreConnection, ref: PollRef): Promise<PollStep> {
   return pollStep(() => conn.script(RELEASE, keysOfPoll(ref), [ref.token]));
 }
 
-/** `meta` and `poll` of the trigger. */
+/** The keys `meta` and `poll` of the trigger. */
 export function keysOfPoll({ project, workflowUid }: PollRef): string[] {
   const { meta, poll } = keysOf(project);
   return [meta, poll(workflowUid)];

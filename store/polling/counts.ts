@@ -1,6 +1,6 @@
 /**
- * What was counted of the looks at a trigger, for whoever shows it as metrics: pods live too shortly to be asked. The counts are written with
- * the outcome of each look, so that a look that is taken over by another pod counts once.
+ * Counts of polls, for metrics: pods live too shortly to be scraped. They are stored with the outcome of each poll, so that a poll that another pod
+ * takes over counts once.
  */
 import { REASON } from '../../api/conditions.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
@@ -8,20 +8,20 @@ import { keysOf, type ProjectUid } from '../keys.ts';
 import { countOf } from '../numbers.ts';
 import { defineScript } from '../script.ts';
 
-/** The outcome of a look that worked; of others it is their reason. */
+/** The outcome of a successful poll; that of a failed one is its reason. */
 export const WORKED = 'Polled' satisfies keyof typeof REASON;
 
-/** Since they were taken last. */
+/** Counts since they were taken last. */
 export type PollCounts = {
-  /** Events for which the run store was asked to start a run. */
+  /** Submitted events. */
   events: number;
-  /** Cursors that were given up. */
+  /** Dropped cursors. */
   lost: number;
-  /** Looks that came to their end, by outcome; only those that there were. */
+  /** Finished polls by outcome; outcomes without polls are left out. */
   looks: Record<string, number>;
 };
 
-/** Before the name of what is counted, in the hash of the trigger. */
+/** The prefix of a count's field in the hash of the trigger. */
 export const COUNT = 'n:';
 
 const TAKE = defineScript({
@@ -44,7 +44,7 @@ const TAKE = defineScript({
 const OUTCOMES = Object.keys(REASON);
 const FIELDS = ['events', 'lost', ...OUTCOMES].map((name) => COUNT + name);
 
-/** Takes what was counted, so that nobody gets it twice. What a pod wrote that is no outcome is not read. */
+/** Takes the counts: nobody gets them twice. Unknown outcomes are not read. */
 export function takePollCounts(
   conn: RunStoreConnection,
   project: ProjectUid,

@@ -1,14 +1,14 @@
-/** After which time a trigger is looked at again whose look failed: twice as long after each failure, up to 15 minutes. */
+/** The delay before the next poll after a failure: twice as long after each failure, up to 15 minutes. */
 
 const MOST_SECONDS = 15 * 60;
-/** Whoever asks for longer is asked again all the same. */
+/** A provider that asks for a longer delay is polled all the same. */
 const MOST_ASKED_SECONDS = 24 * 3_600;
-/** Accounts that failed together are not to come back together. */
+/** Spreads the next polls of accounts that failed together. */
 const JITTER = 0.1;
 
 /**
- * Milliseconds until the next look. `failures`: in a row, this one included. What the other side asks for counts where it is
- * longer, up to a day, and a trigger that is looked at more seldom than that keeps its own interval. `random`: 0 to 1.
+ * Milliseconds until the next poll. `failures`: in a row, this one included. A longer delay that the provider asks for counts, up to a day. The delay
+ * is never shorter than the trigger's interval. `random`: 0 to 1.
  */
 export function pollDelayMs(
   { failures, intervalSeconds, retryAfterSeconds = 0 }: Failing,

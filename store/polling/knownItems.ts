@@ -1,7 +1,6 @@
 /**
- * What a polled trigger remembers beside its cursor: bytes that are too large for the status, such as what each row of a sheet was. They
- * are kept under a name of their own first and are in force from the moment in which the cursor of the same look is, so that the two
- * never disagree. They count as bytes of the project.
+ * Known items of a polled trigger: bytes beside the cursor that are too large for a status, such as the rows of a sheet. A poll stores them under a
+ * new name, and they come into force together with its cursor, so that the two never disagree. They count as bytes of the project.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf } from '../keys.ts';
@@ -27,18 +26,26 @@ const KEEP = defineScript({
   `,
 });
 
-/** `full`: the project may hold no more. */
-export type KeptMemory =
+/** `full`: the project has no room. */
+export type StoredKnownItems =
   | { outcome: 'kept'; name: string }
   | { outcome: 'fenced' }
   | { outcome: 'full' }
   | Unavailable;
 
-/** Keeps the bytes for `movePoll`, which brings them into force by their name. What was kept and not brought into force goes. */
-export function keepMemory(conn: RunStoreConnection, ref: PollRef, bytes: Buffer): Promise<KeptMemory> {
+/** Stores the bytes for `movePoll`, which brings them into force by name. Bytes that never came into force are dropped. */
+export function storeKnownItems(
+  conn: RunStoreConnection,
+  ref: PollRef,
+  bytes: Buffer,
+): Promise<StoredKnownItems> {
   const name = randomText(12);
-  return orUnavailable(async (): Promise<KeptMemory> => {
-    const answer = await conn.script(KEEP, keysOfMemory(ref), [ref.token, name, bytes.toString('base64')]);
+  return orUnavailable(async (): Promise<StoredKnownItems> => {
+    const answer = await conn.script(KEEP, keysOfKnownItems(ref), [
+      ref.token,
+      name,
+      bytes.toString('base64'),
+    ]);
     if (answer === 'fenced' || answer === 'full') return { outcome: answer };
     return { outcome: 'kept', name };
   });
@@ -54,8 +61,8 @@ const READ = defineScript({
   `,
 });
 
-/** What is in force; undefined where nothing is, or where the store has lost it. */
-export function readMemory(
+/** The known items in force; undefined where there are none, or the store has lost them. */
+export function readKnownItems(
   conn: RunStoreConnection,
   { project, workflowUid }: PollRef,
 ): Promise<{ bytes: Buffer | undefined } | Unavailable> {
@@ -66,8 +73,8 @@ export function readMemory(
   });
 }
 
-/** `meta`, `poll` and `kept` of the trigger. */
-export function keysOfMemory({ project, workflowUid }: PollRef): string[] {
+/** The keys `meta`, `poll` and `knownItems` of the trigger. */
+export function keysOfKnownItems({ project, workflowUid }: PollRef): string[] {
   const { meta, poll, knownItems } = keysOf(project);
   return [meta, poll(workflowUid), knownItems(workflowUid)];
 }

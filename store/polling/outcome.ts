@@ -1,8 +1,8 @@
-/** What a look came to: a cursor that moved, once its events were submitted, or a failure and the time until the next try. */
+/** The outcome of a poll: a new cursor, once its events were submitted, or a failure and the delay before the next poll. */
 import type { RunStoreConnection } from '../connection.ts';
 import { argumentsOf, defineFragment, defineScript } from '../script.ts';
 import { COUNT, WORKED } from './counts.ts';
-import { keysOfMemory } from './knownItems.ts';
+import { keysOfKnownItems } from './knownItems.ts';
 import { DROP_OTHER_ITEMS, POLL_FENCE } from './lua.ts';
 import type { PollRef } from './triggers.ts';
 import { keysOfPoll, pollStep, type PollStep } from './claim.ts';
@@ -57,9 +57,8 @@ type MovedPoll = {
 };
 
 /**
- * Moves the cursor of a look that worked; its events must have been submitted. `more`: the look goes on with the next page,
- * and whoever takes over does so at once. `events`: how many were submitted. `lost`: why the cursor before meant nothing. `memory`: the name of what was kept for this cursor;
- * left out, what is in force stays.
+ * Moves the cursor after a successful poll, whose events must have been submitted. `more`: the poll continues with the next page. `events`: how many
+ * were submitted. `lost`: why the cursor before was invalid. `memory`: the name of the known items of this cursor; left out, those in force stay.
  */
 export function movePoll(
   conn: RunStoreConnection,
@@ -74,7 +73,7 @@ export function movePoll(
     items: memory,
     events,
   });
-  return pollStep(() => conn.script(MOVE, keysOfMemory(ref), args));
+  return pollStep(() => conn.script(MOVE, keysOfKnownItems(ref), args));
 }
 
 const FAIL = defineScript({
@@ -98,8 +97,8 @@ const FAIL = defineScript({
 });
 
 /**
- * The look failed, for the `failures`th time in a row; the next one comes after `delayMs`. The cursor stays. Where the trigger was
- * changed meanwhile it is as if nobody had looked. `isAsked`: the other side asked for that time.
+ * Stores that the poll failed, for the `failures`th time in a row. The next one is due after `delayMs`; the cursor stays. If the trigger was changed
+ * meanwhile, it is due at once. `isAsked`: the provider asked for the delay.
  */
 export function failPoll(
   conn: RunStoreConnection,

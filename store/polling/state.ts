@@ -1,23 +1,23 @@
-/** How far a polled trigger is, for those who show it. */
+/** The state of a polled trigger, as conditions and metrics show it. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
 import { defineScript } from '../script.ts';
 import { READ_NOW } from '../lua.ts';
 
-/** Times are milliseconds since 1970 by the store's clock. */
+/** Times are milliseconds since 1970 by the project's clock. */
 export type PollState = {
   cursor?: string;
-  /** When the last look that worked began. */
+  /** When the last successful poll began. */
   polledAt?: number;
-  /** Why the last look failed; left out where it worked. */
+  /** Why the last poll failed; left out where it succeeded. */
   failure?: { reason: string; message: string; inARow: number };
-  /** When the next look is due. */
+  /** When the next poll is due. */
   dueAt: number;
-  /** For how long no look has worked, beyond its interval; of a trigger of which none ever has, since it came or was changed. */
+  /** How long no poll has succeeded, beyond the interval; before the first success, since the trigger was added or changed. */
   lateMs: number;
-  /** The store's clock when it was read. */
+  /** The project's clock when the state was read. */
   now: number;
-  /** Why the cursor was given up; told once, and forgotten with `forgetLost`. */
+  /** Why the cursor was dropped, until `clearLost`. */
   lost?: string;
 };
 
@@ -48,7 +48,7 @@ const READ = defineScript({
   `,
 });
 
-/** The state of the trigger; undefined where nobody is to look at it. */
+/** The state of the trigger; undefined where it is not polled. */
 export function readPoll(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -59,9 +59,9 @@ export function readPoll(
     const answer = (await conn.script(READ, [meta, poll(workflowUid)], [])) as string[];
     const [put, interval, cursor, at, polled, failures, notBefore, reason, message = '', lost, now] = answer;
     if (!put) return undefined;
-    // Page after page of a burst is a look that works, though none of them ends it.
+    // Each page of a long poll is a success, although the poll has not ended.
     const began = Math.max(Number(at || put), Number(polled || 0));
-    // Not later than now: the store's clock may have gone back.
+    // Not later than now: the clock may have gone back.
     const due = Math.min(began, Number(now)) + (at ? Number(interval) : 0);
     const wanted = polled ? Number(polled) + Number(interval) : Number(put);
     return {
@@ -70,7 +70,7 @@ export function readPoll(
       ...(reason && { failure: { reason, message, inARow: Number(failures || 1) } }),
       ...(lost && { lost }),
       dueAt: Math.max(due, Number(notBefore || 0)),
-      // Unreadable times, which a project may write here, must not spoil what is shown of all triggers of the kind.
+      // A project may write invalid times here, which must not spoil the metrics of all triggers of the kind.
       lateMs: Number.isFinite(wanted) ? Math.max(0, Number(now) - wanted) : 0,
       now: Number(now),
     };
@@ -88,8 +88,8 @@ const FORGET = defineScript({
   `,
 });
 
-/** It was told that the cursor was given up. */
-export function forgetLost(
+/** Removes `lost` once it was reported. */
+export function clearLost(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,

@@ -1,6 +1,6 @@
 /**
- * The polled triggers of a project, as the operator puts them into the run store: what pods look at, and nothing else. A
- * trigger that is dropped takes its claim and its cursor with it, so that whoever looks at it at that moment changes nothing any more.
+ * The polled triggers of a project, as the operator stores them. Poll pods poll these and no others. Dropping a trigger removes its claim and its
+ * cursor, so that a poll in progress changes nothing any more.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
@@ -8,7 +8,7 @@ import { DROP_OTHER_ITEMS } from './lua.ts';
 import { argumentsOf, defineScript } from '../script.ts';
 import { NOW, REQUIRE_STORE_OR_SEEDING, type Seeding } from '../lua.ts';
 
-/** A trigger that is polled, and what its events start. */
+/** A trigger that is polled, and the workflow that its events start. */
 export type PolledTrigger = {
   workflow: string;
   workflowUid: string;
@@ -17,29 +17,29 @@ export type PolledTrigger = {
   /** The fields of the trigger. */
   fields: unknown;
   intervalSeconds: number;
-  /** Where it looks: a cursor of another place means nothing. */
+  /** Identifies the polled place: a cursor of another place is invalid. */
   place: string;
-  /** A wish to begin anew, which is granted once: `since` that time (RFC 3339), or now. */
+  /** A request to reset the cursor, which is done once: to the time `since` (RFC 3339), or to now. */
   reset?: { value: string; since?: string };
-  /** Another one whenever the account may work that did not. Pods do not get it. */
+  /** Changes when a failing account may have recovered. Pods do not get it. */
   access?: string;
 };
 
-/** What names a look in all further calls. */
+/** Identifies a claimed poll in all further calls. */
 export type PollRef = { project: ProjectUid; workflowUid: string; token: string };
 
-/** What is known of a trigger whose run store was wiped: its cursor, or why there is none. */
+/** The cursor of a trigger whose run store was wiped, or why there is none. */
 export type KnownBaseline = { cursor: string } | { lost: string };
 
 type Done = { outcome: 'done' } | Unavailable;
 
-/** A look may come a little too soon, so that a pod need not wait for a moment: by a tenth, at most this long. */
+/** A poll may begin early by a tenth of the interval, at most this long, so that a pod need not wait for a moment. */
 const EARLY_MS = 5_000;
 
 const PUT = defineScript({
   flags: 'drains',
   keys: ['meta', 'polls', 'poll'],
-  // `known_field`, `known_value`: what is known of a trigger whose run store was wiped.
+  // `known_field`, `known_value`: the `KnownBaseline`.
   args: ['uid', 'config', 'place', 'access', 'interval', 'early', 'seeding', 'known_field', 'known_value'],
   answers: { done: 'the trigger is polled' },
   body: `
@@ -66,8 +66,8 @@ const PUT = defineScript({
 });
 
 /**
- * Has pods look at the trigger from now on. One that was changed is due at once, also where a look is under way; so is one that failed
- * and has another `access`. With a `seeding` also before the project is open.
+ * Adds or changes a polled trigger. A changed trigger is due at once, also while a poll is in progress; so is one that failed and has another
+ * `access`. With a `seeding` also before the project is open.
  */
 export function putTrigger(
   conn: RunStoreConnection,
@@ -109,7 +109,7 @@ const DROP = defineScript({
   `,
 });
 
-/** Nobody looks at the trigger any more; its cursor and what it remembers are forgotten. */
+/** Removes a polled trigger with its cursor and known items. */
 export function dropTrigger(
   conn: RunStoreConnection,
   project: ProjectUid,

@@ -1,28 +1,28 @@
-/** Checks of credentials on their way between the operator and the runners of a project. */
+/** Requests of the operator to check a credential. */
 import { checkResult, type CheckResult } from '../../api/check.ts';
 import type { CredentialSpec } from '../../api/credential.ts';
-import { defineQuestions, type Answer, type Seen, type Taken } from './requests.ts';
+import { defineRequests, type Answer, type Seen, type Taken } from './requests.ts';
 
-/** What is to be tried. */
+/** A credential to check. */
 export type CheckRequest = {
-  /** Names what is tried: the spec, and the state of the Secrets. */
+  /** Identifies the spec and the state of the Secrets. */
   key: string;
   /** The credential's name. */
   name: string;
   spec: CredentialSpec;
-  /** How often in a row it has failed before. */
+  /** Failures in a row before this check. */
   failures: number;
 };
 
 export type CheckAnswer = Answer<CheckResult>;
 
-/** What the store knows of a check. */
+/** The state of a check in the run store. */
 export type SeenCheck = Seen<CheckResult>;
 
 /** A check that this runner has to answer. */
 export type TakenCheck = Taken<CheckRequest>;
 
-export const CHECKS = defineQuestions<CheckRequest, CheckResult>({
+export const CHECKS = defineRequests<CheckRequest, CheckResult>({
   list: 'checks',
   item: 'check',
   result: checkResult,

@@ -1,31 +1,31 @@
-/** Registrations of where the updates of bots are sent, on their way between the operator and the runners of a project. */
+/** Requests of the operator to register or remove the webhook of a bot. */
 import type { CredentialSpec } from '../../api/credential.ts';
 import { registrationResult, type Registered, type RegistrationResult } from '../../api/registration.ts';
-import { defineQuestions, type Answer, type Seen } from './requests.ts';
+import { defineRequests, type Answer, type Seen } from './requests.ts';
 
-/** What is to be registered. The secret is in none: who registers makes it of the bot's token. */
+/** A registration. It contains no secret: the runner derives it from the bot's token. */
 export type RegistrationRequest = {
-  /** Names what is to be: the bot, the state of its Secrets, and where its updates are to be sent. */
+  /** Identifies the bot, the state of its Secrets, and the URL. */
   key: string;
   /** The credential's name. */
   name: string;
   spec: CredentialSpec;
-  /** Where the updates are to be sent; left out: not to us. */
+  /** Where updates shall be sent; left out: the webhook shall be removed. */
   url?: string;
-  /** Where they were sent before by us: whatever else is found is somebody else's. */
+  /** URLs that we registered before. A webhook with another URL belongs to somebody else. */
   ours: readonly string[];
-  /** What is to be was so when somebody last looked: another state is somebody else's work. */
+  /** The last check found the desired state: if it changed, somebody else changed it. */
   wasSo: boolean;
-  /** What was registered last, and not taken back; left out: the bot begins now, and what was written to it before starts nothing. */
+  /** The last registration that was not removed; left out: the bot is new, and older messages to it start no runs. */
   registered?: Registered;
-  /** How often in a row it has failed before. */
+  /** Failures in a row before this request. */
   failures: number;
 };
 
 export type RegistrationAnswer = Answer<RegistrationResult>;
 export type SeenRegistration = Seen<RegistrationResult>;
 
-export const REGISTRATIONS = defineQuestions<RegistrationRequest, RegistrationResult>({
+export const REGISTRATIONS = defineRequests<RegistrationRequest, RegistrationResult>({
   list: 'registrations',
   item: 'registration',
   result: registrationResult,

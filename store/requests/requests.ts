@@ -1,6 +1,6 @@
 /**
- * Questions on their way: the operator asks, one runner of the project does something at another side, and the operator looks for
- * the answer. A question that is asked anew with another key makes answers to the one before worthless. All times are the store's.
+ * Requests of the operator to the runners of a project: one runner calls a provider, and the operator reads the answer. A new request with another
+ * key invalidates the answer to the one before. All times are the project's clock.
  */
 import * as z from 'zod';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
@@ -9,11 +9,11 @@ import { defineScript } from '../script.ts';
 import { createSignal, type Signal } from '../signal.ts';
 import { NOW, READ_NOW, REQUIRE_STORE } from '../lua.ts';
 
-/** What every question has. */
-type Question = {
-  /** Names what is asked. */
+/** The fields of every request. */
+type Request = {
+  /** Identifies the request: an answer to another key does not count. */
   key: string;
-  /** How often in a row it has failed before. */
+  /** Failures in a row before this request. */
   failures: number;
 };
 
@@ -21,46 +21,46 @@ type Result = { works: boolean };
 
 export type Answer<R> = { key: string; failures: number; result: R };
 
-/** What the store knows of a question. */
+/** The state of a request in the run store. */
 export type Seen<R> = {
   /** Milliseconds since 1970, as are all times here. */
   now: number;
-  /** What nobody has answered yet. */
+  /** The request that no runner has answered yet. */
   waiting?: { key: string; askedAt: number };
   /** The last answer. */
   answer?: Answer<R> & { at: number };
 };
 
-/** A question that this runner has to answer. */
+/** A request that this runner has to answer. */
 export type Taken<Q> = { uid: string; request: Q };
 
-/** Questions of one kind, each about one credential, which its uid names. */
-export type Questions<Q, R> = {
-  /** Asks the project's runners. */
+/** Requests of one kind. Each is about one credential, identified by its uid. */
+export type Requests<Q, R> = {
+  /** Sends a request to the project's runners. */
   ask(
     conn: RunStoreConnection,
     project: ProjectUid,
     uid: string,
     request: Q,
   ): Promise<{ outcome: 'asked' } | Unavailable>;
-  /** What is known. Whoever holds an account of the project's runners may have written it: what has not the form is not there. */
-  lookAt(conn: RunStoreConnection, project: ProjectUid, uid: string): Promise<Seen<R> | Unavailable>;
-  /** Takes questions that no other runner has taken, at most so many. */
+  /** Reads the state of a request. The project's own account may have written the answer: an invalid one reads as none. */
+  read(conn: RunStoreConnection, project: ProjectUid, uid: string): Promise<Seen<R> | Unavailable>;
+  /** Takes at most so many requests that no other runner has. */
   take(conn: RunStoreConnection, project: ProjectUid, most: number): Promise<Taken<Q>[] | Unavailable>;
-  /** Stores what was found, unless something else is asked by now. */
+  /** Stores the result, unless there is another request now. */
   answer(
     conn: RunStoreConnection,
     project: ProjectUid,
     taken: Taken<Q>,
     result: R,
   ): Promise<{ outcome: 'done' | 'superseded' } | Unavailable>;
-  /** A signal that is raised whenever something of the project may have been asked. `end` stops that. */
+  /** A signal that is raised whenever there may be a new request of the project. `end` unsubscribes. */
   follow(conn: RunStoreConnection, project: ProjectUid): { asked: Signal; end(): void };
 };
 
-/** A day is the longest time between two questions about a credential in use. What is left of one that is gone vanishes by itself. */
+/** Longer than a day, which is the longest time between two requests about a credential in use. */
 const KEPT_S = 3 * 24 * 3_600;
-/** For how long a runner may keep a question to itself before another takes it: longer than any answer may take. */
+/** How long a runner has a request to itself before another may take it: longer than any answer takes. */
 const LEASE_MS = 25_000;
 
 const ASK = defineScript({
@@ -123,19 +123,19 @@ const TIME = defineScript({
   `,
 });
 
-/** Where questions of a kind lie in a project, and the form of their results. */
+/** The keys of one kind of request in a project, and the schema of its results. */
 type Kind<R> = {
   list: 'checks' | 'registrations';
   item: 'check' | 'registration';
   result: z.ZodType<R>;
 };
 
-/** Questions of that kind. */
-export function defineQuestions<Q extends Question, R extends Result>({
+/** Defines one kind of request. */
+export function defineRequests<Q extends Request, R extends Result>({
   list,
   item,
   result,
-}: Kind<R>): Questions<Q, R> {
+}: Kind<R>): Requests<Q, R> {
   const form = z.object({ key: z.string(), failures: z.int().min(0), result });
   const placeOf = (project: ProjectUid, uid: string): string[] => {
     const keys: ProjectKeys = keysOf(project);
@@ -147,10 +147,10 @@ export function defineQuestions<Q extends Question, R extends Result>({
         await conn.script(ASK, placeOf(project, uid), [uid, request.key, JSON.stringify(request)]);
         return { outcome: 'asked' };
       }),
-    lookAt: (conn, project, uid) =>
+    read: (conn, project, uid) =>
       orUnavailable(async () => {
         const keys = keysOf(project);
-        // In this order: what is answered in between is seen as waiting still, and not as if it were to be asked again.
+        // In this order: a request that is answered in between reads as waiting, and is not sent again.
         const [waits, found, now] = (await Promise.all([
           conn.command('zscore', keys[list], uid),
           conn.command('hmget', keys[item](uid), 'key', 'asked', 'answer', 'answered'),
@@ -178,8 +178,8 @@ export function defineQuestions<Q extends Question, R extends Result>({
     answer: (conn, project, { uid, request: { key, failures } }, found) =>
       orUnavailable(async () => {
         const text = JSON.stringify({ key, failures: found.works ? 0 : failures + 1, result: found });
-        const said = await conn.script(ANSWER, placeOf(project, uid), [uid, key, text]);
-        return { outcome: said as 'done' | 'superseded' };
+        const outcome = await conn.script(ANSWER, placeOf(project, uid), [uid, key, text]);
+        return { outcome: outcome as 'done' | 'superseded' };
       }),
     follow: (conn, project) => {
       const asked = createSignal();
@@ -189,7 +189,7 @@ export function defineQuestions<Q extends Question, R extends Result>({
   };
 }
 
-/** As it was stored; the parsed one could lack what a form does not name. */
+/** The stored answer if it is valid. Not the parsed one, which lacks fields that the schema does not name. */
 function answerIn<R>(form: z.ZodType<Answer<R>>, text: string | null | undefined): Answer<R> | undefined {
   try {
     const found: unknown = JSON.parse(text ?? 'null');

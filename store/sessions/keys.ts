@@ -1,15 +1,15 @@
 /**
- * The names of the keys that the console's sessions need. They belong to no project, as those of `oauth/keys.ts`: no account of a
- * runner pool reaches them. No token is in any of them, but sealed with what the store does not hold.
+ * The keys of console sessions. They belong to no project: no account of a runner pool can access them. Tokens are sealed with keys that the store
+ * does not have.
  *
  * | key | type | holds |
  * | --- | --- | --- |
- * | `wl:console:keys` | hash | the keys that sessions are sealed with in the cookies of browsers, one for each day, by its number |
- * | `wl:console:link:<hash>` | string | the token of a one-time link, sealed with what is in the link alone, for 10 min |
- * | `wl:console:made:<hash>` | hash | how many links a user was given, for 10 min from the first one |
- * | `wl:console:renewing:<hash>` | string | that a replica shows a refresh token to the provider, for 15 s |
- * | `wl:console:renewed:<hash>` | string | the tokens that came of it, sealed with what is in the browser's cookie alone, for 10 min |
- * | `wl:console:out:<hash>` | string | a session that was signed out, until it would have ended |
+ * | `wl:console:keys` | hash | day number → the key that sessions are sealed with in cookies |
+ * | `wl:console:link:<hash>` | string | the token of a one-time link, sealed with a key of the link alone, for 10 min |
+ * | `wl:console:made:<hash>` | hash | how many links a user got, for 10 min from the first one |
+ * | `wl:console:renewing:<hash>` | string | a replica sends a refresh token to the provider, for 15 s |
+ * | `wl:console:renewed:<hash>` | string | the new tokens, sealed with a key of the browser's cookie alone, for 10 min |
+ * | `wl:console:out:<hash>` | string | a session that was signed out, until it would have expired |
  */
 const PREFIX = 'wl:console:';
 

@@ -1,24 +1,23 @@
 /**
- * Tokens of sessions that were renewed. A refresh token is often good for one use, and the pages of one browser may ask several
- * replicas at once: one of them renews, the others take what it got. It is sealed with a key made of the old refresh token, which is
- * in the browser's cookie alone.
+ * Renewed tokens of console sessions. Many refresh tokens can be used once, and the pages of one browser may ask several replicas at once: one of
+ * them renews, the others take its tokens. These are sealed with a key derived from the old refresh token, which only the browser's cookie has.
  */
 import { hkdfSync } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { hashOf } from '../oauth/states.ts';
 import { consoleKeys } from './keys.ts';
 
-/** Longer than a provider is waited for. */
+/** Longer than a call to the provider may take. */
 const CLAIM_MS = 15_000;
-/** Requests that still bear the old cookie come within this time. */
+/** Requests with the old cookie arrive within this time. */
 const KEPT_MS = 600_000;
 
-/** The key for what comes of a refresh token. */
+/** The key that the new tokens of a refresh token are sealed with. */
 export function renewalKeyOf(refreshToken: string): Buffer {
   return Buffer.from(hkdfSync('sha256', refreshToken, '', 'windlass console renewal', 32));
 }
 
-/** Whether it is the caller who shows the refresh token to the provider. */
+/** Whether the caller, and no other replica, renews. */
 export function claimRenewal(conn: RunStoreConnection, refreshToken: string): Promise<boolean | Unavailable> {
   return orUnavailable(async () => {
     const key = consoleKeys.renewing(hashOf(refreshToken));
@@ -26,8 +25,8 @@ export function claimRenewal(conn: RunStoreConnection, refreshToken: string): Pr
   });
 }
 
-/** Keeps what came of it for the others. */
-export function keepRenewal(
+/** Stores the new tokens for the other replicas. */
+export function storeRenewal(
   conn: RunStoreConnection,
   refreshToken: string,
   sealed: string,
@@ -38,7 +37,7 @@ export function keepRenewal(
   });
 }
 
-/** What came of it, if somebody has renewed it. */
+/** The new tokens, if a replica has renewed. */
 export function readRenewal(
   conn: RunStoreConnection,
   refreshToken: string,

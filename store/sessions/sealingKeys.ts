@@ -1,7 +1,4 @@
-/**
- * The keys that the console's sessions are sealed with: random, one for each period, made by whichever replica needs it first, and the
- * same for all.
- */
+/** The keys that console sessions are sealed with: random, one for each period, created by the replica that first needs it. */
 import { randomBytes } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { consoleKeys } from './keys.ts';
@@ -12,15 +9,15 @@ const KEY_BYTES = 32;
 export type ConsoleKeys = ReadonlyMap<number, Buffer>;
 
 export type ConsoleKeyPeriod = {
-  /** The number of the period that goes on. */
+  /** The number of the current period. */
   period: number;
-  /** The earliest period whose key can still open something; those before it are removed. */
+  /** The earliest period whose key is still needed; older keys are removed. */
   earliest: number;
-  /** After how many seconds nothing can be opened any more, should nobody ask again. */
+  /** After how many seconds all keys expire, if nobody asks again. */
   keepSeconds: number;
 };
 
-/** All keys; that of the period is made where there is none, as at its begin and in a run store that is new or was wiped. */
+/** Reads all keys, and creates the one of the current period where it is missing. */
 export function readConsoleKeys(
   conn: RunStoreConnection,
   { period, earliest, keepSeconds }: ConsoleKeyPeriod,
@@ -28,7 +25,7 @@ export function readConsoleKeys(
   return orUnavailable(async () => {
     const held = await readAll(conn);
     if (held.has(String(period))) return keysIn(held);
-    // Of several replicas one is first, and the others take what it made.
+    // The first of several replicas creates it, and the others use it.
     await conn.command('hsetnx', consoleKeys.keys, period, randomBytes(KEY_BYTES).toString('base64url'));
     await conn.command('expire', consoleKeys.keys, keepSeconds);
     const over = [...held.keys()].filter((name) => !(Number(name) >= earliest));
@@ -41,7 +38,7 @@ async function readAll(conn: RunStoreConnection): Promise<Map<string, string>> {
   return new Map(Object.entries((await conn.command('hgetall', consoleKeys.keys)) as Record<string, string>));
 }
 
-/** What somebody else wrote there is no key: nothing is sealed with it. */
+/** Leaves out entries that are no valid keys. */
 function keysIn(held: Map<string, string>): ConsoleKeys {
   const keys = [...held].map(([name, text]) => [Number(name), Buffer.from(text, 'base64url')] as const);
   return new Map(keys.filter(([, key]) => key.length === KEY_BYTES));

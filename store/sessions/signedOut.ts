@@ -1,4 +1,4 @@
-/** Sessions of the console that were signed out. A mark lasts until the session would have ended by itself. */
+/** Console sessions that were signed out. A mark expires when the session would have. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { hashOf } from '../oauth/states.ts';
 import { consoleKeys } from './keys.ts';
@@ -16,7 +16,7 @@ export function markSignedOut(
   });
 }
 
-/** Whether somebody has signed it out, here or at another replica. */
+/** Whether the session was signed out, at any replica. */
 export function isSignedOut(conn: RunStoreConnection, session: string): Promise<boolean | Unavailable> {
   return orUnavailable(async () => (await conn.command('get', consoleKeys.out(hashOf(session)))) !== null);
 }

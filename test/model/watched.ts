@@ -163,7 +163,9 @@ function undeclaredMoves({ transitions }: Script, before: State, after: State): 
   return [...names].flatMap((name) => {
     const [from, to] = [before, after].map(({ runs }) => placeOf(runs[name]));
     const move = `${from} > ${to}`;
-    return from === to || transitions.some((declared) => declared === move) ? [] : [`${name} moved from ${move}`];
+    return from === to || transitions.some((declared) => declared === move)
+      ? []
+      : [`${name} moved from ${move}`];
   });
 }
 

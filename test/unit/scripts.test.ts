@@ -98,13 +98,16 @@ test('a script fits on a screen', () => {
 });
 
 /** `TAKE_OVER` → `takeOver`. */
-const inCamelCase = (name: string) => name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const inCamelCase = (name: string) =>
+  name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 test('the diagram of docs/execution.md has the transitions that the scripts declare', () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/execution.md'), 'utf8');
   const drawn = [...text.matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)].flatMap(([, from, to, names = '']) =>
     names.split(', ').map((name) => `${name}: ${from} > ${to}`),
   );
-  const declared = scripts.flatMap(({ name, transitions }) => transitions.map((move) => `${inCamelCase(name)}: ${move}`));
+  const declared = scripts.flatMap(({ name, transitions }) =>
+    transitions.map((move) => `${inCamelCase(name)}: ${move}`),
+  );
   expect(drawn.toSorted()).toEqual(declared.toSorted());
 });

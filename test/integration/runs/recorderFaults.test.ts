@@ -11,7 +11,7 @@ import { beginCreate, noteObject, undoCreate } from '../../../runs/record/creati
 import { recorded } from '../../../runs/record/recorded.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
-import { createSurplusTrimmer } from '../../../runs/record/summarize.ts';
+import { createSummarizer } from '../../../runs/record/summarize.ts';
 import type { CollectedLog } from '../../support/collectedLog.ts';
 import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import {
@@ -136,7 +136,7 @@ test('of runs that ended in the same millisecond those that were accepted last a
     await store.conn.command('hset', keysOf(project).run(run), 'ended', longAgo);
     await store.conn.command('zadd', keysOf(project).unrecorded, longAgo, run);
   }
-  expect(await createSurplusTrimmer(store.conn, project).trim()).toBe(2);
+  expect(await createSummarizer(store.conn, project).trim()).toBe(2);
   expect(await store.conn.command('zrange', keysOf(project).unrecorded, 0, -1)).toEqual(['run-a']);
 });
 
@@ -167,7 +167,7 @@ test('a recorder that was killed after it made the object is followed by one tha
   const uid = await createObject({ ...target, store: String(id) }, state);
   // What has an object is no surplus, however many wait.
   const other = await ran();
-  const trimmer = createSurplusTrimmer(store.conn, project);
+  const trimmer = createSummarizer(store.conn, project);
   await expect.poll(() => trimmer.trim(), SOON).toBe(1);
   expect(await readSummary(store.conn, project, 'uid-orders', other)).toMatchObject({ run: other });
   own.startRecorder();

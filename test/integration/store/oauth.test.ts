@@ -4,9 +4,9 @@ import { connectKeys } from '../../../store/oauth/keys.ts';
 import { createSealingKeys, seal } from '../../../store/oauth/seal.ts';
 import {
   hashOf,
-  keepLink,
-  keepState,
-  leaveCode,
+  storeLink,
+  storeState,
+  storeCode,
   newSecret,
   publishKey,
   readLink,
@@ -51,7 +51,7 @@ async function gotten(take: () => Promise<{ outcome: string }>): Promise<number>
 
 test('a link can be looked at until one follows it, for ten minutes at most', async () => {
   const secret = newSecret();
-  await keepLink(store.conn, secret, LINK);
+  await storeLink(store.conn, secret, LINK);
   expect(await secondsOf(connectKeys.link(hashOf(secret)))).toBeCloseTo(600, -1);
   for (const _look of [1, 2])
     expect(await readLink(store.conn, secret)).toEqual({ outcome: 'found', value: LINK });
@@ -61,7 +61,7 @@ test('a link can be looked at until one follows it, for ten minutes at most', as
 
 test('a state counts once, and as long as it was told to', async () => {
   const secret = newSecret();
-  await keepState(store.conn, secret, STATE, 30_000);
+  await storeState(store.conn, secret, STATE, 30_000);
   expect(await secondsOf(connectKeys.state(hashOf(secret)))).toBeCloseTo(30, -1);
   expect(await gotten(() => takeState(store.conn, secret))).toBe(1);
 });
@@ -71,7 +71,7 @@ test('a sealed code waits for 60 s, also where others come after it', async () =
   const old = `${Date.now() - 61_000} old`;
   const young = `${Date.now() - 55_000} young`;
   await store.conn.command('rpush', codes, old, young);
-  await leaveCode(store.conn, 'new');
+  await storeCode(store.conn, 'new');
   expect(await store.conn.command('llen', codes)).toBe(2);
   expect(await secondsOf(codes)).toBeCloseTo(60, -1);
   await store.conn.command('lpush', codes, old);
@@ -86,10 +86,10 @@ test('the key of an operator that says nothing any more counts for 15 s', async 
 
 test('whoever reads all that is there can neither follow a link, nor answer a state, nor use a code', async () => {
   const [link, state] = [newSecret(), newSecret()];
-  await keepLink(store.conn, link, LINK);
-  await keepState(store.conn, state, STATE, 30_000);
+  await storeLink(store.conn, link, LINK);
+  await storeState(store.conn, state, STATE, 30_000);
   const { publicKey } = await createSealingKeys();
-  await leaveCode(store.conn, await seal(publicKey, 'the code', SEALED_FOR));
+  await storeCode(store.conn, await seal(publicKey, 'the code', SEALED_FOR));
   const keys = (await store.conn.command('keys', '*')) as string[];
   expect(keys).toHaveLength(4);
   const texts = await Promise.all([

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { claimPoll, releasePoll, renewPoll, type ClaimedPoll } from '../../../store/polling/claim.ts';
 import type { PollRef } from '../../../store/polling/triggers.ts';
-import { keepMemory, readMemory } from '../../../store/polling/knownItems.ts';
+import { storeKnownItems, readKnownItems } from '../../../store/polling/knownItems.ts';
 import { failPoll, movePoll } from '../../../store/polling/outcome.ts';
-import { forgetLost, readPoll, type PollState } from '../../../store/polling/state.ts';
+import { clearLost, readPoll, type PollState } from '../../../store/polling/state.ts';
 import {
   dropTrigger,
   listTriggers,
@@ -234,7 +234,7 @@ test('what failed is left to those who take it', async () => {
   await put();
   await failPoll(store.conn, (await claimed()).ref, { ...failure, delayMs: 0 });
   await shift('at', 60_000);
-  const well = await claimPoll(store.conn, project, UID, 'pod-1', { onlyWell: true });
+  const well = await claimPoll(store.conn, project, UID, 'pod-1', { onlyWorking: true });
   expect(well).toEqual({ outcome: 'wait', ms: 0, failures: 1 });
   await claimed();
 });
@@ -292,25 +292,25 @@ test('a store that was wiped says so, and with what the status knows the trigger
 test('why a cursor was given up is kept until it was told; a cursor that is there is not given up', async () => {
   await put({}, { lost: 'too large for the status' });
   expect(await state()).toMatchObject({ lost: 'too large for the status' });
-  await forgetLost(store.conn, project, UID, 'another reason');
+  await clearLost(store.conn, project, UID, 'another reason');
   expect(await state()).toHaveProperty('lost');
-  await forgetLost(store.conn, project, UID, 'too large for the status');
+  await clearLost(store.conn, project, UID, 'too large for the status');
   expect(await state()).not.toHaveProperty('lost');
   const { ref } = await claimed();
   await movePoll(store.conn, ref, { cursor: 'new', more: false, lost: 'UIDVALIDITY changed' });
   expect(await state()).toMatchObject({ cursor: 'new', lost: 'UIDVALIDITY changed' });
-  await forgetLost(store.conn, project, UID, 'UIDVALIDITY changed');
+  await clearLost(store.conn, project, UID, 'UIDVALIDITY changed');
   await put({}, { lost: 'too large for the status' });
   expect(await state()).not.toHaveProperty('lost');
 });
 
 const remembered = async (ref: PollRef) => {
-  const found = await readMemory(store.conn, ref);
+  const found = await readKnownItems(store.conn, ref);
   if (isUnavailable(found)) throw new Error('the run store is away');
   return found.bytes?.toString();
 };
 async function keep(ref: PollRef, text: string): Promise<string> {
-  const answer = await keepMemory(store.conn, ref, Buffer.from(text));
+  const answer = await storeKnownItems(store.conn, ref, Buffer.from(text));
   if (answer.outcome !== 'kept') throw new Error(`not kept: ${answer.outcome}`);
   return answer.name;
 }
@@ -348,7 +348,7 @@ test('nothing is kept of one whose claim is over, or beyond what the project may
   await put();
   const { ref } = await claimed();
   await setQuota(store.conn, project, (await usedBytes()) + 100);
-  expect(await keepMemory(store.conn, ref, Buffer.alloc(300))).toEqual({ outcome: 'full' });
+  expect(await storeKnownItems(store.conn, ref, Buffer.alloc(300))).toEqual({ outcome: 'full' });
   await releasePoll(store.conn, ref);
-  expect(await keepMemory(store.conn, ref, Buffer.from('x'))).toEqual({ outcome: 'fenced' });
+  expect(await storeKnownItems(store.conn, ref, Buffer.from('x'))).toEqual({ outcome: 'fenced' });
 });

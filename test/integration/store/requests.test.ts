@@ -38,7 +38,7 @@ async function takeOne(): Promise<TakenCheck> {
 }
 
 async function look(uid = 'one') {
-  const seen = await CHECKS.lookAt(store.conn, project, uid);
+  const seen = await CHECKS.read(store.conn, project, uid);
   if (isUnavailable(seen)) throw new Error('the run store is away');
   return seen;
 }

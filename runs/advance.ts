@@ -1,6 +1,6 @@
 /**
- * A run goes forward: start marks before effects, checkpoints after them, the reply, the end. Each call is one script,
- * so that it is stored as a whole or not at all, and only for the runner that holds the run.
+ * Advances a run: checkpoints, the reply, start marks before effects, the end. Each call is one script: it is
+ * stored as a whole or not at all, and only for the runner that holds the run.
  */
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { NOW } from '../store/lua.ts';
@@ -22,12 +22,13 @@ import type {
   TooLarge,
 } from './types.ts';
 
-/** What one value in the run store may have: an event, the output of a node, a reply. */
+/** The largest value in the run store: an event, the output of a node, a reply. */
 export const VALUE_LIMIT_BYTES = 512 * 1024;
 const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
 /**
- * How old an answer may be with which effects begin: as long as a call may take. A process that was held up may read one that is older
- * before its timers say so, and the run may be another's by then. Far below what takeovers wait for.
+ * The oldest answer with which effects may begin, which is how long a call may take. A process that was
+ * suspended may read an older one before its timers notice, when another runner may hold the run. Far below
+ * the time of a takeover.
  */
 const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
@@ -149,11 +150,12 @@ const ADVANCE = defineScript({
 });
 
 /**
- * Stores checkpoints, reply, start marks and end or wait of a run, in one round trip and with one fsync. Of several
- * replies the first is kept. Refuses a value above 512 KiB, and outputs and replies with which the run is above 8 MiB; start
- * marks, ends, and checkpoints that say only how a node ended are never refused. Start marks whose answer is read late are
- * `unavailable`: asked again, the store says whether the run is still ours. `rewound`: the store has an older state of the run than
- * the step follows, and nothing of it was stored; store it again as a `whole` step.
+ * Stores checkpoints, reply, start marks and end or wait of a run, in one round trip and with one fsync. Of
+ * several replies the first is stored. Refuses a value above 512 KiB, and outputs and replies with which the
+ * run is above 8 MiB; never start marks, ends, or checkpoints without outputs. Start marks whose answer is
+ * read late are `unavailable`: the caller repeats the call to learn whether it still holds the run.
+ * `rewound`: the store has an older state of the run than the step follows, and stored nothing; store it
+ * again as a `whole` step.
  */
 export async function advance(
   conn: RunStoreConnection,
@@ -188,12 +190,12 @@ export async function advance(
   });
 }
 
-/** The durable mark before a node's effect. */
+/** Stores the mark before a node's effect. */
 export async function startNode(conn: RunStoreConnection, ref: ClaimRef, node: NodeStart): Promise<Fenced> {
   return neverTooLarge(neverRewound(await advance(conn, ref, { starts: [node] })));
 }
 
-/** What finished nodes produced, and the reply if one of them made it. */
+/** Stores what finished nodes produced, and the reply. */
 export async function checkpoint(
   conn: RunStoreConnection,
   ref: ClaimRef,
@@ -237,7 +239,7 @@ function isTooLarge(text: string): boolean {
   return text.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(text) > VALUE_LIMIT_BYTES;
 }
 
-/** A step that does not say what it follows fits every state of the run. */
+/** A step without `follows` is never `rewound`. */
 function neverRewound(outcome: Fenced | TooLarge | Rewound): Fenced | TooLarge {
   if (outcome.outcome === 'rewound') throw new Error('a step without a predecessor was compared with one');
   return outcome;

@@ -1,4 +1,4 @@
-/** Cancelling runs: at once where nobody holds them, otherwise by asking the runner that does, durably. */
+/** Cancels runs: at once where no runner holds them, otherwise by a durable request to the runner. */
 import { FAILURES } from '../api/reasons.ts';
 import type { TerminalPhase } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
@@ -61,8 +61,8 @@ const CANCEL = defineScript({
 });
 
 /**
- * Cancels a run. One that nobody holds ends at once (`cancelled`); one that a runner holds is `requested` to end: the
- * runner hears of it, and so does the next one if that runner dies.
+ * Cancels a run. A run that no runner holds ends at once (`cancelled`). A run that a runner holds is
+ * `requested` to end: the runner gets the request, and so does the next one if that runner dies.
  */
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
   return orUnavailable(async () => {
@@ -82,7 +82,7 @@ export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: st
 /** How long a lost message can delay a cancellation. */
 const POLL_MS = 1_000;
 
-/** Calls `onCancel` with each run that shall be cancelled: when it is asked for, and each second as long as it is. */
+/** Calls `onCancel` with each run to cancel: when it is requested, and each second until it has ended. */
 export function watchCancels(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -93,7 +93,7 @@ export function watchCancels(
     conn
       .command('smembers', key)
       .then((runs) => (runs as string[]).forEach(onCancel))
-      // The next look is due in a second; the connection's own log says that it is away.
+      // Repeated in a second; the connection logs the outage.
       .catch(() => undefined);
   };
   const timer = setInterval(look, POLL_MS);

@@ -1,4 +1,7 @@
-/** Claiming: a runner takes ready runs, in an order that is fair between workflows, and holds each by a fresh token. */
+/**
+ * Claims: a runner takes ready runs, in an order that is fair between workflows, and holds each by a new
+ * token.
+ */
 import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
@@ -10,7 +13,10 @@ import type { Claim, Claimed } from './types.ts';
 import { NOW } from '../store/lua.ts';
 import { randomText } from '../store/random.ts';
 
-/** What the runs of one claim hold together, but for the first: an answer that takes too long is lost, and so is the next. */
+/**
+ * Bytes of the runs of one claim, without the first: an answer that takes too long is lost, and so is the
+ * next.
+ */
 const CLAIM_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -167,10 +173,10 @@ type Taken = [
   fields: string[],
 ];
 
-/** Another runner may take what we were told is at the head; so often is the new head tried at once. */
+/** How often a claim is repeated with the new head, where other runners took the runs of the old one. */
 const ATTEMPTS = 8;
 
-/** What was last seen at the head of each project's queue, per connection: with it a claim takes one round trip. */
+/** The head of each project's queue as last read, by connection: with it a claim takes one round trip. */
 const heads = new WeakMap<RunStoreConnection, Map<ProjectUid, string[]>>();
 
 /** Claims up to `max` ready runs. A claim that is `alone` is the only one of its call. */
@@ -192,7 +198,7 @@ export function claimRuns(
   });
 }
 
-/** Says that an entry has come to the queue, so that the next claim can name it. */
+/** Notes a new entry of the queue, so that the next claim can name it. */
 export function noteReady(conn: RunStoreConnection, project: ProjectUid, entry: string): void {
   const head = headsOf(conn).get(project) ?? [];
   if (head.length < ANNOUNCED && !head.includes(entry)) headsOf(conn).set(project, [...head, entry]);

@@ -1,7 +1,7 @@
 /**
- * Deleting a workflow's runs: first a mark, from which on none of them starts, then the runs page by page, live runs before test runs,
- * then the rest. The index of the runs of each group is the cursor: it holds only those that are left, so that whoever goes on after a break, also another
- * process, repeats nothing.
+ * Deletes a workflow's runs: first a mark, after which none of them starts, then the runs page by page, live
+ * runs before test runs, then the rest. The index of runs of each group is the cursor: it has only those that
+ * are left, so that any process can continue after an interruption and repeats nothing.
  */
 import { FAILURES } from '../api/reasons.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
@@ -16,13 +16,16 @@ import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import type { RunEnd } from './types.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
-/** Runs of one script: about a millisecond of the server, for which everybody else waits. */
+/** Runs of one script: about a millisecond of the server's time, during which all others wait. */
 const AT_ONCE = 20;
-/** Scripts that are under way together. */
+/** Scripts in progress at a time. */
 const WIDTH = 4;
-/** Runs of one page, which are read together: fewer round trips, where each takes long. */
+/** Runs of one page, which are read together to save round trips. */
 const PAGE = 3 * WIDTH * AT_ONCE;
-/** For so long a workflow that is gone is known as that: a gateway that has not heard of it may still send events. */
+/**
+ * How long the mark of a dropped workflow is stored: a gateway that does not know of the deletion may still
+ * send events.
+ */
 const TOMBSTONE_S = 300;
 
 const END_OF_DELETED: RunEnd = {
@@ -154,12 +157,12 @@ const DROP = defineScript({
   `,
 });
 
-/** A workflow that was deleted. The name is for people, and may be empty. */
+/** A deleted workflow. The name is for people, and may be empty. */
 export type DeletedWorkflow = { workflowUid: string; name: string };
 
 /**
- * Marks a workflow as deleted, durably: from now on no event of it is accepted and no run of it starts, whatever its limits are set to.
- * Answers with how many of its runs the store holds.
+ * Marks a workflow as deleted, durably: from now on none of its events is accepted and none of its runs
+ * starts, whatever its limits are set to. Answers how many of its runs the store has.
  */
 export function beginDeletion(
   conn: RunStoreConnection,
@@ -183,8 +186,9 @@ export function beginDeletion(
 type DeletedPage = { outcome: 'done'; seen: number; running: number; left: number };
 
 /**
- * Cancels and removes a page of a workflow's live runs, the oldest first, then of its test runs, but for the first `skip`, which were seen to be running. Takes a
- * few milliseconds of the server, in pieces of about one.
+ * Cancels and removes a page of a workflow's live runs, the oldest first, then of its test runs. Leaves out
+ * the first `skip`, which were running. Takes a few milliseconds of the server's time, in pieces of about
+ * one.
  */
 export function deletePage(
   conn: RunStoreConnection,
@@ -211,7 +215,7 @@ export function deletePage(
   });
 }
 
-/** How many live runs and how many test runs the store holds. */
+/** The numbers of live runs and of test runs in the store. */
 async function sizesOf(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -221,7 +225,10 @@ async function sizesOf(
   return (await Promise.all(indexes.map((index) => conn.command('zcard', index)))) as number[];
 }
 
-/** The next runs of one group. The first `skip` are those that were seen to be running: of live runs all that are left, of test runs the rest. */
+/**
+ * The next runs of one group, after the first `skip`, which were running: all that is left of live runs, the
+ * rest of test runs.
+ */
 async function nextPage(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -263,7 +270,7 @@ function headOf(text: unknown): Partial<RunHead> {
   return typeof text === 'string' ? (JSON.parse(text) as RunHead) : {};
 }
 
-/** Forgets limits, totals and summaries of a workflow whose runs are gone. For five more minutes it is known as deleted. */
+/** Removes limits, totals and summaries of a workflow without runs. Its mark stays for five more minutes. */
 export function dropWorkflow(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -273,7 +280,7 @@ export function dropWorkflow(
   return orUnavailable(async () => {
     for (const group of groupsOf(workflowUid))
       await conn.script(DROP, [meta, ...[wf, runs, summarized, summaries].map((key) => key(group))], []);
-    // Last, so that whoever goes on after a break drops both.
+    // Last, so that a repeated call drops both groups.
     await conn.command('hdel', deleting, workflowUid);
     return { outcome: 'done' };
   });

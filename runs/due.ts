@@ -1,6 +1,6 @@
 /**
- * Makes parked runs ready again when their time has come, by the store's clock alone. Every runner of the project looks, so
- * that it happens as long as one lives; a look costs one call, also when thousands wait.
+ * Makes parked runs ready when they are due, by the project's clock alone. Every runner of the project does,
+ * so that it happens as long as one lives. It costs one call, also when thousands wait.
  */
 import { sleep } from '../kube/clock.ts';
 import {
@@ -70,14 +70,16 @@ const WAKE_DUE = defineScript({
   `,
 });
 
-/** Runs looked at by one call. */
+/** Due runs that one call reads. */
 const PAGE = 200;
-/** The longest time between two looks: what another runner parks meanwhile is not known here. */
+/** The longest time between two calls: another runner may park runs meanwhile. */
 const LONGEST_MS = 1_000;
-/** The shortest: what has become due in this time is made ready together. */
+/** The shortest: runs that become due in this time become ready together. */
 const SHORTEST_MS = 10;
 
-/** Makes ready what is due, and says in how many milliseconds the next run is; undefined where none waits. */
+/**
+ * Makes due runs ready, and answers in how many milliseconds the next run is due; undefined where none waits.
+ */
 export function wakeDue(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -95,7 +97,7 @@ export function wakeDue(
   });
 }
 
-/** Looks until the signal is aborted: when the next run is due, and at least once a second. */
+/** Wakes runs until the signal is aborted: when the next run is due, and at least once a second. */
 export function createDueSweep(
   conn: RunStoreConnection,
   project: ProjectUid,

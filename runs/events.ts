@@ -58,13 +58,13 @@ const READ = defineScript({
   `,
 });
 
-/** A longer text is cut into events of this many characters, so that the cap on bytes has something to take away. */
+/** A longer text becomes several events of this many characters, so that the limit can drop some of them. */
 const TEXT_LENGTH = 16_384;
 const JOIN_MS = 50;
 const POLL_MS = 1_000;
 const PAGE = 200;
 
-/** Adds live events to a run that the runner holds. Node and run events need no call: `advance` makes them itself. */
+/** Adds live events to a run that the runner holds. `advance` adds events of nodes and runs itself. */
 export function appendEvents(
   conn: RunStoreConnection,
   ref: ClaimRef,
@@ -77,14 +77,14 @@ export function appendEvents(
   });
 }
 
-/** The events after the one named, at most `limit`, oldest first. */
+/** The events after that one, at most `limit`, oldest first. */
 export function readEvents(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
   { after, limit }: { after?: string; limit: number },
 ): Promise<RunEvent[] | Unavailable> {
-  // What a client names as the last that it saw is the client's word: anything but a number starts from the beginning.
+  // The last event is named by the client: anything but a number starts from the beginning.
   const from = after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : 0;
   return orUnavailable(async () => {
     const lines = await conn.script(READ, [keysOf(project).events(run)], [from, limit]);
@@ -93,8 +93,8 @@ export function readEvents(
 }
 
 /**
- * The events after the one named, and then as they come. Ends after the run's terminal event, when there is nothing
- * (left) of the run, and when the signal is aborted; lasts through an outage of the store.
+ * The events after that one, and then new ones as they come. Ends after the run's terminal event, when the
+ * store has nothing of the run, and when the signal is aborted; continues through an outage of the store.
  */
 export async function* followEvents(
   conn: RunStoreConnection,
@@ -108,7 +108,7 @@ export async function* followEvents(
   try {
     let last = after;
     while (!signal.aborted) {
-      // Before the read: if it says that the run has ended, the read that follows has all events.
+      // Before the read: once the run has ended, the read has all events.
       const over = await isOver(conn, project, run);
       const events = await readEvents(conn, project, run, { ...(last && { after: last }), limit: PAGE });
       if (!isUnavailable(events)) {
@@ -129,13 +129,15 @@ export async function* followEvents(
 }
 
 export type EventWriter = {
-  /** Adds text that a node produced. */
+  /** Adds text of a node. */
   text(node: string, text: string): void;
-  /** Writes what is waiting; resolves when it is written, or could not be. */
+  /** Writes waiting text; resolves when it is written or dropped. */
   flush(): Promise<void>;
 };
 
-/** Joins text per node over 50 ms. Never blocks a run and never fails one: what cannot be written is gone. */
+/**
+ * Joins the text of a node over 50 ms. Never delays or fails a run: text that cannot be written is dropped.
+ */
 export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): EventWriter {
   const waiting = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -144,7 +146,7 @@ export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): Even
     timer = undefined;
     const events = [...waiting].flatMap(([node, text]) => textEvents(node, text));
     waiting.clear();
-    // A defect of the store's must not end a run whose effects are done.
+    // A failure here must not end a run whose effects are done.
     if (events.length > 0) await appendEvents(conn, ref, events).catch(() => undefined);
   };
   return {
@@ -169,7 +171,7 @@ function eventOf(line: string): RunEvent {
   return { ...(JSON.parse(text) as RunEventBody), id, at: Number(at) };
 }
 
-/** Whether the run has ended, or is not there; not known in an outage. */
+/** Whether the run has ended or is gone; false in an outage. */
 async function isOver(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<boolean> {
   const phase = await orUnavailable(() => conn.command('hget', keysOf(project).run(run), 'phase'));
   return phase === null || isTerminal(phase as string);

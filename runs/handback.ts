@@ -1,4 +1,4 @@
-/** Giving claims back: what a runner does that is asked to stop. Nothing is counted against the run. */
+/** Hands claims back: a runner that stops does so. No crash is counted. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { defineFragment, defineScript } from '../store/script.ts';
@@ -38,7 +38,7 @@ const HAND_BACK = defineScript({
   `,
 });
 
-/** Gives a claim back: the run is ready again, first in its line, and no crash is counted. */
+/** Hands a claim back: the run is ready again, the first of its workflow, and no crash is counted. */
 export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fenced> {
   return orUnavailable(async () => {
     const answer = await conn.script(HAND_BACK, scriptKeys(HAND_BACK, ref), [ref.run, ref.token]);
@@ -46,7 +46,7 @@ export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fence
   });
 }
 
-/** Gives back all that a runner holds in the project, but for the claims with the tokens that it names. */
+/** Hands back all claims of a runner in the project, except those with the given tokens. */
 export function handBackAll(
   conn: RunStoreConnection,
   {

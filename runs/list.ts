@@ -1,6 +1,7 @@
 /**
- * All that the run store knows of a workflow's runs, live and test runs together, newest first: those that it holds, and lines about those that have left
- * it. The order, by acceptance and then by name, never changes, so that a list can be read in pages.
+ * Lists a workflow's runs, live and test runs together, newest first: runs in the store, and summaries of
+ * those that have left it. The order, by acceptance and then by name, never changes, so that a list can be
+ * read in pages.
  */
 import type { RunPhase } from '../api/phase.ts';
 import {
@@ -14,19 +15,22 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { readBrief } from './read.ts';
 import type { RunState, RunSummary } from './types.ts';
 
-/** A place in the order: a run, and when it was accepted, in microseconds since 1970. What is listed after it is older. */
+/**
+ * A position in the order: a run, and when it was accepted, in microseconds since 1970. Later entries are
+ * older.
+ */
 export type Position = { at: number; run: string };
 
 /** A run in a list. Times are milliseconds since 1970. */
 export type ListedRun = Omit<RunSummary, 'phase' | 'endedAt'> & {
   phase: RunPhase;
   endedAt?: number;
-  /** Only the line is left of it in the store. */
+  /** The store has only its summary. */
   isSummary: boolean;
   position: Position;
 };
 
-/** Newest first; of those of one microsecond the last name first. */
+/** Newest first; runs of one microsecond in descending order of names. */
 export function byNewest(a: Position, b: Position): number {
   if (a.at !== b.at) return b.at - a.at;
   return a.run < b.run ? 1 : a.run > b.run ? -1 : 0;
@@ -48,7 +52,7 @@ export function listRuns(
     let position = after;
     while (listed.length < limit) {
       const wanted = limit - listed.length;
-      // In this order: a run that moves from the one to the other meanwhile is seen twice, never not at all.
+      // In this order: a run that becomes a summary meanwhile is read twice, never not at all.
       const held = await placesOf(conn, groups, keys.runs, position, wanted);
       const lines = await placesOf(conn, groups, keys.summarized, position, wanted);
       const page = merged(held, lines).slice(0, wanted);
@@ -61,7 +65,7 @@ export function listRuns(
   });
 }
 
-/** Which of these runs the store knows. */
+/** Which of these runs the store has, or has summaries of. */
 export function knownRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -96,7 +100,7 @@ async function placesOf(
   return found.flat();
 }
 
-/** The members after the position; those of the same microsecond are told apart by name. */
+/** The members after the position; those of one microsecond are ordered by name. */
 async function places(
   conn: RunStoreConnection,
   key: string,
@@ -126,7 +130,7 @@ function merged(held: Omit<Place, 'isSummary'>[], lines: Omit<Place, 'isSummary'
   ].toSorted(byNewest);
 }
 
-/** Undefined where the run is in neither place, because the store is being cleared. */
+/** Undefined where the run is gone, because the store is being cleared. */
 async function look(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -160,7 +164,9 @@ async function look(
     : undefined;
 }
 
-/** A run that its runner handed back, or that was taken from a dead one, keeps its phase until it is claimed again: it waits. */
+/**
+ * A run that was handed back or taken over keeps the phase `Running` until it is claimed again, but it waits.
+ */
 async function shownPhase(
   conn: RunStoreConnection,
   project: ProjectUid,

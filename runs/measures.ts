@@ -1,6 +1,7 @@
 /**
- * What metrics show of the live runs of workflows: how many a runner executes, how many wait and since when, and how the others ended. A look
- * reads the totals that the scripts keep: a few commands for each workflow, whatever the number of its runs.
+ * Metrics of the live runs of workflows: how many run, how many wait and since when, and how the others
+ * ended. They are read from totals that the scripts keep: a few commands for each workflow, whatever the
+ * number of its runs.
  */
 import type { TerminalPhase } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
@@ -10,21 +11,24 @@ import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
 
 export type WorkflowMeasures = {
-  /** Held by a runner. */
+  /** Claimed by a runner. */
   running: number;
-  /** Neither ended nor held by a runner. */
+  /** Unfinished and not claimed. */
   waiting: number;
-  /** How long ago the oldest run was accepted that is ready, or over the limit; 0 where there is none. Runs that wait for a retry do not count. */
+  /**
+   * How long ago the oldest run was accepted that is ready or over the limit; 0 where there is none. Runs
+   * that wait for a retry do not count.
+   */
   oldestWaitingMs: number;
-  /** Exact totals, since the store was made. */
+  /** Exact totals since the store was created. */
   ended: Record<TerminalPhase, number>;
 };
 
-/** Workflows that are asked for at once. */
+/** Workflows that are read at once. */
 const PAGE = 100;
 /**
- * Ready runs that are looked at: workflows take turns in the queue, so that the first run of each is among these, unless more workflows than
- * this have ready runs.
+ * Ready runs that are read. Workflows alternate in the queue, so that the first run of each is among these,
+ * unless more workflows than this have ready runs.
  */
 const QUEUE_READ = 500;
 

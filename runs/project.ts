@@ -23,7 +23,7 @@ export async function openProject(
   return opened.outcome === 'done' ? { ...opened, fresh: true } : opened;
 }
 
-/** The id of the project's data; undefined where it has lost them, or never had any. */
+/** The id of the project's data; undefined where it has none. */
 export function storeId(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -35,8 +35,8 @@ export function storeId(
 }
 
 /**
- * Removes everything of a project whose namespace is gone. The account must be allowed to SCAN: the operator's is. With the `scan` of a
- * call that broke off it goes on where that was.
+ * Removes all keys of a project whose namespace is gone. The account must be allowed to SCAN: the operator's
+ * is. With the `scan` of an interrupted call it continues there.
  */
 export function closeProject(conn: RunStoreConnection, project: ProjectUid, scan?: Scan): Promise<Done> {
   return closeProjects(conn, [project], scan);
@@ -44,12 +44,12 @@ export function closeProject(conn: RunStoreConnection, project: ProjectUid, scan
 
 /** Keys that one command removes: about a millisecond of the server. */
 const REMOVED_AT_ONCE = 100;
-/** The least pause between two commands: the server frees what was removed while it answers others. */
+/** The shortest pause between two commands: the server frees memory while it answers others. */
 const REST_MS = 4;
-/** How much longer than a command took the next one waits, where that is more. */
+/** A pause is this many times as long as the command before, where that is longer. */
 const REST_PER_COMMAND = 2;
 
-/** Removes everything of several projects, in one scan, and leaves most of the server's time to others meanwhile. */
+/** Removes all keys of several projects in one scan, and leaves most of the server's time to others. */
 export function closeProjects(
   conn: RunStoreConnection,
   projects: readonly ProjectUid[],
@@ -59,7 +59,7 @@ export function closeProjects(
   const pattern = projects.length === 1 ? `${keysOf(only).prefix}*` : 'wl:*';
   const closed = new Set<string | undefined>(projects);
   return done(async () => {
-    // First, so that nothing enters any more.
+    // First, so that no event is accepted any more.
     for (const project of projects) await conn.command('unlink', keysOf(project).meta);
     await forEachPage(
       conn,

@@ -1,4 +1,4 @@
-/** Reading what the run store holds of runs: the run itself while it is there, a line and exact totals afterwards. */
+/** Reads runs: the run itself while the store has it, its summary and exact totals afterwards. */
 import { isTerminal, type NodePhase, type RunPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
@@ -9,7 +9,7 @@ import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
 import type { Counts, NodeState, Reply, RunState, RunSummary } from './types.ts';
 
-/** What never changes of a run: the field `head` of its hash. */
+/** The immutable part of a run: the field `head` of its hash. */
 export type RunHead = {
   workflow: string;
   revision: string;
@@ -24,7 +24,7 @@ export type RunHead = {
   recordUid?: string | undefined;
 };
 
-/** The run, while the store holds it: until it has ended and is recorded, and ten seconds more. */
+/** The run, while the store has it: until it has ended and is recorded, and ten seconds more. */
 export function readRun(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -43,7 +43,7 @@ export function readRun(
 const BRIEF =
   'phase wf head epoch sequence accepted started ended reason message crashes recorded creating'.split(' ');
 
-/** The run without its input and its nodes: a few hundred bytes, whatever the run holds. */
+/** The run without input and nodes: a few hundred bytes, whatever the size of the run. */
 export function readBrief(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -57,7 +57,7 @@ export function readBrief(
   });
 }
 
-/** The line about a run that has left the store, for as long as it is kept. */
+/** The summary of a run that has left the store. */
 export function readSummary(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -72,7 +72,7 @@ export function readSummary(
   });
 }
 
-/** Lines about the live runs, or the test runs, that have left the store, the one that was accepted last first. */
+/** Summaries of the live runs, or the test runs, that have left the store, the last accepted first. */
 export function readSummaries(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -91,15 +91,15 @@ export function readSummaries(
 }
 
 export type GroupCounts = Counts & {
-  /** What the operator sets for the group is there. */
+  /** The limits of the group are stored. */
   hasLimits: boolean;
-  /** How many of the failed runs Events have told of; left out where that was never stored. */
+  /** How many failed runs Events have reported; left out where that was never stored. */
   reported?: number;
 };
 
 /**
- * Exact totals of the live runs, or the test runs, of a workflow since the store was made, how many of them a runner holds now, and whether
- * their limits are there.
+ * Exact totals of the live runs, or the test runs, of a workflow since the store was created, how many are
+ * claimed now, and whether their limits are stored.
  */
 export function readCounts(
   conn: RunStoreConnection,
@@ -134,7 +134,7 @@ export function readCounts(
   });
 }
 
-/** Whether runs of the workflow, live runs or test runs, have not ended. Few calls, however many wait. */
+/** Whether the workflow has unfinished runs, live runs or test runs. Few calls, however many wait. */
 export async function hasUnfinishedRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -194,14 +194,14 @@ function nodesOf(fields: Record<string, string>): NodeState[] {
     .toSorted(inOrder);
 }
 
-/** Nodes in the order in which they began, as far as the clock tells. */
+/** Nodes in the order of their start times. */
 function inOrder(a: NodeState, b: NodeState): number {
   const at = ({ startedAt, endedAt }: NodeState) => startedAt ?? endedAt ?? Infinity;
   if (at(a) !== at(b)) return at(a) - at(b);
   return a.id < b.id ? -1 : 1;
 }
 
-/** What a run has only sometimes. */
+/** Optional fields of a run. */
 function optional(fields: Record<string, string>): Partial<RunState> {
   const { started, ended, reason, message, reply, recorded, creating, restored, doubt } = fields;
   return {
@@ -217,7 +217,7 @@ function optional(fields: Record<string, string>): Partial<RunState> {
   };
 }
 
-/** The time is of the last wait, so it says nothing of a node that goes on. */
+/** The time is that of the last wait: it does not apply to a node that continued. */
 function withWait(node: NodeState, at: string | undefined): NodeState {
   return node.phase === 'Waiting' && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node;
 }

@@ -1,6 +1,6 @@
 /**
- * `rejoin`: the way back of a runner to its run, in a run store that was put back to a state from before the claim, or that
- * lost its data and got the run back from its record. The runner then stores what it knows (`Advance.whole`).
+ * Rejoins a runner to its run in a run store that was restored to a state before the claim, or that lost its
+ * data and restored the run from its record. The runner then stores all that it knows (`Advance.whole`).
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';

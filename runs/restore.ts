@@ -1,6 +1,6 @@
 /**
- * `restore`: the way back from the record of a run that had not ended into a store that does not know it. Create-if-absent, for
- * the operator alone, past every quota; only while the project is seeded, or for a run of an earlier store.
+ * Restores an unfinished run from its record into a store that does not have it. Only the operator does,
+ * beyond every quota, while the project is being seeded, or for a run of an earlier store.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { groupOf } from '../store/groups.ts';
@@ -14,11 +14,11 @@ import type { Superseded } from './seed.ts';
 import type { DedupeMark, NodeState, Reply } from './types.ts';
 import { NOW, type Seeding } from '../store/lua.ts';
 
-/** A run as its record tells it. Times are milliseconds since 1970. */
+/** A run as its record has it. Times are milliseconds since 1970. */
 export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   run: string;
   workflowUid: string;
-  /** Of the object that it is recorded in. */
+  /** The uid of its record. */
   uid: string;
   dedupe?: DedupeMark | undefined;
   input: string;
@@ -29,11 +29,11 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   acceptedAt: number;
   startedAt?: number;
   timeoutMs: number;
-  /** When its time is over, where that began already. */
+  /** The deadline, if its time had begun to pass. */
   deadlineAt?: number;
   nodes: NodeState[];
   reply?: Reply;
-  /** Of a run that only waited when it was recorded: the time until which nothing of it can have begun. */
+  /** If the run only waited when it was recorded: the time before which nothing of it can have begun. */
   idleUntil?: number;
 };
 
@@ -176,14 +176,16 @@ const RESTORE = defineScript({
 });
 
 /**
- * - `restored`: it is ready, or held.
- * - `exists`: the store knows it.
- * - `dropped`: this very store held it and dropped it, after its end was recorded or summarised; it was not lost. Or its event is another
- *   run by now, which has not ended or is not recorded yet.
+ * - `restored`: the run is ready or over the limit.
+ * - `exists`: the store has the run.
+ * - `dropped`: this store had the run and dropped it, after its end was recorded or summarized; or its event
+ *   is another run now, which is unfinished or unrecorded.
  */
 export type Restored = { outcome: 'restored' | 'exists' | 'dropped' } | Superseded | Unavailable;
 
-/** Puts a recorded run back: into the project that is being seeded, or without a `seeding` into one that is open. */
+/**
+ * Restores a recorded run: into the project that is being seeded, or without a `seeding` into an open one.
+ */
 export function restoreRun(
   conn: RunStoreConnection,
   project: ProjectUid,

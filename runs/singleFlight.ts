@@ -1,6 +1,6 @@
 /**
- * The same question of many at the same time, asked once. Whoever asks while it is being asked gets the next answer, since the one
- * that is under way may be older than what they have heard.
+ * Single flight: concurrent callers of one question share its answer. A call during one in progress gets the
+ * next answer, because the one in progress may be older than what the caller knows.
  */
 export type SingleFlight<T> = (key: string, ask: () => Promise<T>) => Promise<T>;
 

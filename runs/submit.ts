@@ -1,6 +1,4 @@
-/**
- * Accepting events: what `submit` has accepted is stored, once per dedupe key, and only that may be answered with 2xx.
- */
+/** Accepts events: `submit` stores each once per dedupe key. Only then the caller may answer 2xx. */
 import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { cancelRun } from './cancel.ts';
@@ -140,8 +138,9 @@ const SUBMIT = defineScript({
 });
 
 /**
- * Stores an event as a run, unless its workflow is suspended. The same dedupe key gives the same run, and with another body
- * `conflict`. A run that was named by the caller is its own dedupe key. `unavailable` does not say that nothing was stored, only that it is not known.
+ * Stores an event as a run, unless its workflow is suspended. The same dedupe key gives the same run, and
+ * with another body `conflict`. The name of a run that the caller chose is its dedupe key. `unavailable`: the
+ * event may be stored or not.
  */
 export function submit(conn: RunStoreConnection, submission: Submission): Promise<Submitted> {
   return orUnavailable(() => store(conn, submission));
@@ -152,7 +151,7 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   const keys = keysOf(project);
   const key = keyOf(submission);
   const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
-  // Never made from the key: once the key is forgotten, the object of the run that it named may still be there.
+  // Never derived from the key: when the key has expired, the object of its run may still exist.
   const run = submission.run ?? newRunName(workflow);
   const args = argumentsOf(SUBMIT, {
     group: groupOf(submission),
@@ -174,18 +173,20 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   if (outcome === 'rejected') return { outcome, limit: Number(detail) };
   if (outcome === 'full')
     return { outcome: 'unavailable', why: 'full', retryAfterSeconds: detail === 'keys' ? 60 : 10 };
-  // The name is taken: a new one where it was our choice, otherwise it stands for something else.
+  // The name exists. We choose another one; a name that the caller chose is a conflict.
   return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
 }
 
-/** What it is known by. What callers choose is never what a trigger, an object or a name gives. */
+/** The dedupe key. The prefix separates keys of callers from those of triggers, objects and names. */
 function keyOf(submission: Submission): string | undefined {
   const { dedupeKey, trigger } = submission;
   if (dedupeKey === undefined) return nameAsKey(submission);
   return trigger === 'webhook' || trigger === 'execute' ? `caller/${dedupeKey}` : dedupeKey;
 }
 
-/** An object, and a name that the caller chose, are submitted again and again until they are seen to run: once only. */
+/**
+ * An object, and a name that the caller chose, are submitted until they are seen to run: they are one run.
+ */
 function nameAsKey({ run, recordUid }: Submission): string | undefined {
   return recordUid === undefined ? run && `run/${run}` : `object/${recordUid}`;
 }
@@ -208,7 +209,7 @@ function sizeOf({ input, dedupeKey = '', requestedBy = '' }: Submission): number
   return RUN_OVERHEAD_BYTES + own + key + user;
 }
 
-/** What never changes of a run, in one field: as JSON, which no script looks into. */
+/** The immutable part of a run in one field: as JSON, which no script reads. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
   const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid } = submission;
   const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
@@ -228,7 +229,7 @@ function headOf(submission: Submission, dedupeHash: string | undefined): string 
   return JSON.stringify(head);
 }
 
-/** What was replaced and is held by nobody ends now; the rest is asked to, durably so since the submission. */
+/** Replaced runs that no runner holds end now; `submit` has requested the end of the others. */
 async function accepted(
   conn: RunStoreConnection,
   { project }: Submission,
@@ -240,8 +241,8 @@ async function accepted(
 }
 
 /**
- * The reply is with the run until that is recorded, and under a key of its own for an hour afterwards. How a run without one ended is with
- * the dedupe key.
+ * The reply is a field of the run until that is recorded, and has a key of its own for an hour afterwards.
+ * Without a reply, the dedupe key has the phase.
  */
 async function duplicate(
   conn: RunStoreConnection,

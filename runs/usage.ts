@@ -1,4 +1,4 @@
-/** How full the run store is: the server's memory, and what the runs of each project take of it. For the operator alone. */
+/** How full the run store is: the server's memory, and the bytes of each project. For the operator alone. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
@@ -9,7 +9,7 @@ import { NOW } from '../store/lua.ts';
 /** Bytes. `max` is 0 where the server has no limit. */
 export type Memory = { used: number; max: number };
 
-/** The server's memory, and above how much it accepts nothing. */
+/** The server's memory, and its limit. */
 export function readMemory(conn: RunStoreConnection): Promise<Memory | Unavailable> {
   return orUnavailable(async () => {
     const text = String(await conn.command('info', 'memory'));
@@ -18,20 +18,20 @@ export function readMemory(conn: RunStoreConnection): Promise<Memory | Unavailab
   });
 }
 
-/** Bytes that a project takes of the run store, its limits for them, and what its runs do. */
+/** Bytes of a project in the run store, its limits for them, and whether it is busy. */
 export type Use = {
-  /** Of runs, and of what polled triggers remember. */
+  /** Bytes of runs and of known items. */
   bytes: number;
   quota: number;
   claimQuota: number;
-  /** Of dedupe keys, of recorded runs too. */
+  /** Bytes of dedupe keys, also of recorded runs. */
   keys: number;
   keyQuota: number;
   summaries: number;
   replies: number;
   /** Runs are ready or executing. */
   isBusy: boolean;
-  /** Runs are ready that are not claimed, since there is no room for what they would write. */
+  /** Ready runs are not claimed, because there is no room for what they would write. */
   isShort: boolean;
 };
 
@@ -53,7 +53,7 @@ const READ_USE = defineScript({
   `,
 });
 
-/** What the project takes, without what has expired; undefined where the project is not open. */
+/** The bytes of the project, without what has expired; undefined where the project is not open. */
 export function readUse(
   conn: RunStoreConnection,
   project: ProjectUid,

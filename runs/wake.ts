@@ -1,10 +1,10 @@
-/** Waiting for work without asking for it all the time. */
+/** Waits for ready runs without constant polling. */
 import { noteReady } from './claim.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { createSignal, type Signal } from '../store/signal.ts';
 
-/** How long a lost message can hold work up. */
+/** How long a lost message can delay a run. */
 const POLL_MS = 1_000;
 
 const signals = new WeakMap<RunStoreConnection, Map<ProjectUid, Signal>>();

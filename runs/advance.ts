@@ -34,7 +34,10 @@ const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
 const NO_END = { phase: '', reason: '', message: '', end_event: '' } as const;
 
-/** `fields`: names and values of what the step stores, for one command. `added`: by how many bytes it makes the run larger. */
+/**
+ * `fields`: names and values of what the step stores, for one command. `added`: by how many bytes it makes
+ * the run larger.
+ */
 const STEP_FIELDS = defineFragment({
   needs: ['run', 'now', 'reply', 'is_first_reply', 'waits', 'nodes'],
   gives: ['fields', 'added'],
@@ -101,7 +104,8 @@ const ADVANCE = defineScript({
     follows = tonumber(follows) or before
     -- Stored before: the answer was lost, or the network delayed the call until the run had advanced.
     if before > follows then return redis.call('SISMEMBER', cancels, run_id) end
-    -- The store was restored to an older state. Records of what is lost exist, so that the sequence continues after them.
+    -- The store was restored to an older state. Records of what is lost exist, so that the sequence continues
+    -- after them.
     if before < follows and whole ~= '1' then return 'rewound' end
     local sequence = follows + 1
     ${EVENTS}

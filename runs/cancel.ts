@@ -1,14 +1,14 @@
 /** Cancels runs: at once where no runner holds them, otherwise by a durable request to the runner. */
-import { FAILURES } from '../api/reasons.ts';
 import type { TerminalPhase } from '../api/phase.ts';
+import { FAILURES } from '../api/reasons.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { argumentsOf, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
 import { ENQUEUE, EVENTS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import { argumentsOf, defineScript } from '../store/script.ts';
 import type { RunEnd } from './types.ts';
-import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
 export type Cancelled =
   | { outcome: 'cancelled' }

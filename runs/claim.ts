@@ -5,13 +5,13 @@
 import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import { randomText } from '../store/random.ts';
+import { defineFragment, defineScript } from '../store/script.ts';
 import { ANNOUNCED, COALESCE_MS, EVENTS, MISSING_RUN } from './lua.ts';
 import { parseRun } from './read.ts';
 import { ROOM } from './room.ts';
-import { defineFragment, defineScript } from '../store/script.ts';
 import type { Claim, Claimed } from './types.ts';
-import { NOW } from '../store/lua.ts';
-import { randomText } from '../store/random.ts';
 
 /**
  * Bytes of the runs of one claim, without the first: an answer that takes too long is lost, and so is the
@@ -20,8 +20,8 @@ import { randomText } from '../store/random.ts';
 const CLAIM_BYTES = 8 * 1024 * 1024;
 
 /**
- * `hold_back(entry, score, active, deadline)`: the run waits over the limit again, and releases its slot. Its runner handed it back or died: its
- * time does not pass until it is claimed again.
+ * `hold_back(entry, score, active, deadline)`: the run waits over the limit again, and releases its slot. Its
+ * runner handed it back or died: its time does not pass until it is claimed again.
  */
 const HOLD_BACK = defineFragment({
   needs: ['overLimit', 'ready', 'wf', 'run', 'now'],
@@ -40,8 +40,8 @@ end
 });
 
 /**
- * `claim_run(entry, run_id, token, deadline, …)`: the run is claimed and `Running`. The claim comes first: where a later key is of a wrong type, the
- * runner has a claim to hand back.
+ * `claim_run(entry, run_id, token, deadline, …)`: the run is claimed and `Running`. The claim comes first:
+ * where a later key is of a wrong type, the runner has a claim to hand back.
  */
 const CLAIM_RUN = defineFragment({
   needs: [
@@ -73,8 +73,8 @@ end
 });
 
 /**
- * Claims runs at the head of the queue, of those that the caller names: a script must declare the keys of the runs that it touches. The answer
- * has the new head, for the next call to name.
+ * Claims runs at the head of the queue, of those that the caller names: a script must declare the keys of the
+ * runs that it touches. The answer has the new head, for the next call to name.
  */
 const CLAIM = defineScript({
   flags: 'drains',

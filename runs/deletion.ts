@@ -7,14 +7,14 @@ import { FAILURES } from '../api/reasons.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { groupsOf, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
 import { ENQUEUE, EVENTS } from './lua.ts';
-import { scriptKeys } from './scriptKeys.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
-import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { scriptKeys } from './scriptKeys.ts';
 import type { RunEnd } from './types.ts';
-import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 
 /** Runs of one script: about a millisecond of the server's time, during which all others wait. */
 const AT_ONCE = 20;
@@ -73,7 +73,10 @@ end
 `,
 });
 
-/** `drop_run(bytes, dedupe)`: the run has no object, so that nothing waits for its record. It can be read for a few more seconds. */
+/**
+ * `drop_run(bytes, dedupe)`: the run has no object, so that nothing waits for its record. It can be read for
+ * a few more seconds.
+ */
 const DROP_RUN = defineFragment({
   needs: ['meta', 'unrecorded', 'run_id', 'run', 'events'],
   gives: ['drop_run'],
@@ -92,8 +95,9 @@ end
 });
 
 /**
- * Ends each run that no runner holds, and drops those that have no object: the record of a workflow that is gone would be deleted with it. A run that
- * has an object waits until its end is recorded. The key `dedupe` of a run without a dedupe key is that of the run.
+ * Ends each run that no runner holds, and drops those that have no object: the record of a workflow that is
+ * gone would be deleted with it. A run that has an object waits until its end is recorded. The key `dedupe`
+ * of a run without a dedupe key is that of the run.
  */
 const DELETE_RUNS = defineScript({
   flags: 'drains',

@@ -11,13 +11,14 @@ import {
 } from '../store/connection.ts';
 import type { RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { ENQUEUE } from './lua.ts';
-import { defineFragment, defineScript } from '../store/script.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { defineFragment, defineScript } from '../store/script.ts';
+import { ENQUEUE } from './lua.ts';
 
 /**
- * `wake(entry, wf)`: the run takes a slot of its workflow's limit again, or waits over the limit until there is one, the oldest first. Without room
- * in the store, runs that have begun precede all others, because their ends make room.
+ * `wake(entry, wf)`: the run takes a slot of its workflow's limit again, or waits over the limit until there
+ * is one, the oldest first. Without room in the store, runs that have begun precede all others, because their
+ * ends make room.
  */
 const WAKE = defineFragment({
   needs: ['ready', 'overLimit', 'parked', 'virtual', 'short', 'enqueue'],

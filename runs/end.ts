@@ -5,11 +5,16 @@ import { FREE_SLOT, LEASE_MS } from './lua.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import type { RunEnd, RunEventBody } from './types.ts';
 
-/** How long an ended run's events are stored, in seconds; less when more than a hundred runs end in a minute. */
+/**
+ * How long an ended run's events are stored, in seconds; less when more than a hundred runs end in a minute.
+ */
 const EVENTS_KEPT_S = 600;
 const EVENTS_KEPT_LEAST_S = 10;
 const ENDS_A_MINUTE = 100;
-/** An end counts once more for each so many bytes of its events: the stored events of a project take about 8 MiB at any rate of ends. */
+/**
+ * An end counts once more for each so many bytes of its events: the stored events of a project take about 8
+ * MiB at any rate of ends.
+ */
 const EVENT_BYTES_PER_END = 8 * 1024;
 /** A failure is recorded before successes that ended within this time before it. */
 const FAILURES_AHEAD_MS = 60_000;
@@ -55,8 +60,8 @@ export function shortened({ reason = '', message = '' }: { reason?: string; mess
 }
 
 /**
- * `end_of(run_id)`: the reason, message and event with which the run ends. A cancelled run that a newer one replaced ends with the reason
- * `Replaced`.
+ * `end_of(run_id)`: the reason, message and event with which the run ends. A cancelled run that a newer one
+ * replaced ends with the reason `Replaced`.
  */
 const END_REASON = defineFragment({
   needs: ['cancels', 'replaced', ...END_ARGS],
@@ -73,7 +78,10 @@ end
 `,
 });
 
-/** `events_ttl(ends)`: how many seconds the events of an ended run are stored, when so many ends were counted this minute. */
+/**
+ * `events_ttl(ends)`: how many seconds the events of an ended run are stored, when so many ends were counted
+ * this minute.
+ */
 const EVENTS_TTL = defineFragment({
   gives: ['events_ttl'],
   lua: `
@@ -85,10 +93,11 @@ end
 });
 
 /**
- * `end_run(group, has_slot, accepted, sequence, added, grown)`: ends the run, once and for all. The caller removes it from claims or queue.
- * `has_slot`: it counts against the limit, so that the oldest run over the limit takes its place. `added`: bytes that this step adds. `grown`: bytes
- * by which the run has grown since it was accepted, where a runner ends it. Reads come first: a key of a wrong type fails the script before it has
- * changed anything, and the caller calls again.
+ * `end_run(group, has_slot, accepted, sequence, added, grown)`: ends the run, once and for all. The caller
+ * removes it from claims or queue. `has_slot`: it counts against the limit, so that the oldest run over the
+ * limit takes its place. `added`: bytes that this step adds. `grown`: bytes by which the run has grown since
+ * it was accepted, where a runner ends it. Reads come first: a key of a wrong type fails the script before it
+ * has changed anything, and the caller calls again.
  */
 export const END = defineFragment({
   needs: [

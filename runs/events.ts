@@ -1,6 +1,6 @@
 /**
- * Live events of a run, for people who watch it. They are bounded (1,000 entries, 256 KiB), expire ten minutes after the end, and never delay a run
- * or fail it: the run itself has all that counts.
+ * Live events of a run, for people who watch it. They are bounded (1,000 entries, 256 KiB), expire ten
+ * minutes after the end, and never delay a run or fail it: the run itself has all that counts.
  */
 import { isTerminal } from '../api/phase.ts';
 import {
@@ -10,14 +10,17 @@ import {
   type Unavailable,
 } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { EVENTS, FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
-import { scriptKeys } from './scriptKeys.ts';
+import { NOW } from '../store/lua.ts';
 import { defineScript } from '../store/script.ts';
 import { createSignal } from '../store/signal.ts';
+import { EVENTS, FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
+import { scriptKeys } from './scriptKeys.ts';
 import type { ClaimRef, Fenced, RunEvent, RunEventBody } from './types.ts';
-import { NOW } from '../store/lua.ts';
 
-/** Refused when the memory is full, and without effect where the project's quota is used up: live events are dropped first. */
+/**
+ * Refused when the memory is full, and without effect where the project's quota is used up: live events are
+ * dropped first.
+ */
 const APPEND = defineScript({
   transitions: ['claimed > none', 'overLimit > ready'],
   keys: ['meta', 'run', ...MISSING_RUN_KEYS],

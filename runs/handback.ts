@@ -7,7 +7,10 @@ import { scriptKeys } from './scriptKeys.ts';
 import { holderOf } from './token.ts';
 import type { ClaimRef, Fenced } from './types.ts';
 
-/** `requeue(group, accepted)`: a claimed run is ready again, and first: at the present virtual time. It keeps its slot. */
+/**
+ * `requeue(group, accepted)`: a claimed run is ready again, and first: at the present virtual time. It keeps
+ * its slot.
+ */
 export const REQUEUE = defineFragment({
   needs: ['meta', 'ready', 'claims', 'run_id'],
   gives: ['requeue'],

@@ -1,6 +1,7 @@
 /**
- * The heartbeat of a runner: one counter for all its claims, written by a thread of its own, so that a busy event loop does not stop it. The thread
- * kills a process whose event loop has been stuck for a minute, because its runs do not advance.
+ * The heartbeat of a runner: one counter for all its claims, written by a thread of its own, so that a busy
+ * event loop does not stop it. The thread kills a process whose event loop has been stuck for a minute,
+ * because its runs do not advance.
  */
 import { Worker } from 'node:worker_threads';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
@@ -44,7 +45,10 @@ const BEAT = defineScript({
   body: `return redis.call('HINCRBY', heartbeats, runner, 1)`,
 });
 
-/** Sends a heartbeat every two seconds for all claims of the runner, from a worker thread, until it is stopped. */
+/**
+ * Sends a heartbeat every two seconds for all claims of the runner, from a worker thread, until it is
+ * stopped.
+ */
 export function startHeartbeats({
   worker = new URL('./heartbeatWorker.ts', import.meta.url),
   everyMs = 2_000,

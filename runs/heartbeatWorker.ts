@@ -1,8 +1,11 @@
-/** The thread of `runs/heartbeat.ts`. A bundle contains no file to start a thread from, so that this file is bundled as an entry of its own. */
+/**
+ * The thread of `runs/heartbeat.ts`. A bundle contains no file to start a thread from, so that this file is
+ * bundled as an entry of its own.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { sleep } from '../kube/clock.ts';
-import { sendHeartbeat, removeHeartbeat, type HeartbeatWorkerData } from './heartbeat.ts';
 import { connectRunStore } from '../store/connection.ts';
+import { sendHeartbeat, removeHeartbeat, type HeartbeatWorkerData } from './heartbeat.ts';
 
 const { url, username, password, caFile, project, runner, everyMs, stuckAfterMs, turns } =
   workerData as HeartbeatWorkerData;
@@ -18,7 +21,9 @@ const conn = connectRunStore({
   name: `${runner}-heartbeat`,
 });
 
-/** Heartbeats since the main event loop last turned. Counted, not timed: this process may have been suspended. */
+/**
+ * Heartbeats since the main event loop last turned. Counted, not timed: this process may have been suspended.
+ */
 let stuck = 0;
 let seen = -1;
 while (!stopping.signal.aborted) {

@@ -1,4 +1,6 @@
-/** What the operator sets, and scripts obey: limits of workflows, quotas and the write budget of a project. */
+/**
+ * What the operator sets, and scripts obey: limits of workflows, quotas and the write budget of a project.
+ */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { groupsOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
@@ -14,8 +16,8 @@ type Done = { outcome: 'done' } | Unavailable;
 const PAGE = 500;
 
 /**
- * `recount()`: somebody removed the key of the group by hand. Counts its slots, runs and summaries from their indexes. Runs that ended before are in
- * no total any more.
+ * `recount()`: somebody removed the key of the group by hand. Counts its slots, runs and summaries from their
+ * indexes. Runs that ended before are in no total any more.
  */
 const RECOUNT = defineFragment({
   needs: ['ready', 'overLimit', 'parked', 'claims', 'wf', 'runs', 'summaries', 'group'],
@@ -45,8 +47,8 @@ end
 });
 
 /**
- * Sets the limits, and makes the runs ready that are not over the limit any more. A suspended workflow has the limit 0, so that every script that
- * starts or resumes a run obeys it.
+ * Sets the limits, and makes the runs ready that are not over the limit any more. A suspended workflow has
+ * the limit 0, so that every script that starts or resumes a run obeys it.
  */
 const LIMIT = defineScript({
   flags: 'drains',
@@ -86,8 +88,9 @@ const LIMIT = defineScript({
 });
 
 /**
- * Sets what `submit` and `claim` obey for a workflow: the same for its live runs and for its test runs, which are counted apart. Runs that
- * only a lower limit held back become ready. With a `seeding` also before the project is open.
+ * Sets what `submit` and `claim` obey for a workflow: the same for its live runs and for its test runs, which
+ * are counted apart. Runs that only a lower limit held back become ready. With a `seeding` also before the
+ * project is open.
  */
 export function setWorkflowLimits(
   conn: RunStoreConnection,
@@ -151,7 +154,10 @@ export function setQuota(conn: RunStoreConnection, project: ProjectUid, bytes: n
 export type Quotas = {
   /** Above so many bytes of runs `submit` refuses. */
   quota: number;
-  /** A run is claimed only where those that are claimed, and this one, can grow as expected below so many bytes of runs. */
+  /**
+   * A run is claimed only where those that are claimed, and this one, can grow as expected below so many
+   * bytes of runs.
+   */
   claimQuota: number;
   /** Above so many bytes of dedupe keys `submit` refuses events that have a key. */
   keyQuota: number;

@@ -38,7 +38,10 @@ export function byNewest(a: Position, b: Position): number {
 
 type Place = Position & { group: RunGroup; isSummary: boolean };
 
-/** The next `limit` runs after the position, fewer only at the end. Also in order where runs leave the store meanwhile. */
+/**
+ * The next `limit` runs after the position, fewer only at the end. Also in order where runs leave the store
+ * meanwhile.
+ */
 export function listRuns(
   conn: RunStoreConnection,
   project: ProjectUid,

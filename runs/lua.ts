@@ -1,6 +1,6 @@
 /** The Lua that scripts about runs share. `store/keys.ts` says what the keys hold. */
-import { REQUIRE_STORE } from '../store/lua.ts';
 import type { KeyName } from '../store/keys.ts';
+import { REQUIRE_STORE } from '../store/lua.ts';
 import { defineFragment } from '../store/script.ts';
 
 /** Live events of one run: entries, and bytes of their texts. */
@@ -26,14 +26,15 @@ end
 });
 
 /**
- * While no more runs than this are ready, each is announced by name, so that a claim can name it without asking first. In a longer queue each
- * claim answers the names of the next runs.
+ * While no more runs than this are ready, each is announced by name, so that a claim can name it without
+ * asking first. In a longer queue each claim answers the names of the next runs.
  */
 export const ANNOUNCED = 16;
 
 /**
- * `enqueue(entry, virtual, own)`: makes a run ready at the virtual time at which its workflow's next run starts (start-time fair queueing), wakes
- * runners while few runs are ready, and returns the workflow's next time. `virtual`: the queue's time. `own`: the workflow's time.
+ * `enqueue(entry, virtual, own)`: makes a run ready at the virtual time at which its workflow's next run
+ * starts (start-time fair queueing), wakes runners while few runs are ready, and returns the workflow's next
+ * time. `virtual`: the queue's time. `own`: the workflow's time.
  */
 export const ENQUEUE = defineFragment({
   needs: ['ready'],
@@ -51,8 +52,9 @@ end
 });
 
 /**
- * `free_slot(group, virtual, active, limit, own)`: a run of the group releases its slot, and the oldest run over the limit takes it, if the limit
- * allows one. Returns the slots in use and the workflow's next virtual time.
+ * `free_slot(group, virtual, active, limit, own)`: a run of the group releases its slot, and the oldest run
+ * over the limit takes it, if the limit allows one. Returns the slots in use and the workflow's next virtual
+ * time.
  */
 export const FREE_SLOT = defineFragment({
   needs: ['overLimit', 'enqueue'],
@@ -74,8 +76,9 @@ end
 });
 
 /**
- * `emit(json)`: adds a live event, which is stored as `<number> <at> <json>`. `write_events(most)`: stores what was emitted, and keeps the last
- * `most` bytes (default 256 KiB). `event_count` and `event_bytes` are the run's.
+ * `emit(json)`: adds a live event, which is stored as `<number> <at> <json>`. `write_events(most)`: stores
+ * what was emitted, and keeps the last `most` bytes (default 256 KiB). `event_count` and `event_bytes` are
+ * the run's.
  */
 export const EVENTS = defineFragment({
   needs: ['events', 'wall', 'event_count', 'event_bytes'],
@@ -115,8 +118,9 @@ export const MISSING_RUN_KEYS = [
 ] as const satisfies readonly KeyName[];
 
 /**
- * `fail_missing(name)`: somebody removed the key of that run by hand. Removes its claim and all entries that name it, gives its slot to the oldest
- * run over the limit, and counts it as failed. It leaves no summary, because nothing is known about it. Returns `fenced`.
+ * `fail_missing(name)`: somebody removed the key of that run by hand. Removes its claim and all entries that
+ * name it, gives its slot to the oldest run over the limit, and counts it as failed. It leaves no summary,
+ * because nothing is known about it. Returns `fenced`.
  */
 export const MISSING_RUN = defineFragment({
   needs: ['meta', ...MISSING_RUN_KEYS],

@@ -1,4 +1,7 @@
-/** Names of runs: labels of DNS (RFC 1123, at most 63 characters), so that they are names of objects and values of labels. */
+/**
+ * Names of runs: labels of DNS (RFC 1123, at most 63 characters), so that they are names of objects and
+ * values of labels.
+ */
 import { createHash } from 'node:crypto';
 import { randomText } from '../store/random.ts';
 

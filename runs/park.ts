@@ -1,12 +1,16 @@
 /**
- * A run that only waits holds no runner and no slot of its workflow's limit: it is parked until a time of the project's clock, at which
- * `runs/due.ts` makes it ready again. Both fragments are parts of `advance`, which stores in the same step how far the run is.
+ * A run that only waits holds no runner and no slot of its workflow's limit: it is parked until a time of the
+ * project's clock, at which `runs/due.ts` makes it ready again. Both fragments are parts of `advance`, which
+ * stores in the same step how far the run is.
  */
 import { defineFragment } from '../store/script.ts';
 import { ENQUEUE, FREE_SLOT } from './lua.ts';
 import { ANNOUNCE_ROOM } from './room.ts';
 
-/** The run waits. What is left of its timeout is stored and continues when a runner claims it again: waiting takes none of it. */
+/**
+ * The run waits. What is left of its timeout is stored and continues when a runner claims it again: waiting
+ * takes none of it.
+ */
 export const PARK_RUN = defineFragment({
   needs: ['parked', 'run', 'run_id', 'group', 'accepted', 'park', 'now', 'emit'],
   lua: `
@@ -21,7 +25,10 @@ emit('{"type":"run","phase":"Waiting"}')
 `,
 });
 
-/** Releases slot and claim. The claim is last: where a key is of a wrong type before, the run stays with its runner, which calls again. */
+/**
+ * Releases slot and claim. The claim is last: where a key is of a wrong type before, the run stays with its
+ * runner, which calls again.
+ */
 export const RELEASE_RUN = defineFragment({
   needs: ['meta', 'ready', 'overLimit', 'claims', 'wf', 'run_id', 'group'],
   lua: `

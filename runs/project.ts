@@ -8,7 +8,8 @@ import { beginSeeding, openSeeded } from './seed.ts';
 type Done = { outcome: 'done' } | Unavailable;
 
 /**
- * Opens a project of which nothing is to be restored. `fresh`: it was not open. Before, every call answers `unavailable`, `no-store`.
+ * Opens a project of which nothing is to be restored. `fresh`: it was not open. Before, every call answers
+ * `unavailable`, `no-store`.
  */
 export async function openProject(
   conn: RunStoreConnection,

@@ -10,8 +10,9 @@ import { holderOf } from './token.ts';
 import type { ClaimRef } from './types.ts';
 
 /**
- * `may_rejoin()`: nobody has claimed the run since the claim was lost. Each claim raises the epoch of its run, so that a lower one is from before
- * the claim. A restored run has a new epoch, and is `Pending` until it is claimed.
+ * `may_rejoin()`: nobody has claimed the run since the claim was lost. Each claim raises the epoch of its
+ * run, so that a lower one is from before the claim. A restored run has a new epoch, and is `Pending` until
+ * it is claimed.
  */
 const MAY_REJOIN = defineFragment({
   needs: ['phase', 'epoch_stored', 'restored', 'epoch'],

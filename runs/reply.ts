@@ -5,9 +5,9 @@
 import { isTerminal, type TerminalPhase } from '../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { createSignal } from '../store/signal.ts';
 import { readRun } from './read.ts';
 import { createSingleFlight, type SingleFlight } from './singleFlight.ts';
-import { createSignal } from '../store/signal.ts';
 import type { Reply, RunState } from './types.ts';
 
 export type Waited =

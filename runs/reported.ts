@@ -1,4 +1,7 @@
-/** How many failed runs of a group Events have reported. Stored beside the totals, so that it is lost together with them. */
+/**
+ * How many failed runs of a group Events have reported. Stored beside the totals, so that it is lost together
+ * with them.
+ */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import type { RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';

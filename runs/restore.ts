@@ -5,14 +5,14 @@
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { groupOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW, type Seeding } from '../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { ENQUEUE } from './lua.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
-import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { Superseded } from './seed.ts';
 import type { DedupeMark, NodeState, Reply } from './types.ts';
-import { NOW, type Seeding } from '../store/lua.ts';
 
 /** A run as its record has it. Times are milliseconds since 1970. */
 export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
@@ -38,8 +38,9 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
 };
 
 /**
- * Ends the script where the store may not restore the run: another seeding has begun, this store has dropped the run after it had recorded its
- * end, or the event was sent again to a store that did not know its key, and is another run now.
+ * Ends the script where the store may not restore the run: another seeding has begun, this store has dropped
+ * the run after it had recorded its end, or the event was sent again to a store that did not know its key,
+ * and is another run now.
  */
 const REFUSE_KNOWN = defineFragment({
   needs: [

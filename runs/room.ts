@@ -1,18 +1,28 @@
 /**
- * Room in the run store: claims leave room for the bytes that claimed runs will write, and what outlives a run (its dedupe key, its reply, its
- * summary) is counted until it expires. `store/keys.ts` says what the fields of `meta` hold.
+ * Room in the run store: claims leave room for the bytes that claimed runs will write, and what outlives a
+ * run (its dedupe key, its reply, its summary) is counted until it expires. `store/keys.ts` says what the
+ * fields of `meta` hold.
  */
 import { defineFragment } from '../store/script.ts';
 
 /** Bytes of a run beside its values: fields, indexes, first events. */
 export const RUN_OVERHEAD_BYTES = 1_500;
-/** Bytes of a dedupe key with its run, the hash of the body and its expiry; measured by `npm run bench -- quotas`. */
+/**
+ * Bytes of a dedupe key with its run, the hash of the body and its expiry; measured by `npm run bench --
+ * quotas`.
+ */
 export const DEDUPE_KEY_BYTES = 500;
-/** Bytes of a stored reply, and of a summary, beside their text: the key or twice the run's name, and the expiry. */
+/**
+ * Bytes of a stored reply, and of a summary, beside their text: the key or twice the run's name, and the
+ * expiry.
+ */
 export const REPLY_OVERHEAD_BYTES = 400;
 export const SUMMARY_OVERHEAD_BYTES = 200;
 
-/** How long a dedupe key and a reply are stored after the run was recorded, and a summary after it was accepted. */
+/**
+ * How long a dedupe key and a reply are stored after the run was recorded, and a summary after it was
+ * accepted.
+ */
 export const DEDUPE_KEPT_S = 7 * 24 * 3600;
 export const REPLY_KEPT_S = 3600;
 export const SUMMARY_KEPT_S = 7 * 24 * 3600;
@@ -21,10 +31,16 @@ export const RUN_KEPT_S = 10;
 /** Summaries of one workflow. */
 export const SUMMARIES_KEPT = 10_000;
 
-/** The summaries of a project may use this part of its quota of dedupe keys in addition, and its replies the same. */
+/**
+ * The summaries of a project may use this part of its quota of dedupe keys in addition, and its replies the
+ * same.
+ */
 export const BESIDE_KEYS = 1 / 4;
 
-/** Bytes that expire within so many seconds are counted together, so that a project has at most about a thousand counts. */
+/**
+ * Bytes that expire within so many seconds are counted together, so that a project has at most about a
+ * thousand counts.
+ */
 const COUNTED_TOGETHER_S = 600;
 
 /** How much a run is expected to grow before any run of its project has, and at least. */
@@ -34,8 +50,8 @@ const LEAST_GROWTH_BYTES = 64 * 1024;
 const FORGOTTEN_IN_ENDS = 16;
 
 /**
- * `expire_later(field, bytes, seconds)`: the field of `meta` counts the bytes for so long. `subtract_expired(settled)`: subtracts what has expired
- * since `settled`.
+ * `expire_later(field, bytes, seconds)`: the field of `meta` counts the bytes for so long.
+ * `subtract_expired(settled)`: subtracts what has expired since `settled`.
  */
 export const EXPIRING = defineFragment({
   needs: ['meta', 'expiring', 'now'],
@@ -73,9 +89,10 @@ end
 });
 
 /**
- * `room(used, quota, growth)`: how many more runs may be claimed, so that each claimed run can grow as runs of the project do, and whether only
- * a run that has begun may be. Without room, one run at a time continues, so that a full store drains: one that has begun, as long as there are
- * such runs, because its end makes room.
+ * `room(used, quota, growth)`: how many more runs may be claimed, so that each claimed run can grow as runs
+ * of the project do, and whether only a run that has begun may be. Without room, one run at a time continues,
+ * so that a full store drains: one that has begun, as long as there are such runs, because its end makes
+ * room.
  */
 export const ROOM = defineFragment({
   needs: ['claims', 'parked'],
@@ -93,7 +110,10 @@ end
 `,
 });
 
-/** `learn_growth(expected, grown, has_ended)`: how much runs are expected to grow, after one has grown by so many bytes. */
+/**
+ * `learn_growth(expected, grown, has_ended)`: how much runs are expected to grow, after one has grown by so
+ * many bytes.
+ */
 export const LEARN_GROWTH = defineFragment({
   gives: ['learn_growth'],
   lua: `

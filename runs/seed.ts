@@ -1,15 +1,16 @@
 /**
- * Seeding: what a store that lost its data must know about a project before it opens. Until `openSeeded` every other call answers `unavailable`,
- * `no-store`. Each seeding has a token, and only the last one that began changes anything: it may stop anywhere, or begin twice at once.
+ * Seeding: what a store that lost its data must know about a project before it opens. Until `openSeeded`
+ * every other call answers `unavailable`, `no-store`. Each seeding has a token, and only the last one that
+ * began changes anything: it may stop anywhere, or begin twice at once.
  */
 import { randomUUID } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { forEachPage } from '../store/scan.ts';
-import { DEDUPE_KEPT_S, DEDUPE_KEY_BYTES, EXPIRING } from './room.ts';
-import { defineFragment, defineScript } from '../store/script.ts';
 import { NOW } from '../store/lua.ts';
 import type { Seeding } from '../store/lua.ts';
+import { forEachPage } from '../store/scan.ts';
+import { defineFragment, defineScript } from '../store/script.ts';
+import { DEDUPE_KEPT_S, DEDUPE_KEY_BYTES, EXPIRING } from './room.ts';
 
 /** Until the operator has distributed the memory. */
 const FIRST_QUOTA_BYTES = 64 * 1024 * 1024;
@@ -111,8 +112,8 @@ export type Superseded = { outcome: 'superseded' };
 type Step = { outcome: 'done' } | Superseded | Unavailable;
 
 /**
- * Begins to seed a project that is not open, and removes the keys of a seeding that did not end. Where `own` is the last one that began, continues
- * it and removes nothing.
+ * Begins to seed a project that is not open, and removes the keys of a seeding that did not end. Where `own`
+ * is the last one that began, continues it and removes nothing.
  */
 export function beginSeeding(conn: RunStoreConnection, project: ProjectUid, own?: Seeding): Promise<Begun> {
   const token = randomUUID();
@@ -130,7 +131,10 @@ export function beginSeeding(conn: RunStoreConnection, project: ProjectUid, own?
   });
 }
 
-/** Runs that have ended or were deleted since must not be there. Revisions never change, and heartbeats are those of living runners. */
+/**
+ * Runs that have ended or were deleted since must not be there. Revisions never change, and heartbeats are
+ * those of living runners.
+ */
 async function clear(conn: RunStoreConnection, { project, token }: Seeding): Promise<void> {
   const { prefix, meta, heartbeats } = keysOf(project);
   await forEachPage(conn, `${prefix}*`, async (names) => {
@@ -141,7 +145,10 @@ async function clear(conn: RunStoreConnection, { project, token }: Seeding): Pro
   });
 }
 
-/** A dedupe key of a recorded run. It expires after seven days, or, where the run is restored, seven days after its end is recorded. */
+/**
+ * A dedupe key of a recorded run. It expires after seven days, or, where the run is restored, seven days
+ * after its end is recorded.
+ */
 export type RecordedKey = { workflowUid: string; hash: string; body: string; run: string };
 
 /** Restores at most `SEED_PAGE` dedupe keys. An existing key stays as it is. */

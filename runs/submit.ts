@@ -1,17 +1,17 @@
 /** Accepts events: `submit` stores each once per dedupe key. Only then the caller may answer 2xx. */
 import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
-import { cancelRun } from './cancel.ts';
 import { groupOf } from '../store/groups.ts';
 import { keysOf, type ProjectKeys } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { cancelRun } from './cancel.ts';
 import { ENQUEUE } from './lua.ts';
 import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
-import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
-import { NOW } from '../store/lua.ts';
 
 /** `count_key()`: counts one more dedupe key, and says whether the project may store it. */
 const COUNT_KEY = defineFragment({
@@ -29,8 +29,9 @@ end
 });
 
 /**
- * `replace_oldest(victims)`: at the limit, the oldest runs of the group make room. They are requested to end, durably, and added to `victims`; the
- * run that replaces each is stored. Runs that wait without a slot count too, because a newer run replaces them all the same.
+ * `replace_oldest(victims)`: at the limit, the oldest runs of the group make room. They are requested to end,
+ * durably, and added to `victims`; the run that replaces each is stored. Runs that wait without a slot count
+ * too, because a newer run replaces them all the same.
  */
 const REPLACE = defineFragment({
   needs: ['replaceable', 'cancels', 'replaced', 'group', 'run_id', 'limit', 'entry'],

@@ -1,7 +1,7 @@
 /**
- * Takes over the runs of dead runners. A runner is dead when its heartbeat has stopped for 20 s of this process's own monotonic clock while this
- * process could write to the store; no other machine's clock is compared. A runner that is alive after all finds its claims gone and can do nothing
- * more with them.
+ * Takes over the runs of dead runners. A runner is dead when its heartbeat has stopped for 20 s of this
+ * process's own monotonic clock while this process could write to the store; no other machine's clock is
+ * compared. A runner that is alive after all finds its claims gone and can do nothing more with them.
  */
 import { FAILURES } from '../api/reasons.ts';
 import { sleep } from '../kube/clock.ts';
@@ -46,7 +46,8 @@ const TAKE_OVER = defineScript({
     ${MISSING_RUN}
     if not group then return fail_missing(run_id) end
     crashes = progress == '1' and 1 or tonumber(crashes or 0) + 1
-    -- The crash is counted last: what found a key of a wrong type is done again, and the runner has crashed once.
+    -- The crash is counted last: what found a key of a wrong type is done again, and the runner has crashed
+    -- once.
     if crashes < ${CRASH_LIMIT} then
       ${REQUEUE}
       requeue(group, accepted)
@@ -66,8 +67,9 @@ const TAKE_OVER = defineScript({
 });
 
 /**
- * Reads all heartbeats and claims. Declared as a script that writes, although it does not: a server that refuses writes (no replicas, a full disk)
- * refuses it as it refuses heartbeats, so that no runner is taken for dead only because it cannot write its heartbeat.
+ * Reads all heartbeats and claims. Declared as a script that writes, although it does not: a server that
+ * refuses writes (no replicas, a full disk) refuses it as it refuses heartbeats, so that no runner is taken
+ * for dead only because it cannot write its heartbeat.
  */
 const READ_HEARTBEATS = defineScript({
   flags: 'drains',
@@ -90,7 +92,10 @@ const FORGET_RUNNER = defineScript({
 
 export type TakenOver = 'ready' | 'poison' | 'alive' | 'fenced';
 
-/** Takes over one claim of a runner whose heartbeat is still `heartbeat`. The third crash in a row ends the run. */
+/**
+ * Takes over one claim of a runner whose heartbeat is still `heartbeat`. The third crash in a row ends the
+ * run.
+ */
 export function takeOver(
   conn: RunStoreConnection,
   claim: { project: ProjectUid; run: string; token: string; runner: string; heartbeat: string },
@@ -169,8 +174,9 @@ async function takeOverAll(
 type Watched = { heartbeat: string; stoppedMs: number };
 
 /**
- * Measures for how long each heartbeat has stopped. Time counts between two reads that both reached the store, and never more than `longestMs`
- * between them: this process may have been suspended, and the store with it.
+ * Measures for how long each heartbeat has stopped. Time counts between two reads that both reached the
+ * store, and never more than `longestMs` between them: this process may have been suspended, and the store
+ * with it.
  */
 export function createHeartbeatWatch(longestMs: number) {
   let watched = new Map<string, Watched>();

@@ -4,8 +4,8 @@
  */
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
-import type { RunGroup } from '../store/groups.ts';
 import type { Unavailable } from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
 import type { ProjectUid } from '../store/keys.ts';
 
 /** Refused: the run, or one of its values, would be larger than it may be. */
@@ -23,7 +23,9 @@ export type Submission = {
   dedupeKey?: string;
   /** What started it: a trigger kind, or `execute`. */
   trigger: string;
-  /** The trigger's output as JSON text `{"text_content":…,"data_content":…,"headers"?:…}`; kept byte for byte. */
+  /**
+   * The trigger's output as JSON text `{"text_content":…,"data_content":…,"headers"?:…}`; kept byte for byte.
+   */
   input: string;
   /** A hash of the body as it came: the same key with another body is refused. */
   bodyHash: string;
@@ -46,7 +48,9 @@ export type Submitted =
   | { outcome: 'suspended' }
   | Unavailable;
 
-/** Identifies an event: the hash of its dedupe key, and the hash of its body, empty where that is not known. */
+/**
+ * Identifies an event: the hash of its dedupe key, and the hash of its body, empty where that is not known.
+ */
 export type DedupeMark = { hash: string; body: string };
 
 /** The answer of a response node. */
@@ -164,7 +168,10 @@ export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 
 /** The run store was restored: it has an older state of the run than its runner has stored. */
 export type Rewound = { outcome: 'rewound' };
 
-/** One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or park. */
+/**
+ * One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or
+ * park.
+ */
 export type Advance = {
   checkpoints?: NodeState[];
   /** The first one is the run's. */

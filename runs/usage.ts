@@ -1,10 +1,10 @@
 /** How full the run store is: the server's memory, and the bytes of each project. For the operator alone. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { countOf } from '../store/numbers.ts';
-import { EXPIRING } from './room.ts';
-import { defineScript } from '../store/script.ts';
 import { NOW } from '../store/lua.ts';
+import { countOf } from '../store/numbers.ts';
+import { defineScript } from '../store/script.ts';
+import { EXPIRING } from './room.ts';
 
 /** Bytes. `max` is 0 where the server has no limit. */
 export type Memory = { used: number; max: number };

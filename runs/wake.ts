@@ -1,8 +1,8 @@
 /** Waits for ready runs without constant polling. */
-import { noteReady } from './claim.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { createSignal, type Signal } from '../store/signal.ts';
+import { noteReady } from './claim.ts';
 
 /** How long a lost message can delay a run. */
 const POLL_MS = 1_000;
@@ -10,8 +10,8 @@ const POLL_MS = 1_000;
 const signals = new WeakMap<RunStoreConnection, Map<ProjectUid, Signal>>();
 
 /**
- * Resolves when there may be work in the project: a run became ready since the last call, or a second has passed, or the
- * abort signal is raised. For one caller per connection and project.
+ * Resolves when there may be work in the project: a run became ready since the last call, or a second has
+ * passed, or the abort signal is raised. For one caller per connection and project.
  */
 export async function waitForWork(
   conn: RunStoreConnection,

@@ -1,6 +1,7 @@
 /**
- * Accounts of the run store. A project's runner pool reaches the keys and channels of its project and no other, also inside
- * scripts; the gateway those of all projects; only the operator manages accounts. Nobody can do anything without one.
+ * Accounts of the run store. The runner pool of a project can access the keys and channels of its project and
+ * no others, also in scripts; the gateway those of all projects. Only the operator manages accounts. Nothing
+ * is possible without an account.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
@@ -8,10 +9,10 @@ import { keysOf, type ProjectUid } from './keys.ts';
 const POOL_PREFIX = 'windlass-pool-';
 export const OPERATOR_ACCOUNT = 'windlass-operator';
 export const GATEWAY_ACCOUNT = 'windlass-gateway';
-/** Of the program beside the server that has it load its certificate anew. */
+/** The account of the program beside the server that reloads its certificate. */
 export const CERTIFICATE_ACCOUNT = 'windlass-certificate';
 
-/** What running runs takes: the commands of this folder's scripts and calls. None of them can list keys of others. */
+/** The commands of all scripts and calls. None of them can list keys of others. */
 const RUN_COMMANDS = [
   'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
   'time exists expire unlink get set',
@@ -19,7 +20,10 @@ const RUN_COMMANDS = [
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',
 ];
-/** It can change settings, so its password never leaves the server's pod. It reaches no key and no channel. */
+/**
+ * It can change settings, so that its password never leaves the server's pod. It can access no key and no
+ * channel.
+ */
 const CERTIFICATE_COMMANDS = ['ping hello auth client|setname config|set'];
 const ADMIN_COMMANDS = ['scan info type acl|setuser acl|getuser acl|deluser acl|users acl|save'];
 
@@ -39,8 +43,8 @@ export function poolAccount(project: ProjectUid): string {
 }
 
 /**
- * Makes the account of a runner pool what it should be, with exactly this password (its SHA-256, in hex), and saves it
- * where something changed. Called again and again, since a server that lost its volume lost its accounts.
+ * Ensures the account of a runner pool with exactly this password (its SHA-256, in hex), and saves it if it
+ * changed. Call it periodically: a server that lost its volume lost its accounts.
  */
 export function ensurePoolAccount(
   conn: RunStoreConnection,
@@ -57,7 +61,7 @@ export function ensurePoolAccount(
   });
 }
 
-/** Whether the account is there. */
+/** Whether the account exists. */
 export function hasPoolAccount(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -72,8 +76,8 @@ export async function poolAccounts(conn: RunStoreConnection): Promise<ProjectUid
 }
 
 /**
- * Removes the account and ends its connections. Saved also where it was gone: whoever removed it may have been ended before that,
- * and the account would be back when the server starts anew.
+ * Removes the account and ends its connections. Saves also where it was gone: a process that removed it may
+ * have ended before saving, and a restart of the server would restore it.
  */
 export function dropPoolAccount(
   conn: RunStoreConnection,
@@ -100,8 +104,9 @@ const ACL_RULES = {
 };
 
 /**
- * Gives the ACL users of the operator and the gateway the rules of this version and these passwords, and saves them if something changed.
- * A server that keeps running through an upgrade has the accounts of the version before.
+ * Ensures the ACL users of the operator and the gateway with the rules of this version and these passwords,
+ * and saves them if something changed. A server that keeps running through an upgrade has the accounts of the
+ * version before.
  */
 export function ensureAclUsers(
   conn: RunStoreConnection,
@@ -121,7 +126,10 @@ export function ensureAclUsers(
   });
 }
 
-/** Sets an account in one command, so that nobody who is logged in loses anything in between. Returns whether it was different before. */
+/**
+ * Sets an account in one command, so that its users never lose a right in between. Returns whether it was
+ * different before.
+ */
 async function setAccount(
   conn: RunStoreConnection,
   name: string,
@@ -134,14 +142,15 @@ async function setAccount(
 }
 
 /**
- * Nobody can log in as `default`, but it may do everything: a server that starts reads its log as that account, and a
- * transaction in it (what a script wrote) that the account may not execute would be left out without a word to anybody.
+ * Nobody can log in as `default`, but it may do everything: a starting server replays its log as that
+ * account, and would silently leave out a transaction of a script that the account may not execute.
  */
 const DEFAULT_ACCOUNT = 'user default reset off ~* &* +@all';
 
 /**
- * The ACL users of the aclfile that no project owns, a line each. `#windlass-operator` and the like stand where the SHA-256 of the
- * account's password belongs. The chart has a copy, which the pod of Redis fills in (charts/windlass/files/redis).
+ * The ACL users that no project owns, one per line of the aclfile. `#windlass-operator` and the like are
+ * placeholders for the SHA-256 of the account's password. The chart has a copy, which the pod of Redis fills
+ * in (charts/windlass/files/redis).
  */
 export function aclUsers(): string {
   const lines = Object.entries(ACL_RULES).map(([name, rule]) =>

@@ -1,6 +1,6 @@
 /**
- * A connection to the run store. Nothing is ever sent twice, nothing waits for a connection to come back, and every
- * call is answered within two seconds, also by a server that is frozen; what could not be done is a value, `Unavailable`.
+ * A connection to the run store. It never sends a call twice or queues one during an outage, and each call is
+ * answered within two seconds, also when the server is frozen. A call that failed answers `Unavailable`.
  */
 import type { Redis } from 'ioredis';
 import type { Log } from '../kube/log.ts';
@@ -8,7 +8,9 @@ import { breakOff, closeRedis, isUp, openRedis, type RunStoreOptions } from './r
 import type { Script } from './script.ts';
 import { createSubscriber, type Subscriber } from './subscriber.ts';
 
-/** Why the run store did not do it: nobody answered, it is empty or being seeded, it is full, or a key is of a wrong type. */
+/**
+ * Why a call failed: no answer, the store is empty or being seeded, it is full, or a key is of a wrong type.
+ */
 export type Unavailable = {
   outcome: 'unavailable';
   why: 'connection' | 'no-store' | 'full' | 'damaged';
@@ -21,38 +23,41 @@ export type RunStoreConnection = {
   /** Resolves when the connection is up; rejects when the signal is aborted before. */
   ready(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
-  /** For this folder alone. Throws `Unanswered`, or what the server answered. */
+  /** For modules of `store` and `runs`. Throws `Unanswered`, or the server's error. */
   command(name: string, ...args: (string | number)[]): Promise<unknown>;
-  /** For this folder alone. Throws like `command`. */
+  /** For modules of `store` and `runs`. Throws like `command`. */
   script(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** For this folder alone: the one connection for all subscriptions of this process, made when first asked for. */
+  /**
+   * For modules of `store` and `runs`: the connection for all subscriptions of this process, opened on first
+   * use.
+   */
   subscriber(): Subscriber;
 };
 
-/** Nobody answered: the call was not sent, or it is not known what became of it. */
+/** The call was not sent, or its outcome is unknown. */
 class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }
 
 /**
- * What the server answered instead of a reply. Made anew from the client library's error, which carries the command with all of
- * its arguments: what users sent, and passwords' hashes.
+ * An error of the server. Not the client library's error, which contains the command with all arguments: data
+ * of users, and hashes of passwords.
  */
 class Refusal extends Error {
   override readonly name = 'Refusal';
 
   constructor(answer: string) {
-    // The server quotes what it was sent. What an account may not do it quotes too, but that is the name of a command only.
+    // The server quotes arguments. In NOPERM it quotes only the name of the command.
     super(answer.startsWith('NOPERM') ? answer : answer.replace(/(?<=^|[\s(:=])'.*$/s, '…'));
   }
 }
 
-/** The call cannot even be made, such as one of too many arguments: a defect of ours, and no outage that passes. */
+/** The call cannot be sent, for example because of too many arguments: a defect, not an outage. */
 class Impossible extends Error {
   override readonly name = 'Impossible';
 }
 
-/** Connects in the background, for ever again; until it is there every call answers `unavailable`. */
+/** Connects in the background, and reconnects for ever. Until then every call answers `unavailable`. */
 export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   const redis = openRedis(options);
   const send = createSender(redis, createDamageReport(options.log), options.maySend);
@@ -73,10 +78,10 @@ export function connectRunStore(options: RunStoreOptions): RunStoreConnection {
   };
 }
 
-/** A server that comes and goes, since it ends at each start, is told of once in this time. */
+/** The state is logged at most once in this time, also when the server restarts in a loop. */
 const STATE_TOLD_MS = 2_000;
 
-/** What we close ourselves is no loss to be told. */
+/** A connection that we close is not logged as lost. */
 function watchState(redis: Redis, { log, onStateChange }: RunStoreOptions, closing: AbortSignal): void {
   let healthy = false;
   let told = false;
@@ -121,8 +126,8 @@ type Command = readonly [name: string, ...args: (string | number)[]];
 type Send = (name: string, args: readonly (string | number)[]) => Promise<unknown>;
 
 /**
- * Sends what one turn of the event loop asks for as one write. (The client's pipelines would do, but what they leave behind
- * for the collector hangs together from one to the next, so that all of it grows old: half as many collections without them.)
+ * Sends all calls of one turn of the event loop as one write. (The client's pipelines link garbage from one
+ * to the next, so that all of it ages: half as many collections without them.)
  */
 function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolean => true): Send {
   let batch: (() => void)[] = [];
@@ -139,14 +144,14 @@ function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolea
     try {
       return redis.call(...(command as [string, ...string[]]));
     } catch (error) {
-      // It must not keep those of the same turn from being sent.
+      // The other calls of the batch are sent all the same.
       return Promise.reject(new Impossible((error as Error).message));
     }
   };
   return (name, args) =>
     new Promise((resolve, reject) => {
       if (!isUp(redis)) {
-        // Not at once: a caller that asks again and again must leave the event loop room to connect.
+        // Not at once: a caller that retries in a loop must leave the event loop time to connect.
         setImmediate(() => reject(new Unanswered('the run store is not connected')));
         return;
       }
@@ -161,7 +166,7 @@ function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolea
     });
 }
 
-/** What the caller is told: that the server refused, that there was no call, or that it is not known what became of it. */
+/** The error for the caller: the server refused, the call was not sent, or its outcome is unknown. */
 function failureOf(redis: Redis, command: Command, error: Error, onDamage: DamageReport): Error {
   if (error instanceof Impossible) return error;
   if (error.name === 'ReplyError') {
@@ -169,7 +174,7 @@ function failureOf(redis: Redis, command: Command, error: Error, onDamage: Damag
     if (DEMOTED.test(error.message) && isUp(redis)) breakOff(redis);
     return new Refusal(error.message);
   }
-  // A connection that does not answer may be half open: a new one finds out.
+  // A connection without answers may be half open: a new one is opened.
   if (error.message === 'Command timed out' && isUp(redis)) breakOff(redis);
   return new Unanswered(error.message);
 }
@@ -183,23 +188,23 @@ async function evaluate(
   try {
     return await send('evalsha', [sha, keys.length, ...keys, ...args]);
   } catch (error) {
-    // The server was started anew since. It did nothing, so this is the first time that it is asked.
+    // The server has restarted and lost the script. It did nothing, so that the call may be sent again.
     if (!serverError(error)?.startsWith('NOSCRIPT')) throw error;
     return send('eval', [lua, keys.length, ...keys, ...args]);
   }
 }
 
-/** What the server answered, if the error is an answer of it. */
+/** The server's error message, if the error is the server's. */
 function serverError(error: unknown): string | undefined {
   return error instanceof Refusal ? error.message : undefined;
 }
 
-/** How often it is said that keys are damaged. */
+/** Damaged keys are logged at most once in this time. */
 const DAMAGE_TOLD_MS = 60_000;
 
 type DamageReport = (command: Command) => void;
 
-/** Says, now and then, which keys a call named that found something of a wrong type: somebody else has written there. */
+/** Logs the keys of calls that found a key of a wrong type: somebody else has written it. */
 function createDamageReport(log: Log | undefined): DamageReport {
   let nextAt = 0;
   return ([name, ...args]) => {
@@ -214,14 +219,14 @@ function isDamage(answer: string | undefined): boolean {
   return answer?.startsWith('WRONGTYPE') === true;
 }
 
-/** States of a server in which it refuses, and which pass: nothing is wrong with what it was asked. */
+/** Temporary states of a server in which it refuses calls. */
 const PASSING =
   /^(LOADING|BUSY|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|TRYAGAIN|CLUSTERDOWN|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS|NOPERM|UNKILLABLE)\b/;
 
-/** Answers of a server that became a replica: only another connection can reach the primary. */
+/** Errors of a server that became a replica: only a new connection can reach the primary. */
 const DEMOTED = /^(READONLY|MASTERDOWN)\b/;
 
-/** Runs calls and turns an outage into a value. Throws only for what is a defect. */
+/** Turns an outage into a value. Throws only for a defect. */
 export async function orUnavailable<T>(call: () => Promise<T>): Promise<T | Unavailable> {
   try {
     return await call();
@@ -240,7 +245,7 @@ function unavailableFor(error: unknown): Unavailable {
   throw error;
 }
 
-/** Tells what a call brought from the outage that kept it from bringing it. */
+/** Whether a call failed because of an outage. */
 export function isUnavailable(value: unknown): value is Unavailable {
   return typeof value === 'object' && value !== null && (value as Unavailable).outcome === 'unavailable';
 }

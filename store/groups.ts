@@ -1,9 +1,13 @@
 /**
- * Groups of runs. The live runs of a workflow are one group, its test runs another: each has its own limits, queue, totals, summaries and
- * history in the run store, so that neither delays, replaces or evicts the other. Dedupe keys and polled triggers belong to the workflow.
+ * Groups of runs. The live runs of a workflow are one group, its test runs another: each has its own limits,
+ * queue, totals, summaries and history in the run store, so that neither delays, replaces or evicts the
+ * other. Dedupe keys and polled triggers belong to the workflow.
  */
 
-/** What names a group in the run store: `<uid of the workflow>` for live runs, `<uid of the workflow>.test` for test runs. */
+/**
+ * The name of a group in the run store: `<uid of the workflow>` for live runs, `<uid of the workflow>.test`
+ * for test runs.
+ */
 export type RunGroup = string;
 
 const TEST = '.test';

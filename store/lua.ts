@@ -1,6 +1,6 @@
 /**
- * The Lua that scripts of every kind share: the clock of a project, and the check that the project has its data. `store/keys.ts` says what the
- * fields of `meta` hold.
+ * The Lua that scripts of every kind share: the clock of a project, and the check that the project has its
+ * data. `store/keys.ts` says what the fields of `meta` hold.
  */
 import type { ProjectUid } from './keys.ts';
 import { defineFragment } from './script.ts';
@@ -8,15 +8,21 @@ import { defineFragment } from './script.ts';
 /** The right to fill a project that is not open yet. See `runs/seed.ts`. */
 export type Seeding = { project: ProjectUid; token: string };
 
-/** By how much the server's clock may go back unnoticed, and how often the project's clock is written, in ms. */
+/**
+ * By how much the server's clock may go back unnoticed, and how often the project's clock is written, in ms.
+ */
 const CLOCK_STEP_MS = 1_000;
-/** The part of the elapsed time by which a project's clock that is ahead approaches the server's. Waits are longer by as much. */
+/**
+ * The part of the elapsed time by which a project's clock that is ahead approaches the server's. Waits are
+ * longer by as much.
+ */
 const CLOCK_SLEW = 0.01;
 
 /**
- * `wall`: the server's clock in milliseconds since 1970, for times that people read. `now`: the project's clock, the only one that is compared.
- * It follows the server's but never goes back: when the server's clock does (it was set, or another server took over), it continues from where it
- * was, `ahead` of the server's, and approaches it slowly.
+ * `wall`: the server's clock in milliseconds since 1970, for times that people read. `now`: the project's
+ * clock, the only one that is compared. It follows the server's but never goes back: when the server's clock
+ * does (it was set, or another server took over), it continues from where it was, `ahead` of the server's,
+ * and approaches it slowly.
  */
 const CLOCK = defineFragment({
   needs: ['meta'],

@@ -1,23 +1,29 @@
 /**
- * The Redis client, made to do nothing behind our back: nothing is sent twice, nothing is queued behind a lost connection, and
- * a connection that is given up is given up at once.
+ * The Redis client, without automatic retries and queues: it never sends a command twice, queues none during
+ * an outage, and gives up a connection at once.
  */
 import { Redis } from 'ioredis';
-import { createTrustReport, trustIn } from './trust.ts';
 import type { Log } from '../kube/log.ts';
+import { createTrustReport, trustIn } from './trust.ts';
 
 export type RunStoreOptions = {
   /** `redis://host:port` or `rediss://…`, without credentials. */
   url: string;
   username?: string;
   password?: string;
-  /** With `rediss://`: a file with the authorities (PEM) of its certificate, read for each connection. Default: public ones. */
+  /**
+   * With `rediss://`: a file with the authorities (PEM) of its certificate, read for each connection.
+   * Default: public ones.
+   */
   caFile?: string;
   /** How the server lists the connection. */
   name: string;
   log?: Log;
   onStateChange?: (healthy: boolean) => void;
-  /** Asked right before calls are sent; where it says no, nothing is sent and they are `unavailable`. Left out: always. */
+  /**
+   * Called right before calls are sent; where it returns false, nothing is sent and calls are `unavailable`.
+   * Default: always true.
+   */
   maySend?: () => boolean;
 };
 
@@ -26,7 +32,7 @@ const CALL_TIMEOUT_MS = 1_500;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
 
-/** One client of the server, with nothing repeated and nothing queued behind a lost connection. */
+/** Opens a client. */
 export function openRedis({ url, username, password, name, caFile, log }: RunStoreOptions): Redis {
   const redis = new Redis(url, {
     ...(url.startsWith('rediss:') && { tls: trustIn(caFile, log) }),
@@ -38,7 +44,7 @@ export function openRedis({ url, username, password, name, caFile, log }: RunSto
     enableOfflineQueue: false,
     // Needs INFO, which shows every project's load; a server that is loading answers LOADING anyway.
     enableReadyCheck: false,
-    // Whatever was under way when a connection broke fails at once.
+    // Calls in progress fail at once when the connection breaks.
     maxRetriesPerRequest: 0,
     commandTimeout: CALL_TIMEOUT_MS,
     connectTimeout: 5_000,
@@ -60,8 +66,8 @@ export function openRedis({ url, username, password, name, caFile, log }: RunSto
 }
 
 /**
- * Gives a connection up, so that another is made. The client's own way waits for the other side to agree, for which a frozen
- * or vanished server takes many minutes.
+ * Drops the connection, so that the client opens another one. The client's own method waits for the server to
+ * close, for which a frozen or vanished server takes many minutes.
  */
 export function breakOff(redis: Redis): void {
   redis.stream.destroy();
@@ -74,7 +80,7 @@ export function isUp(redis: Redis): boolean {
 
 /** Ends the connection for good. */
 export async function closeRedis(redis: Redis): Promise<void> {
-  // Between two attempts there is nothing to wait for: the next attempt is called off.
+  // Between two attempts there is nothing to wait for: the next attempt is cancelled.
   if (redis.status === 'reconnecting') redis.disconnect();
   if (redis.status === 'reconnecting' || redis.status === 'end') return;
   const ended = new Promise<void>((resolve) => redis.once('end', () => resolve()));

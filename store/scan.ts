@@ -1,18 +1,19 @@
-/** Going through keys by their names, for the operator's account alone: no other may SCAN. */
+/** Scans keys by name. Only the operator's account may SCAN. */
 import type { RunStoreConnection } from './connection.ts';
 
-/** Keys looked at by one command. */
+/** Keys that one command scans. */
 const PAGE = 500;
 
-/** How far a scan is. Whoever keeps it goes on there after a break. */
+/** The position of a scan. A later call can continue there. */
 export type Scan = { cursor: string };
 
-/** A scan that begins. */
+/** A scan from the start. */
 export const newScan = (): Scan => ({ cursor: '0' });
 
 /**
- * Calls `visit` with the names of all keys of a pattern, page by page; one may come twice. Where it throws, the same `scan` goes on with
- * the page that was not visited to its end. After a restart of the server meanwhile keys may be left out.
+ * Calls `visit` with the names of all keys of a pattern, page by page; a name may come twice. If it throws,
+ * another call with the same `scan` repeats that page. If the server restarts meanwhile, keys may be left
+ * out.
  */
 export async function forEachPage(
   conn: RunStoreConnection,

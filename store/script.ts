@@ -1,17 +1,24 @@
 /**
- * Defines the Lua scripts of the run store. A script is one atomic transition. It declares every key that it uses, so that accounts, proxies
- * and clusters can tell what it may access, and it reads keys, arguments and lists by name.
+ * Defines the Lua scripts of the run store. A script is one atomic transition. It declares every key that it
+ * uses, so that accounts, proxies and clusters can tell what it may access, and it reads keys, arguments and
+ * lists by name.
  */
 import { createHash } from 'node:crypto';
 import type { KeyName } from './keys.ts';
 
-/** The states of a run, as the diagram in docs/execution.md has them. `none`: the run store does not have the run. */
+/**
+ * The states of a run, as the diagram in docs/execution.md has them. `none`: the run store does not have the
+ * run.
+ */
 export type RunPlace = 'none' | 'ready' | 'overLimit' | 'claimed' | 'parked' | 'ended';
 
 /** A move of a run from one state to another. */
 export type Transition = `${RunPlace} > ${RunPlace}`;
 
-/** Rows of variable number: each has these arguments, and these keys. Only the last list of a script may have keys. */
+/**
+ * Rows of variable number: each has these arguments, and these keys. Only the last list of a script may have
+ * keys.
+ */
 type List = { readonly args?: readonly string[]; readonly keys?: readonly string[] };
 
 /** `Arg`, `List`: the names of its arguments and lists. */
@@ -26,7 +33,9 @@ export type Script<Arg extends string = string, ListName extends string = string
 };
 
 type ScriptSource<Arg extends string, ListName extends string> = {
-  /** `drains`: also runs when the memory is full, because it frees memory in the end. `reads`: writes nothing. */
+  /**
+   * `drains`: also runs when the memory is full, because it frees memory in the end. `reads`: writes nothing.
+   */
   flags?: 'drains' | 'reads';
   /** Which moves of runs the script makes. */
   transitions?: readonly Transition[];
@@ -34,13 +43,16 @@ type ScriptSource<Arg extends string, ListName extends string> = {
   /** The names of the first of `ARGV`. Each is a local of the script. */
   args?: readonly Arg[];
   /**
-   * The rows after the arguments. Of a list `rows` with the arguments `a`, `b` and the key `k` the script has:
+   * The rows after the arguments. Of a list `rows` with the arguments `a`, `b` and the key `k` the script
+   * has:
    * - `for index, a, b, k in rows() do`
    * - `unpack_rows()`: all arguments of all rows
    * - `keys_of_rows(index)`: the keys of one row
    */
   lists?: Readonly<Record<ListName, List>>;
-  /** What the script answers, and when. For readers; a unit test compares the words with those in the body. */
+  /**
+   * What the script answers, and when. For readers; a unit test compares the words with those in the body.
+   */
   answers?: string | Readonly<Record<string, string>>;
   body: string;
 };
@@ -79,7 +91,10 @@ export function defineScript<const Arg extends string = never, const ListName ex
   };
 }
 
-/** A piece of Lua that several scripts use, as text. `needs`: locals that the script has before it. `gives`: locals that it has after it. */
+/**
+ * A piece of Lua that several scripts use, as text. `needs`: locals that the script has before it. `gives`:
+ * locals that it has after it.
+ */
 export function defineFragment({
   lua,
 }: {
@@ -93,7 +108,10 @@ export function defineFragment({
 type Argument = string | number;
 type Rows = readonly (readonly Argument[])[];
 
-/** `ARGV` of a script: its arguments by name, and its lists by name, each row with the list's arguments in order. */
+/**
+ * `ARGV` of a script: its arguments by name, and its lists by name, each row with the list's arguments in
+ * order.
+ */
 export function argumentsOf<Arg extends string, ListName extends string>(
   { args, lists }: Script<Arg, ListName>,
   values: Readonly<Record<NoInfer<Arg>, Argument> & Record<NoInfer<ListName>, Rows>>,
@@ -122,7 +140,10 @@ function countsOf(lists: Record<string, List>): string[] {
     .map((name) => `${name}_count`);
 }
 
-/** What the body uses of each list. Iterators have no state and make no tables, because scripts that run for each step of a run use them. */
+/**
+ * What the body uses of each list. Iterators have no state and make no tables, because scripts that run for
+ * each step of a run use them.
+ */
 function iterators(
   lists: Record<string, List>,
   body: string,

@@ -1,7 +1,7 @@
-/** Which process of the server answers: one that was started anew may have less than the one before it. For the operator alone. */
+/** The identity of the server process: a restarted server may have less data. For the operator alone. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
 
-/** Names the process that answers; another one has another name. */
+/** Identifies the server process; another process has another id. */
 export function serverProcess(conn: RunStoreConnection): Promise<string | Unavailable> {
   return orUnavailable(async () => {
     const text = String(await conn.command('info', 'server'));

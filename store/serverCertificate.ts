@@ -1,12 +1,15 @@
-/** When the certificate expires that the run store's server shows. */
+/** The expiry of the run store server's certificate. */
 import { isIP } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { trustIn } from './trust.ts';
 import type { RunStoreOptions } from './redis.ts';
+import { trustIn } from './trust.ts';
 
 const HANDSHAKE_MS = 2_000;
 
-/** When the certificate expires that a new connection is shown. Undefined without TLS, or when no handshake succeeds. */
+/**
+ * The expiry of the certificate that a new connection gets. Undefined without TLS, or when no handshake
+ * succeeds.
+ */
 export function servedCertificateExpiry({
   url,
   caFile,

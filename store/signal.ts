@@ -1,4 +1,6 @@
-/** A signal from one producer to one waiter that is never lost: raised before the wait, it ends the next wait at once. */
+/**
+ * A signal that wakes one waiter and is never lost: raised before the wait, it ends the next wait at once.
+ */
 
 export type Signal = { raise: () => void; wait: (timeoutMs: number) => Promise<void> };
 

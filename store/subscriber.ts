@@ -1,14 +1,15 @@
 /**
- * One connection for all subscriptions of a process. A message may be missed while the connection is away, so listeners are
- * told when it is back, and look for themselves; nothing may depend on a message alone.
+ * One connection for all subscriptions of a process. Messages may be lost during an outage: listeners are
+ * called when it is over, and read the state themselves. Nothing may depend on a message alone.
  */
 import type { Redis } from 'ioredis';
 import { breakOff, closeRedis } from './redis.ts';
 
 export type Subscriber = {
   /**
-   * Calls `onMessage` for each message of the channel, and with undefined whenever messages may have been missed. The
-   * promise resolves when the server has confirmed, or cannot be asked now: then the listener is called later.
+   * Calls `onMessage` for each message of the channel, and with undefined whenever messages may have been
+   * lost. The promise resolves when the server has confirmed, or is unavailable: then the listener is called
+   * later.
    */
   subscribe(channel: string, onMessage: (message: string | undefined) => void): Promise<Subscription>;
   close(): Promise<void>;
@@ -16,7 +17,7 @@ export type Subscriber = {
 
 type Subscription = { end(): void };
 
-/** How often a silent connection is asked for a sign of life. */
+/** The interval of pings. */
 const PING_MS = 5_000;
 
 type Listener = (message: string | undefined) => void;
@@ -40,7 +41,7 @@ export function createSubscriber(redis: Redis): Subscriber {
       const listeners = channels.get(channel);
       if (listeners) listeners.add(onMessage);
       else channels.set(channel, new Set([onMessage]));
-      // Also when it is not the first: the server's confirmation is what the caller waits for.
+      // Also for a further listener: the caller waits for the server's confirmation.
       await redis.subscribe(channel).catch(() => retryLater(redis));
       return { end: () => unsubscribe(redis, channels, channel, onMessage) };
     },
@@ -52,7 +53,9 @@ export function createSubscriber(redis: Redis): Subscriber {
   };
 }
 
-/** Without a connection `ready` will subscribe; a connection that did not answer is given up, so that `ready` comes. */
+/**
+ * Without a connection, `ready` subscribes. A connection without answers is dropped, so that `ready` follows.
+ */
 function retryLater(redis: Redis): void {
   if (redis.status === 'ready') breakOff(redis);
 }

@@ -1,17 +1,20 @@
-/** Which authorities a connection to the run store over TLS trusts: those of a file that may be replaced at any time. */
+/**
+ * The authorities that a TLS connection to the run store trusts: those of a file that may be replaced at any
+ * time.
+ */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Log } from '../kube/log.ts';
 
-/** Options of a TLS connection. The client library reads them for each connection that it makes. */
+/** Options of a TLS connection. The client library reads them for each connection. */
 export type Trust = { readonly secureContext: SecureContext };
 
 const PROTOCOL = { minVersion: 'TLSv1.2' } as const;
 
 /**
- * Trusts the authorities in the file as it is when a connection is made; without a file, public ones. While the file cannot be
- * used, the authorities of before are trusted, and at first none.
+ * Trusts the authorities in the file as it is when a connection is opened; without a file, public ones. While
+ * the file is unusable, the authorities before stay trusted, and none at first.
  */
 export function trustIn(caFile: string | undefined, log?: Log): Trust {
   if (caFile === undefined) return { secureContext: createSecureContext(PROTOCOL) };
@@ -36,7 +39,10 @@ export function trustIn(caFile: string | undefined, log?: Log): Trust {
   };
 }
 
-/** The certificates in a text of PEM form. Throws where one is broken or there is none: Node would leave it out without a word. */
+/**
+ * Parses certificates in PEM form. Throws where one is broken or there is none: Node would ignore it
+ * silently.
+ */
 export function parseAuthorities(pem: string): string[] {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const begun = pem.split('-----BEGIN CERTIFICATE-----').length - 1;
@@ -45,14 +51,17 @@ export function parseAuthorities(pem: string): string[] {
   return found.map((certificate) => new X509Certificate(certificate).toString());
 }
 
-/** How often it is said that the server's certificate is refused: the client tries each second. */
+/** A refused certificate is logged at most once in this time, although the client retries each second. */
 const TOLD_MS = 60_000;
 
-/** What Node says of a certificate of which it cannot find out that it is the server's (X509 errors of OpenSSL, and its own). */
+/** Node's error codes for a certificate that is not trusted (X509 errors of OpenSSL, and its own). */
 const DISTRUST =
   /^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/;
 
-/** Says, once a minute, that the server's certificate was refused, why, and what to check. Other errors it leaves alone. */
+/**
+ * Logs, once a minute, that the server's certificate was refused, why, and what to check. Ignores other
+ * errors.
+ */
 export function createTrustReport(caFile: string | undefined, log: Log | undefined): (error: Error) => void {
   let nextAt = 0;
   return (error) => {

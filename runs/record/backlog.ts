@@ -1,5 +1,6 @@
 /**
- * Runs whose record is behind, shared by all recorders of a project: who writes which record, and how many writes the API server accepts.
+ * Runs whose record is behind, shared by all recorders of a project: who writes which record, and how many
+ * writes the API server accepts.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
@@ -83,7 +84,9 @@ const QUARANTINE = defineScript({
   `,
 });
 
-/** Leases up to `count` runs whose record is behind, the longest first. For 30 s no other recorder gets them. */
+/**
+ * Leases up to `count` runs whose record is behind, the longest first. For 30 s no other recorder gets them.
+ */
 export function lease(
   conn: RunStoreConnection,
   project: ProjectUid,

@@ -1,5 +1,6 @@
 /**
- * The creation of a run's object, as the run store sees it: a run whose object may exist stays in the run store until it is recorded.
+ * The creation of a run's object, as the run store sees it: a run whose object may exist stays in the run
+ * store until it is recorded.
  */
 import { orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
@@ -11,7 +12,8 @@ import type { RunState } from '../types.ts';
 const AMBIGUOUS = 'ambiguous';
 
 /**
- * Once a second attempt begins while an earlier one may have succeeded, no attempt can tell any more that there is no object.
+ * Once a second attempt begins while an earlier one may have succeeded, no attempt can tell any more that
+ * there is no object.
  */
 const BEGIN_CREATE = defineScript({
   flags: 'drains',
@@ -62,8 +64,8 @@ export async function beginCreate(
 }
 
 /**
- * Removes the mark after an attempt that certainly created no object. The mark of an earlier attempt stays: that attempt may have created the
- * object without an answer.
+ * Removes the mark after an attempt that certainly created no object. The mark of an earlier attempt stays:
+ * that attempt may have created the object without an answer.
  */
 export async function undoCreate(
   conn: RunStoreConnection,

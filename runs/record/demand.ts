@@ -1,9 +1,9 @@
-/** What the write budget of a project is measured by: the share that it has, and how much waits to be recorded. */
+/** The demand of a project for writes of records: its write budget, and how many runs wait. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
 
 export type RecordDemand = {
-  /** Writes a second that the project may make now; undefined where it has no place in the store. */
+  /** Writes per second that the project may make now; undefined where it is not open. */
   rate: number | undefined;
   /** Runs whose record is behind. */
   waiting: number;

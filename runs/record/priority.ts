@@ -1,20 +1,22 @@
-/** Which records come first when not all can be written, and what each costs of the write budget. */
+/**
+ * The record priority: which runs are recorded first while the write budget is short, and what each costs.
+ */
 import { isTerminal } from '../../api/phase.ts';
 import type { RunState } from '../types.ts';
 
-/** A create is paid with the terminal write that follows it, which then is free: what was begun is always ended. */
+/** A create pays for the terminal write that follows, so that each object that was created gets its end. */
 const CREATE_COST = 2;
 const UPDATE_COST = 1;
 
-/** Writes to the API server that recording this state takes from the budget. */
+/** The cost of recording this state, in writes of the budget. */
 export function costOf(state: RunState): number {
   if (!hasObject(state)) return CREATE_COST;
   return isTerminal(state.phase) ? 0 : UPDATE_COST;
 }
 
 /**
- * First what is paid for already; then failures, since people look for them; then runs that go on; then successes, of
- * which one may be left out.
+ * First runs that are paid for; then failures, because people look for them; then unfinished runs; then
+ * successes, which may be left out.
  */
 export function byRecordPriority(states: RunState[]): RunState[] {
   return states.toSorted((a, b) => rank(a) - rank(b));
@@ -26,7 +28,7 @@ function rank(state: RunState): number {
   return state.phase === 'Succeeded' ? 3 : 1;
 }
 
-/** Also one that somebody has begun to make: it was paid for then. */
+/** Also an object that may exist: it was paid for. */
 function hasObject({ recordedUid, recordUid, createBegun }: RunState): boolean {
   return (recordedUid ?? recordUid) !== undefined || createBegun === true;
 }

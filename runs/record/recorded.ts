@@ -1,4 +1,7 @@
-/** What happens to a run once its state is recorded, or need not be: an ended run leaves the run store, and a summary stays. */
+/**
+ * What happens to a run once its state is recorded, or need not be: an ended run leaves the run store, and a
+ * summary stays.
+ */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../../store/lua.ts';
@@ -30,8 +33,8 @@ const SETTLED_MS = 1_000;
 const REPLY_KEPT_BYTES = 64 * 1024;
 
 /**
- * `count_summary()`: counts the summary of the run. Where the workflow has too many summaries, or the project's take too much, the workflow's oldest
- * are dropped, but for one.
+ * `count_summary()`: counts the summary of the run. Where the workflow has too many summaries, or the
+ * project's take too much, the workflow's oldest are dropped, but for one.
  */
 const COUNT_SUMMARY = defineFragment({
   needs: ['meta', 'wf', 'summarized', 'summaries', 'summary', 'key_quota', 'summary_bytes'],
@@ -55,7 +58,10 @@ end
 `,
 });
 
-/** `keep_key()`: stores the dedupe key for days, and the reply for an hour where there is room. Without a reply the key has the phase. */
+/**
+ * `keep_key()`: stores the dedupe key for days, and the reply for an hour where there is room. Without a
+ * reply the key has the phase.
+ */
 const KEEP_KEY = defineFragment({
   needs: ['meta', 'dedupe', 'reply', 'expire_later', 'phase', 'reply_text', 'key_quota', 'reply_bytes'],
   gives: ['keep_key'],
@@ -78,8 +84,8 @@ end
 });
 
 /**
- * `is_surplus()`: the run need not be recorded. It ended a while ago, its workflow has more unrecorded runs than its history keeps, and nobody has
- * begun to create its object, which would then stay as it is for ever.
+ * `is_surplus()`: the run need not be recorded. It ended a while ago, its workflow has more unrecorded runs
+ * than its history keeps, and nobody has begun to create its object, which would then stay as it is for ever.
  */
 const IS_SURPLUS = defineFragment({
   needs: ['wf', 'phase', 'ended', 'recorded', 'creating', 'wall'],
@@ -156,7 +162,8 @@ const RECORDED = defineScript({
       redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short'))
     -- Somebody may have removed the key by hand: the event may be another run now.
     local is_deduped = dedupe and redis.call('HGET', dedupe, 'run') == run_id
-    -- Writes that can be repeated come first: where a key is of a wrong type, the run stays unrecorded and nothing is counted twice.
+    -- Writes that can be repeated come first: where a key is of a wrong type, the run stays unrecorded and
+    -- nothing is counted twice.
     -- A dropped workflow has no summaries, and a write would create its hash again.
     if known then
       redis.call('ZADD', summarized, accepted, run_id)
@@ -191,8 +198,8 @@ const RECORDED = defineScript({
 export type Dropped = 'recorded' | 'behind' | 'kept' | 'gone';
 
 /**
- * Tells the store that this very state of the run is recorded; or, with `surplus`, that it need not be, if its workflow has more unrecorded runs than
- * its history keeps.
+ * Tells the store that this very state of the run is recorded; or, with `surplus`, that it need not be, if
+ * its workflow has more unrecorded runs than its history keeps.
  */
 export function recorded(
   conn: RunStoreConnection,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ANNOTATION } from '../../api/group.ts';
 import type { RunState } from '../types.ts';
-import { dedupeMarkOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
 import { RECORD_LIMITS } from './record.ts';
+import { dedupeMarkOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
 
 const keepsake = ({ input = '', ...state }: Partial<RunState>) =>
   restoreAnnotationsOf(state, input, RECORD_LIMITS);

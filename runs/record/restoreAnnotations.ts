@@ -1,14 +1,12 @@
-/**
- * What a record keeps beside spec and status, as annotations, so that the run can be put back into a store that lost its data.
- * Pure.
- */
+/** The restore annotations of a record: what a restore needs beside spec and status. Pure. */
 import { ANNOTATION } from '../../api/group.ts';
 import type { DedupeMark, RunState } from '../types.ts';
 import { storedBytes, type RecordLimits } from './record.ts';
 
 /**
- * The annotations of a run's record: its dedupe mark, and whether a record can hold less of the input than the run was given
- * (headers that a webhook admitted, or what was too large). `input` is what the run was given, also where the record withholds it.
+ * The annotations of a run's record: its dedupe mark, and whether the record can have less of the input than
+ * the run (headers of a webhook, or a too large input). `input`: the run's input, also where the record
+ * withholds it.
  */
 export function restoreAnnotationsOf(
   { dedupeHash, bodyHash }: Pick<RunState, 'dedupeHash' | 'bodyHash'>,

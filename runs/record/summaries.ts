@@ -2,9 +2,9 @@
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
 import type { RunGroup } from '../../store/groups.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
-import { SUMMARY_KEPT_S, SUMMARY_OVERHEAD_BYTES } from '../room.ts';
-import { defineScript } from '../../store/script.ts';
 import { NOW } from '../../store/lua.ts';
+import { defineScript } from '../../store/script.ts';
+import { SUMMARY_KEPT_S, SUMMARY_OVERHEAD_BYTES } from '../room.ts';
 
 /** Summaries that one call removes. */
 const PAGE = 500;
@@ -36,7 +36,10 @@ const TRIM = defineScript({
   `,
 });
 
-/** Removes the group's summaries of runs that were accepted more than seven days ago, and the oldest beyond `most`. */
+/**
+ * Removes the group's summaries of runs that were accepted more than seven days ago, and the oldest beyond
+ * `most`.
+ */
 export function trimSummaries(
   conn: RunStoreConnection,
   project: ProjectUid,

@@ -1,7 +1,7 @@
 /**
- * Keeps what waits to be recorded within the history of each workflow, while not all of it can be written: of what is too many the
- * runs that ended first become lines, of those that ended in one millisecond the ones that were accepted first. Whoever does it, and
- * however often, the newest stay.
+ * Keeps unrecorded runs within the history of each workflow while the write budget is short: beyond it the
+ * runs that ended first become summaries; of those that ended in one millisecond, the ones that were accepted
+ * first. Whoever does it, and however often, the newest stay.
  */
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
 import { isUnavailable, orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
@@ -11,22 +11,25 @@ import { readBrief } from '../read.ts';
 import type { RunState } from '../types.ts';
 import { HISTORY, recorded, type Dropped } from './recorded.ts';
 
-/** Runs of which is read at once how they ended. */
+/** Runs whose end is read at once. */
 const READ_PAGE = 100;
-/** Runs that are let go at once: few, since what else the runner does waits for them; more where many shall go. */
+/**
+ * Runs that are dropped at once: few, because the runner's other work waits for them; more where many are to
+ * be dropped.
+ */
 const LEAST_PAGE = 20;
 const LARGEST_PAGE = 200;
 const PAGES = 50;
 
 export type Summarizer = {
-  /** Looks at all that waits, once; answers with how many runs became lines. */
+  /** Reads all unrecorded runs once; answers how many became summaries. */
   trim(): Promise<number>;
 };
 
 /** Small, since there may be many. */
 type Ended = {
   run: string;
-  /** In milliseconds, as all ends. */
+  /** In milliseconds. */
   endedAt: number;
   /** In microseconds: thousands of short runs end in one second. */
   accepted: number;
@@ -35,7 +38,7 @@ type Ended = {
 };
 
 export function createSummarizer(conn: RunStoreConnection, project: ProjectUid): Summarizer {
-  /** Ended runs that wait: they do not change any more, so each is read once. */
+  /** Ended unrecorded runs: they do not change any more, so each is read once. */
   let known = new Map<string, Ended>();
 
   async function endedRuns(): Promise<Ended[]> {
@@ -80,7 +83,7 @@ async function readEnd(
   return { run, endedAt: Number(endedAt), accepted: Number(accepted), group, phase };
 }
 
-/** Of the waiting runs of one group and phase those that are too many become lines, the oldest first. */
+/** Runs of one group and phase beyond the history become summaries, the oldest first. */
 async function letGo(conn: RunStoreConnection, project: ProjectUid, runs: Ended[]): Promise<number> {
   const [{ group, phase } = { group: '', phase: '' }] = runs;
   const tooMany = await surplusOf(conn, project, group, phase);
@@ -92,7 +95,7 @@ async function letGo(conn: RunStoreConnection, project: ProjectUid, runs: Ended[
     at += page.length;
     const outcomes = await Promise.all(page.map(({ run }) => dropOne(conn, project, run)));
     gone += outcomes.filter((outcome) => outcome === 'recorded').length;
-    // It ended too short a while ago, and so did those after it.
+    // It ended too recently, and so did those after it.
     if (outcomes.includes('kept')) break;
   }
   return gone;
@@ -113,7 +116,7 @@ async function surplusOf(
   return Math.max(0, Number(waiting ?? 0) - Number(keep ?? HISTORY));
 }
 
-/** Undefined where the run has to be recorded, or could not be read. */
+/** Undefined where the run must be recorded, or could not be read. */
 async function dropOne(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -125,7 +128,7 @@ async function dropOne(
   return isUnavailable(outcome) ? undefined : outcome;
 }
 
-/** What has an object, or may have one, is recorded in any case. */
+/** A run whose object exists, or may exist, is recorded in any case. */
 function mayGo({ recordedUid, recordUid, createBegun }: RunState): boolean {
   return recordedUid === undefined && recordUid === undefined && createBegun === undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The keys of OAuth sign-ins. They belong to no project: no account of a runner pool can access them, and the sweep of projects does not remove
- * them.
+ * The keys of OAuth sign-ins. They belong to no project: no account of a runner pool can access them, and the
+ * sweep of projects does not remove them.
  *
  * | key | type | holds |
  * | --- | --- | --- |

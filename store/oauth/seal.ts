@@ -1,6 +1,6 @@
 /**
- * Seals a short text so that only the holder of a private key can open it: a JWE in compact form (RFC 7516), by ECDH-ES with an
- * ephemeral X25519 key (RFC 8037) and A256GCM.
+ * Seals a short text so that only the holder of a private key can open it: a JWE in compact form (RFC 7516),
+ * by ECDH-ES with an ephemeral X25519 key (RFC 8037) and A256GCM.
  */
 import { compactDecrypt, CompactEncrypt, exportJWK, generateKeyPair, importJWK } from 'jose';
 

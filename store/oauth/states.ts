@@ -1,6 +1,7 @@
 /**
- * State of OAuth sign-ins: one-time links, one-time states, sealed codes, and the public key that codes are sealed to. All of it expires, and no
- * account of a runner pool can access it. Links and states are stored under the hash of their secret, so that a reader of the store can use neither.
+ * State of OAuth sign-ins: one-time links, one-time states, sealed codes, and the public key that codes are
+ * sealed to. All of it expires, and no account of a runner pool can access it. Links and states are stored
+ * under the hash of their secret, so that a reader of the store can use neither.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { isUnavailable, orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
@@ -120,7 +121,10 @@ function found<T>(text: unknown): Found<T> {
   return typeof text === 'string' ? { outcome: 'found', value: JSON.parse(text) as T } : { outcome: 'none' };
 }
 
-/** Publishes the key that codes are sealed to. Repeat it every few seconds: the key of an operator that ended expires. */
+/**
+ * Publishes the key that codes are sealed to. Repeat it every few seconds: the key of an operator that ended
+ * expires.
+ */
 export function publishKey(conn: RunStoreConnection, publicKey: string): Promise<Kept> {
   return orUnavailable(async () => {
     await conn.command('set', connectKeys.key, publicKey, 'PX', KEY_MS);

@@ -1,14 +1,15 @@
 /**
- * Claims of polls: one pod at a time polls a trigger. A claim expires after ten seconds unless it is renewed, so that the trigger of a dead pod is
- * soon free. Later calls of the old holder are refused. All times are the project's clock.
+ * Claims of polls: one pod at a time polls a trigger. A claim expires after ten seconds unless it is renewed,
+ * so that the trigger of a dead pod is soon free. Later calls of the old holder are refused. All times are
+ * the project's clock.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
+import { NOW, REQUIRE_STORE } from '../lua.ts';
+import { randomText } from '../random.ts';
 import { defineScript } from '../script.ts';
 import { POLL_FENCE } from './lua.ts';
 import type { PolledTrigger, PollRef } from './triggers.ts';
-import { randomText } from '../random.ts';
-import { NOW, REQUIRE_STORE } from '../lua.ts';
 
 const LEASE_MS = 10_000;
 /** How often to renew a claim. */
@@ -46,7 +47,8 @@ const CLAIM = defineScript({
     if not config then return {'gone'} end
     ${NOW}
     failures = failures or '0'
-    -- A claim of the same pod is of a process that has died. A claim that expires too late is of a clock that went back since.
+    -- A claim of the same pod is of a process that has died. A claim that expires too late is of a clock that
+    -- went back since.
     local left = tonumber(held_until or 0) - now
     local is_other = holder and string.sub(holder, 1, #pod + 1) ~= pod .. '/'
     if is_other and left > 0 and left <= tonumber(lease) then return {'wait', tostring(left), failures} end
@@ -62,8 +64,8 @@ const CLAIM = defineScript({
 });
 
 /**
- * Claims a trigger that is due. An earlier claim of the same `pod` is void, because that process has ended. `onlyWorking`: a trigger whose last
- * poll failed is not claimed; the outcome is a wait of 0 ms.
+ * Claims a trigger that is due. An earlier claim of the same `pod` is void, because that process has ended.
+ * `onlyWorking`: a trigger whose last poll failed is not claimed; the outcome is a wait of 0 ms.
  */
 export function claimPoll(
   conn: RunStoreConnection,

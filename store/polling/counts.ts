@@ -1,6 +1,6 @@
 /**
- * Counts of polls, for metrics: pods live too shortly to be scraped. They are stored with the outcome of each poll, so that a poll that another pod
- * takes over counts once.
+ * Counts of polls, for metrics: pods live too shortly to be scraped. They are stored with the outcome of each
+ * poll, so that a poll that another pod takes over counts once.
  */
 import { REASON } from '../../api/conditions.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';

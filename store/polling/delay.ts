@@ -7,8 +7,8 @@ const MOST_ASKED_SECONDS = 24 * 3_600;
 const JITTER = 0.1;
 
 /**
- * Milliseconds until the next poll. `failures`: in a row, this one included. A longer delay that the provider asks for counts, up to a day. The delay
- * is never shorter than the trigger's interval. `random`: 0 to 1.
+ * Milliseconds until the next poll. `failures`: in a row, this one included. A longer delay that the provider
+ * asks for counts, up to a day. The delay is never shorter than the trigger's interval. `random`: 0 to 1.
  */
 export function pollDelayMs(
   { failures, intervalSeconds, retryAfterSeconds = 0 }: Failing,

@@ -1,13 +1,14 @@
 /**
- * Known items of a polled trigger: bytes beside the cursor that are too large for a status, such as the rows of a sheet. A poll stores them under a
- * new name, and they come into force together with its cursor, so that the two never disagree. They count as bytes of the project.
+ * Known items of a polled trigger: bytes beside the cursor that are too large for a status, such as the rows
+ * of a sheet. A poll stores them under a new name, and they come into force together with its cursor, so that
+ * the two never disagree. They count as bytes of the project.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf } from '../keys.ts';
+import { randomText } from '../random.ts';
 import { defineScript } from '../script.ts';
 import { DROP_OTHER_ITEMS, POLL_FENCE } from './lua.ts';
 import type { PollRef } from './triggers.ts';
-import { randomText } from '../random.ts';
 
 const KEEP = defineScript({
   keys: ['meta', 'poll', 'knownItems'],
@@ -33,7 +34,10 @@ export type StoredKnownItems =
   | { outcome: 'full' }
   | Unavailable;
 
-/** Stores the bytes for `movePoll`, which brings them into force by name. Bytes that never came into force are dropped. */
+/**
+ * Stores the bytes for `movePoll`, which brings them into force by name. Bytes that never came into force are
+ * dropped.
+ */
 export function storeKnownItems(
   conn: RunStoreConnection,
   ref: PollRef,

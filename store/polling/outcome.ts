@@ -1,12 +1,15 @@
-/** The outcome of a poll: a new cursor, once its events were submitted, or a failure and the delay before the next poll. */
+/**
+ * The outcome of a poll: a new cursor, once its events were submitted, or a failure and the delay before the
+ * next poll.
+ */
 import type { RunStoreConnection } from '../connection.ts';
+import { NOW } from '../lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../script.ts';
+import { keysOfPoll, pollStep, type PollStep } from './claim.ts';
 import { COUNT, WORKED } from './counts.ts';
 import { keysOfKnownItems } from './knownItems.ts';
 import { DROP_OTHER_ITEMS, POLL_FENCE } from './lua.ts';
 import type { PollRef } from './triggers.ts';
-import { keysOfPoll, pollStep, type PollStep } from './claim.ts';
-import { NOW } from '../lua.ts';
 
 /** Counts the poll, for metrics. */
 const COUNT_POLL = defineFragment({
@@ -57,8 +60,9 @@ type MovedPoll = {
 };
 
 /**
- * Moves the cursor after a successful poll, whose events must have been submitted. `more`: the poll continues with the next page. `events`: how many
- * were submitted. `lost`: why the cursor before was invalid. `memory`: the name of the known items of this cursor; left out, those in force stay.
+ * Moves the cursor after a successful poll, whose events must have been submitted. `more`: the poll continues
+ * with the next page. `events`: how many were submitted. `lost`: why the cursor before was invalid. `memory`:
+ * the name of the known items of this cursor; left out, those in force stay.
  */
 export function movePoll(
   conn: RunStoreConnection,
@@ -97,8 +101,9 @@ const FAIL = defineScript({
 });
 
 /**
- * Stores that the poll failed, for the `failures`th time in a row. The next one is due after `delayMs`; the cursor stays. If the trigger was changed
- * meanwhile, it is due at once. `isAsked`: the provider asked for the delay.
+ * Stores that the poll failed, for the `failures`th time in a row. The next one is due after `delayMs`; the
+ * cursor stays. If the trigger was changed meanwhile, it is due at once. `isAsked`: the provider asked for
+ * the delay.
  */
 export function failPoll(
   conn: RunStoreConnection,

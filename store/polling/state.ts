@@ -1,8 +1,8 @@
 /** The state of a polled trigger, as conditions and metrics show it. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
-import { defineScript } from '../script.ts';
 import { READ_NOW } from '../lua.ts';
+import { defineScript } from '../script.ts';
 
 /** Times are milliseconds since 1970 by the project's clock. */
 export type PollState = {
@@ -13,7 +13,10 @@ export type PollState = {
   failure?: { reason: string; message: string; inARow: number };
   /** When the next poll is due. */
   dueAt: number;
-  /** How long no poll has succeeded, beyond the interval; before the first success, since the trigger was added or changed. */
+  /**
+   * How long no poll has succeeded, beyond the interval; before the first success, since the trigger was
+   * added or changed.
+   */
   lateMs: number;
   /** The project's clock when the state was read. */
   now: number;

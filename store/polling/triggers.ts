@@ -1,12 +1,12 @@
 /**
- * The polled triggers of a project, as the operator stores them. Poll pods poll these and no others. Dropping a trigger removes its claim and its
- * cursor, so that a poll in progress changes nothing any more.
+ * The polled triggers of a project, as the operator stores them. Poll pods poll these and no others. Dropping
+ * a trigger removes its claim and its cursor, so that a poll in progress changes nothing any more.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
-import { DROP_OTHER_ITEMS } from './lua.ts';
-import { argumentsOf, defineScript } from '../script.ts';
 import { NOW, REQUIRE_STORE_OR_SEEDING, type Seeding } from '../lua.ts';
+import { argumentsOf, defineScript } from '../script.ts';
+import { DROP_OTHER_ITEMS } from './lua.ts';
 
 /** A trigger that is polled, and the workflow that its events start. */
 export type PolledTrigger = {
@@ -33,7 +33,10 @@ export type KnownBaseline = { cursor: string } | { lost: string };
 
 type Done = { outcome: 'done' } | Unavailable;
 
-/** A poll may begin early by a tenth of the interval, at most this long, so that a pod need not wait for a moment. */
+/**
+ * A poll may begin early by a tenth of the interval, at most this long, so that a pod need not wait for a
+ * moment.
+ */
 const EARLY_MS = 5_000;
 
 const PUT = defineScript({
@@ -51,7 +54,8 @@ const PUT = defineScript({
     redis.call('HSET', poll, 'config', config, 'place', place, 'access', access, 'interval', interval, 'early', early)
     -- Nothing is known of another place.
     if place_before ~= place then redis.call('HDEL', poll, 'polled', 'reason', 'error') end
-    -- The change may have fixed the failure. A change of the account alone shortens no time that the provider asked for.
+    -- The change may have fixed the failure. A change of the account alone shortens no time that the provider
+    -- asked for.
     local may_be_fixed = access_before ~= access and reason and reason ~= 'RateLimited' and asked ~= '1'
     if config_before ~= config or may_be_fixed then
       redis.call('HDEL', poll, 'at', 'notBefore', 'failures')
@@ -66,8 +70,8 @@ const PUT = defineScript({
 });
 
 /**
- * Adds or changes a polled trigger. A changed trigger is due at once, also while a poll is in progress; so is one that failed and has another
- * `access`. With a `seeding` also before the project is open.
+ * Adds or changes a polled trigger. A changed trigger is due at once, also while a poll is in progress; so is
+ * one that failed and has another `access`. With a `seeding` also before the project is open.
  */
 export function putTrigger(
   conn: RunStoreConnection,

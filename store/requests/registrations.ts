@@ -16,7 +16,10 @@ export type RegistrationRequest = {
   ours: readonly string[];
   /** The last check found the desired state: if it changed, somebody else changed it. */
   wasSo: boolean;
-  /** The last registration that was not removed; left out: the bot is new, and older messages to it start no runs. */
+  /**
+   * The last registration that was not removed; left out: the bot is new, and older messages to it start no
+   * runs.
+   */
   registered?: Registered;
   /** Failures in a row before this request. */
   failures: number;

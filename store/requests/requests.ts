@@ -1,13 +1,14 @@
 /**
- * Requests of the operator to the runners of a project: one runner calls a provider, and the operator reads the answer. A new request with another
- * key invalidates the answer to the one before. All times are the project's clock.
+ * Requests of the operator to the runners of a project: one runner calls a provider, and the operator reads
+ * the answer. A new request with another key invalidates the answer to the one before. All times are the
+ * project's clock.
  */
 import * as z from 'zod';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectKeys, type ProjectUid } from '../keys.ts';
+import { NOW, READ_NOW, REQUIRE_STORE } from '../lua.ts';
 import { defineScript } from '../script.ts';
 import { createSignal, type Signal } from '../signal.ts';
-import { NOW, READ_NOW, REQUIRE_STORE } from '../lua.ts';
 
 /** The fields of every request. */
 type Request = {
@@ -43,7 +44,10 @@ export type Requests<Q, R> = {
     uid: string,
     request: Q,
   ): Promise<{ outcome: 'asked' } | Unavailable>;
-  /** Reads the state of a request. The project's own account may have written the answer: an invalid one reads as none. */
+  /**
+   * Reads the state of a request. The project's own account may have written the answer: an invalid one reads
+   * as none.
+   */
   read(conn: RunStoreConnection, project: ProjectUid, uid: string): Promise<Seen<R> | Unavailable>;
   /** Takes at most so many requests that no other runner has. */
   take(conn: RunStoreConnection, project: ProjectUid, most: number): Promise<Taken<Q>[] | Unavailable>;

@@ -1,6 +1,6 @@
 /**
- * The keys of console sessions. They belong to no project: no account of a runner pool can access them. Tokens are sealed with keys that the store
- * does not have.
+ * The keys of console sessions. They belong to no project: no account of a runner pool can access them.
+ * Tokens are sealed with keys that the store does not have.
  *
  * | key | type | holds |
  * | --- | --- | --- |

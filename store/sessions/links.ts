@@ -1,6 +1,7 @@
 /**
- * One-time links that sign in to the console. The store has the hash of a link's secret, and the token sealed with a key that is derived from the
- * secret: a reader of the store can neither use the link nor read the token.
+ * One-time links that sign in to the console. The store has the hash of a link's secret, and the token sealed
+ * with a key that is derived from the secret: a reader of the store can neither use the link nor read the
+ * token.
  */
 import { hkdfSync } from 'node:crypto';
 import { isUnavailable, orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';

@@ -1,6 +1,7 @@
 /**
- * Renewed tokens of console sessions. Many refresh tokens can be used once, and the pages of one browser may ask several replicas at once: one of
- * them renews, the others take its tokens. These are sealed with a key derived from the old refresh token, which only the browser's cookie has.
+ * Renewed tokens of console sessions. Many refresh tokens can be used once, and the pages of one browser may
+ * ask several replicas at once: one of them renews, the others take its tokens. These are sealed with a key
+ * derived from the old refresh token, which only the browser's cookie has.
  */
 import { hkdfSync } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';

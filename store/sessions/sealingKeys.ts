@@ -1,4 +1,7 @@
-/** The keys that console sessions are sealed with: random, one for each period, created by the replica that first needs it. */
+/**
+ * The keys that console sessions are sealed with: random, one for each period, created by the replica that
+ * first needs it.
+ */
 import { randomBytes } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { consoleKeys } from './keys.ts';

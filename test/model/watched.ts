@@ -1,6 +1,6 @@
 /**
- * The run store of one project, watched: each script runs at the time of the history, and after each call all keys of the project are
- * compared with what the reference says.
+ * The run store of one project, watched: each script runs at the time of the history, and after each call all
+ * keys of the project are compared with what the reference says.
  */
 import { createHash } from 'node:crypto';
 import type { RunStoreConnection } from '../../store/connection.ts';
@@ -48,7 +48,10 @@ const TICK_US = 7;
 /** Commands that change something. */
 const WRITING = new Set(['zrem', 'hdel', 'unlink']);
 
-/** Opens the watch. `tell` is given what is wrong; `judge` says what of a change is wrong that the reference cannot know. */
+/**
+ * Opens the watch. `tell` is given what is wrong; `judge` says what of a change is wrong that the reference
+ * cannot know.
+ */
 export function watchStore(
   { conn, nobody, scripts, timed, tally }: Server,
   network: Network,
@@ -156,7 +159,10 @@ export function watchStore(
   };
 }
 
-/** Runs that the script moved from one state to another without declaring it. A seeding removes runs of every state. */
+/**
+ * Runs that the script moved from one state to another without declaring it. A seeding removes runs of every
+ * state.
+ */
 function undeclaredMoves({ transitions }: Script, before: State, after: State): string[] {
   if (before.id === undefined && after.id === undefined) return [];
   const names = new Set([...Object.keys(before.runs), ...Object.keys(after.runs)]);

@@ -1,4 +1,7 @@
-/** Which names a piece of Lua uses that nothing declares before, and whether fragments need and give what they say. */
+/**
+ * Which names a piece of Lua uses that nothing declares before, and whether fragments need and give what they
+ * say.
+ */
 import type { LuaSource, LuaSources } from './luaSources.ts';
 
 const BUILT_IN = new Set(

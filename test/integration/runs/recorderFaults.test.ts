@@ -77,7 +77,7 @@ test('a run that the API server refuses is put aside, is kept, and holds up no o
   const refused = await ran();
   const mend = faults.always(({ method, path }) => method === 'PATCH' && path.includes(refused), invalid);
   own.startRecorder();
-  await expect.poll(() => log.messages('error'), SOON).toContain('a run cannot be recorded, it is put aside');
+  await expect.poll(() => log.messages('error'), SOON).toContain('quarantined run that cannot be recorded');
   const others = [await ran(), await ran(), await ran()];
   for (const run of others) await expect.poll(() => phaseOf(run), SOON).toBe('Succeeded');
   expect(log.messages('warn')).toEqual([]);
@@ -95,7 +95,7 @@ test('of a run whose nodes the API server refuses the end is recorded all the sa
   await expect
     .poll(() => objectOf(run), SOON)
     .toMatchObject({ status: { phase: 'Failed', reason: 'Timeout' } });
-  expect(log.messages('error')).toEqual(['the API server refuses what the nodes of a run produced']);
+  expect(log.messages('error')).toEqual(['recorded run without its nodes']);
 });
 
 test('an API server that refuses one run after the other is left alone for a while', async () => {
@@ -103,7 +103,7 @@ test('an API server that refuses one run after the other is left alone for a whi
   const forbidden = { status: 403, body: { reason: 'Forbidden', message: 'exceeded quota' } };
   const mend = faults.always(({ method, path }) => method === 'POST' && path.includes(project), forbidden);
   own.startRecorder();
-  await expect.poll(() => log.messages('warn'), SOON).toContain('runs cannot be recorded now');
+  await expect.poll(() => log.messages('warn'), SOON).toContain('recording runs failed, retrying later');
   mend();
   await expect.poll(waiting, SOON).toBe(0);
   expect((await kube.list(workflowRuns, { namespace: project })).items).toHaveLength(10);

@@ -13,7 +13,7 @@ import type { KeyName } from './keys.ts';
 export type RunPlace = 'none' | 'ready' | 'overLimit' | 'claimed' | 'parked' | 'ended';
 
 /** A move of a run from one state to another. */
-export type Transition = `${RunPlace} > ${RunPlace}`;
+type Transition = `${RunPlace} > ${RunPlace}`;
 
 /**
  * Rows of variable number: each has these arguments, and these keys. Only the last list of a script may have

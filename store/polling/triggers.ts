@@ -82,7 +82,7 @@ export function putTrigger(
   const { meta, polls, poll } = keysOf(project);
   const { workflowUid, intervalSeconds, place } = trigger;
   const intervalMs = intervalSeconds * 1_000;
-  const [field = '', value = ''] = Object.entries(known ?? {})[0] ?? [];
+  const [baseline] = Object.entries(known ?? {});
   return orUnavailable(async () => {
     const args = argumentsOf(PUT, {
       uid: workflowUid,
@@ -92,8 +92,8 @@ export function putTrigger(
       interval: intervalMs,
       early: Math.min(intervalMs / 10, EARLY_MS),
       seeding: seeding?.token ?? '',
-      known_field: field,
-      known_value: value,
+      known_field: baseline?.[0] ?? '',
+      known_value: baseline?.[1] ?? '',
     });
     await conn.script(PUT, [meta, polls, poll(workflowUid)], args);
     return { outcome: 'done' };

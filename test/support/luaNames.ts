@@ -9,7 +9,7 @@ const BUILT_IN = new Set(
   redis math string table tonumber tostring unpack ipairs pairs KEYS ARGV`.split(/\s+/),
 );
 
-const TOKEN = /\u0001(\w+)\u0001|--[^\n]*|'[^'\n]*'|"[^"\n]*"|[.:]?[A-Za-z_]\w*|[0-9.]+|[^\s]/g;
+const TOKEN = /«(\w+)»|--[^\n]*|'[^'\n]*'|"[^"\n]*"|[.:]?[A-Za-z_]\w*|[0-9.]+|[^\s]/g;
 
 /** Names that a script has from its declaration. */
 export function declaredNames({ keys, args, lists }: LuaSource): string[] {
@@ -31,6 +31,43 @@ export type Names = {
   declared: ReadonlySet<string>;
 };
 
+type Token = { token: string; fragment: string | undefined };
+
+/** The names of a list, and where it ends. */
+function listAt(tokens: readonly Token[], at: number): { names: string[]; end: number } {
+  const names: string[] = [];
+  let end = at;
+  const isName = (token = '') => /^[A-Za-z_]/.test(token) && !BUILT_IN.has(token);
+  while (isName(tokens[end]?.token)) {
+    names.push(tokens[end]?.token ?? '');
+    end += tokens[end + 1]?.token === ',' ? 2 : 1;
+    if (tokens[end - 1]?.token !== ',') break;
+  }
+  return { names, end };
+}
+
+/** Scopes of a piece of Lua while it is read. */
+function createScopes(before: readonly string[]) {
+  const scopes = [new Set(before)];
+  const unknown: string[] = [];
+  const used = new Set<string>();
+  return {
+    unknown,
+    used,
+    open: (names: readonly string[]) => void scopes.push(new Set(names)),
+    close: () => void scopes.pop(),
+    declare: (names: readonly string[]) => names.forEach((name) => scopes.at(-1)?.add(name)),
+    use: (name: string) => {
+      used.add(name);
+      if (!scopes.some((scope) => scope.has(name))) unknown.push(name);
+    },
+    declared: () => scopes[0] ?? new Set<string>(),
+  };
+}
+
+const OPENS = new Set(['do', 'then', 'repeat', 'else']);
+const CLOSES = new Set(['end', 'until', 'elseif', 'else']);
+
 /** Reads a piece of Lua with these names declared before. */
 export function namesOf(
   source: LuaSource,
@@ -38,55 +75,42 @@ export function namesOf(
   fragments: LuaSources['fragments'],
 ): Names {
   const text = source.pieces
-    .map((piece) => ('text' in piece ? piece.text : `\u0001${piece.fragment}\u0001`))
+    .map((piece) => ('text' in piece ? piece.text : `«${piece.fragment}»`))
     .join('');
-  const scopes = [new Set(before)];
-  const unknown: string[] = [];
-  const used = new Set<string>();
-  let next: string[] = [];
-  const declare = (name: string) => scopes.at(-1)?.add(name);
-  const use = (name: string) => {
-    used.add(name);
-    if (!scopes.some((scope) => scope.has(name))) unknown.push(name);
-  };
-  const tokens = [...text.matchAll(TOKEN)].map(([token, fragment]) => ({ token, fragment }));
-  /** The names of a list, and where it ends. */
-  const namesFrom = (at: number): [string[], number] => {
-    const names: string[] = [];
-    let end = at;
-    while (/^[A-Za-z_,]/.test(tokens[end]?.token ?? '') && !BUILT_IN.has(tokens[end]?.token ?? '')) {
-      if (tokens[end]?.token !== ',') names.push(tokens[end]?.token ?? '');
-      end += 1;
-      if (tokens[end]?.token !== ',' && tokens[end - 1]?.token !== ',') break;
-    }
-    return [names, end];
-  };
-  for (let at = 0; at < tokens.length; at += 1) {
+  const tokens = [...text.matchAll(TOKEN)].map(([token, fragment]): Token => ({ token, fragment }));
+  const scopes = createScopes(before);
+  /** The names of a `for`, which are declared in its body. */
+  let loop: string[] = [];
+  /** Reads what begins at a token, and answers where the next begins. */
+  const read = (at: number): number => {
     const { token = '', fragment } = tokens[at] ?? {};
     if (fragment !== undefined) {
-      const { needs = [], gives = [] } = fragments.get(fragment) ?? {};
-      needs.forEach(use);
-      gives.forEach(declare);
-    } else if (token === 'local' && tokens[at + 1]?.token !== 'function') {
-      const [names, end] = namesFrom(at + 1);
-      names.forEach(declare);
-      at = end - 1;
-    } else if (token === 'for') {
-      const [names, end] = namesFrom(at + 1);
-      next = names;
-      at = end - 1;
-    } else if (token === 'function') {
-      let start = at + 1;
-      if (tokens[start]?.token !== '(') declare(tokens[start++]?.token ?? '');
-      const [names, end] = namesFrom(start + 1);
-      scopes.push(new Set(names));
-      at = end - 1;
-    } else if (token === 'do' || token === 'then' || token === 'repeat' || token === 'else') {
-      if (token === 'else') scopes.pop();
-      scopes.push(new Set(next));
-      next = [];
-    } else if (token === 'end' || token === 'until' || token === 'elseif') scopes.pop();
-    else if (/^[A-Za-z_]/.test(token) && !BUILT_IN.has(token)) use(token);
-  }
-  return { unknown, used, declared: scopes[0] ?? new Set() };
+      fragments.get(fragment)?.needs.forEach(scopes.use);
+      scopes.declare(fragments.get(fragment)?.gives ?? []);
+      return at + 1;
+    }
+    if (token === 'function') return readFunction(at + 1);
+    if (token === 'for' || (token === 'local' && tokens[at + 1]?.token !== 'function')) {
+      const { names, end } = listAt(tokens, at + 1);
+      if (token === 'for') loop = names;
+      else scopes.declare(names);
+      return end;
+    }
+    if (CLOSES.has(token)) scopes.close();
+    if (OPENS.has(token)) {
+      scopes.open(loop);
+      loop = [];
+    }
+    if (/^[A-Za-z_]/.test(token) && !BUILT_IN.has(token)) scopes.use(token);
+    return at + 1;
+  };
+  const readFunction = (at: number): number => {
+    const isNamed = tokens[at]?.token !== '(';
+    if (isNamed) scopes.declare([tokens[at]?.token ?? '']);
+    const { names, end } = listAt(tokens, isNamed ? at + 2 : at + 1);
+    scopes.open(names);
+    return end;
+  };
+  for (let at = 0; at < tokens.length; at = read(at));
+  return { unknown: scopes.unknown, used: scopes.used, declared: scopes.declared() };
 }

@@ -33,11 +33,12 @@ export type Names = {
 
 type Token = { token: string; fragment: string | undefined };
 
+const isName = (token = '') => /^[A-Za-z_]/.test(token) && !BUILT_IN.has(token);
+
 /** The names of a list, and where it ends. */
 function listAt(tokens: readonly Token[], at: number): { names: string[]; end: number } {
   const names: string[] = [];
   let end = at;
-  const isName = (token = '') => /^[A-Za-z_]/.test(token) && !BUILT_IN.has(token);
   while (isName(tokens[end]?.token)) {
     names.push(tokens[end]?.token ?? '');
     end += tokens[end + 1]?.token === ',' ? 2 : 1;
@@ -74,9 +75,7 @@ export function namesOf(
   before: readonly string[],
   fragments: LuaSources['fragments'],
 ): Names {
-  const text = source.pieces
-    .map((piece) => ('text' in piece ? piece.text : `«${piece.fragment}»`))
-    .join('');
+  const text = source.pieces.map((piece) => ('text' in piece ? piece.text : `«${piece.fragment}»`)).join('');
   const tokens = [...text.matchAll(TOKEN)].map(([token, fragment]): Token => ({ token, fragment }));
   const scopes = createScopes(before);
   /** The names of a `for`, which are declared in its body. */
@@ -84,11 +83,7 @@ export function namesOf(
   /** Reads what begins at a token, and answers where the next begins. */
   const read = (at: number): number => {
     const { token = '', fragment } = tokens[at] ?? {};
-    if (fragment !== undefined) {
-      fragments.get(fragment)?.needs.forEach(scopes.use);
-      scopes.declare(fragments.get(fragment)?.gives ?? []);
-      return at + 1;
-    }
+    if (fragment !== undefined) return readFragment(fragment, at + 1);
     if (token === 'function') return readFunction(at + 1);
     if (token === 'for' || (token === 'local' && tokens[at + 1]?.token !== 'function')) {
       const { names, end } = listAt(tokens, at + 1);
@@ -101,8 +96,14 @@ export function namesOf(
       scopes.open(loop);
       loop = [];
     }
-    if (/^[A-Za-z_]/.test(token) && !BUILT_IN.has(token)) scopes.use(token);
+    if (isName(token)) scopes.use(token);
     return at + 1;
+  };
+  const readFragment = (name: string, next: number): number => {
+    const { needs = [], gives = [] } = fragments.get(name) ?? {};
+    needs.forEach(scopes.use);
+    scopes.declare(gives);
+    return next;
   };
   const readFunction = (at: number): number => {
     const isNamed = tokens[at]?.token !== '(';

@@ -11,7 +11,7 @@ export default defineConfig({
           // As many cases as properties are tried on take their time where the machine is slow.
           testTimeout: 30_000,
           include: [
-            '{api,kube,runs,nodes,operator,gateway,runner,console}/**/*.test.ts',
+            '{api,kube,store,runs,nodes,operator,gateway,runner,console}/**/*.test.ts',
             'test/unit/**/*.test.ts',
           ],
         },

@@ -7,7 +7,7 @@ import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { LINE_FORMAT } from '../kube/log.ts';
 import { createPassThrough } from '../kube/passThrough.ts';
-import { connectRunStore } from '../runs/connection.ts';
+import { connectRunStore } from '../store/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
 import { createAccessLog } from './http/accessLog.ts';
 import { acknowledgeRoutes, NO_LEASE, type Acknowledged } from './routing/acknowledge.ts';

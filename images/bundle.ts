@@ -14,7 +14,7 @@ const programs = {
     runner: 'runner/main.ts',
     tick: 'runner/tick/main.ts',
     poll: 'runner/poll/main.ts',
-    beatWorker: 'runs/beatWorker.ts',
+    heartbeatWorker: 'runs/heartbeatWorker.ts',
   },
   'windlass-demo': {
     'model-server': 'test/support/modelServer.ts',

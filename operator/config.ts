@@ -1,7 +1,7 @@
 /** What the operator is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
 import * as z from 'zod';
 import { egressProblems, rulesInPod, type EgressRules } from '../nodes/egress/rules.ts';
-import { OPERATOR_ACCOUNT } from '../runs/accounts.ts';
+import { OPERATOR_ACCOUNT } from '../store/accounts.ts';
 
 const json = <T>(schema: z.ZodType<T>) =>
   z.string().transform((text, context) => {

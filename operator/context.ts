@@ -3,7 +3,7 @@ import type { Audit } from '../api/audit/audit.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
-import type { RunStoreConnection } from '../runs/connection.ts';
+import type { RunStoreConnection } from '../store/connection.ts';
 import type { OperatorConfig } from './config.ts';
 import type { BotHolders } from './bots/holders.ts';
 import type { Connections } from './oauth/connections.ts';

@@ -9,8 +9,8 @@ import { sleep, systemClock, type Clock } from '../kube/clock.ts';
 import type { KubeConnection } from '../kube/config.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
-import { connectRunStore, type RunStoreConnection, type RunStoreOptions } from '../runs/connection.ts';
-import { servedCertificateExpiry } from '../runs/serverCertificate.ts';
+import { connectRunStore, type RunStoreConnection } from '../store/connection.ts';
+import { servedCertificateExpiry } from '../store/serverCertificate.ts';
 import { createBotHolders } from './bots/holders.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import { egressOf, type OperatorConfig } from './config.ts';
@@ -29,6 +29,7 @@ import { createSeedSource } from './store/source.ts';
 import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
 import { createWebhookSecrets } from './webhooks/material.ts';
 import { createWorld, startWorld, synced } from './world.ts';
+import type { RunStoreOptions } from '../store/redis.ts';
 
 export type OperatorOptions = {
   config: OperatorConfig;

@@ -4,9 +4,9 @@
  */
 import { sleep } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
-import { isUnavailable, type RunStoreConnection } from '../runs/connection.ts';
-import type { Questions, Taken } from '../runs/questions.ts';
-import type { ProjectUid } from '../runs/types.ts';
+import { isUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import type { Requests, Taken } from '../store/requests/requests.ts';
+import type { ProjectUid } from '../store/keys.ts';
 
 export type AnswersDeps = { conn: RunStoreConnection; project: ProjectUid; log: Log };
 
@@ -18,7 +18,7 @@ const POLL_MS = 5_000;
 /** Answers until the signal is aborted. `resultOf` ends within its deadline, and throws only what is a defect. */
 export async function answerQuestions<Q extends { name: string }, R extends { works: boolean }>(
   { conn, project, log }: AnswersDeps,
-  questions: Questions<Q, R>,
+  questions: Requests<Q, R>,
   resultOf: (taken: Taken<Q>, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
 ): Promise<void> {

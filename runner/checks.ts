@@ -3,7 +3,7 @@ import { checkCredential } from '../nodes/checks.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { StepError } from '../api/reasons.ts';
 import type { CheckResult } from '../api/check.ts';
-import { CHECKS, type TakenCheck } from '../runs/checks.ts';
+import { CHECKS, type TakenCheck } from '../store/requests/checks.ts';
 import { answerQuestions, DEFECT, type AnswersDeps } from './answers.ts';
 import type { CredentialSource } from './credentials.ts';
 

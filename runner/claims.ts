@@ -6,8 +6,8 @@ import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
 import { claimRuns } from '../runs/claim.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
-import { getRevision } from '../runs/project.ts';
-import type { Claim, ClaimRef, ProjectUid, RunEnd } from '../runs/types.ts';
+import { getRevision } from '../runs/revisions.ts';
+import type { Claim, ClaimRef, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
@@ -15,6 +15,7 @@ import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts'
 import { HeldRuns, type Held } from './held.ts';
 import { insist } from './insist.ts';
 import { createPlanCache, planUntil, type Plan } from './plan.ts';
+import type { ProjectUid } from '../store/keys.ts';
 
 export type ClaimsDeps = ExecutionDeps & {
   project: ProjectUid;

@@ -13,7 +13,7 @@ import type { Cache } from '../kube/cache.ts';
 import { namespacedResource } from '../kube/resource.ts';
 import type { CredentialAccess } from '../nodes/node.ts';
 import { Secret } from '../nodes/secret.ts';
-import { hashOf } from '../runs/connect/store.ts';
+import { hashOf } from '../store/oauth/states.ts';
 import type { SecretReader, SecretValues } from './secrets.ts';
 
 export const credentialResource = namespacedResource<Credential>(

@@ -1,6 +1,6 @@
 /** Calls of the run store that must be answered: an outage delays what is done, and changes nothing about it. */
 import { sleep } from '../kube/clock.ts';
-import type { Unavailable } from '../runs/types.ts';
+import type { Unavailable } from '../store/connection.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;

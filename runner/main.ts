@@ -10,8 +10,8 @@ import { systemClock } from '../kube/clock.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { LINE_FORMAT } from '../kube/log.ts';
-import { startBeats } from '../runs/beat.ts';
-import { connectRunStore } from '../runs/connection.ts';
+import { startHeartbeats } from '../runs/heartbeat.ts';
+import { connectRunStore } from '../store/connection.ts';
 import { createRecorder } from '../runs/record/recorder.ts';
 import { egressOf, runnerConfig } from './config.ts';
 import { createCredentials, credentialResource } from './credentials.ts';
@@ -29,8 +29,8 @@ const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: pod, CONCURREN
 /** Of this process, not of the pod: a container that starts again must not pass for the one that died with its claims. */
 const runner = `${pod}_${randomBytes(4).toString('hex')}`;
 /** In an image the thread's program lies beside this one; outside, where it always lies. */
-const beatWorker = import.meta.url.endsWith('.mjs')
-  ? { worker: new URL('./beatWorker.mjs', import.meta.url) }
+const heartbeatWorker = import.meta.url.endsWith('.mjs')
+  ? { worker: new URL('./heartbeatWorker.mjs', import.meta.url) }
   : {};
 // One for all lines, so that each is written whole.
 const stdout = pino.destination(1);
@@ -84,7 +84,7 @@ if (!stop.signal.aborted) {
     ...(audit && { onCredentialUse: createUseRecorder(audit, namespace) }),
     egress: createEgress(egressOf(config)),
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
-    beats: startBeats({ ...account, project, runner, ...beatWorker }),
+    beats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,

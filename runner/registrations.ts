@@ -8,8 +8,8 @@ import { StepError } from '../api/reasons.ts';
 import { resultOf, type CheckContext } from '../nodes/check.ts';
 import { registerWebhook } from '../nodes/providers/telegram/webhook.ts';
 import { partOf, type CredentialAccess } from '../nodes/node.ts';
-import type { Taken } from '../runs/questions.ts';
-import { REGISTRATIONS, type RegistrationRequest } from '../runs/registrations.ts';
+import type { Taken } from '../store/requests/requests.ts';
+import { REGISTRATIONS, type RegistrationRequest } from '../store/requests/registrations.ts';
 import { answerQuestions, DEFECT } from './answers.ts';
 import type { CheckerDeps } from './checks.ts';
 

@@ -4,13 +4,12 @@
  */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
-import type { Beats } from '../runs/beat.ts';
+import type { Heartbeats } from '../runs/heartbeat.ts';
 import { watchCancels } from '../runs/cancel.ts';
-import type { RunStoreConnection } from '../runs/connection.ts';
+import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
-import type { ProjectUid } from '../runs/types.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { createChecker } from './checks.ts';
 import { Claims } from './claims.ts';
@@ -18,6 +17,7 @@ import type { CredentialSource } from './credentials.ts';
 import type { OnCredentialUse } from './credentialUse.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { createRegistrar } from './registrations.ts';
+import type { ProjectUid } from '../store/keys.ts';
 
 export type RunnerOptions = {
   conn: RunStoreConnection;
@@ -29,7 +29,7 @@ export type RunnerOptions = {
   /** Told when an attempt of a node takes a credential. */
   onCredentialUse?: OnCredentialUse;
   egress: Egress;
-  beats: Beats;
+  beats: Heartbeats;
   /** Whether a bot of the project may be registered. Left out: none is. */
   hasBot?: () => boolean;
   /** Writes the records, if this runner shall. */

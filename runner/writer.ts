@@ -4,7 +4,7 @@
  */
 import type { Log } from '../kube/log.ts';
 import { advance } from '../runs/advance.ts';
-import type { RunStoreConnection } from '../runs/connection.ts';
+import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
 import type { Advance, Claim, ClaimRef, Fenced, TooLarge } from '../runs/types.ts';
 import { wholeStep } from './whole.ts';

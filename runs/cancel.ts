@@ -1,12 +1,14 @@
-/** Cancelling runs: at once where nobody holds them, otherwise by asking the runner that does, durably. */
-import { FAILURES } from '../api/reasons.ts';
+/** Cancels runs: at once where no runner holds them, otherwise by a durable request to the runner. */
 import type { TerminalPhase } from '../api/phase.ts';
-import { endArgs, transitionKeys } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
+import { FAILURES } from '../api/reasons.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { argumentsOf, defineScript } from '../store/script.ts';
+import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
+import { ENQUEUE, EVENTS } from './lua.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import type { RunEnd } from './types.ts';
 
 export type Cancelled =
   | { outcome: 'cancelled' }
@@ -23,45 +25,55 @@ const END_OF_CANCELLED: RunEnd = {
 
 const CANCEL = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS, 'claims', 'due'],
-  args: ['run_id', 'phase', 'reason', 'message', 'end_event'],
+  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready'],
+  keys: [...END_KEYS, 'claims', 'parked'],
+  args: ['run_id', ...END_ARGS],
+  answers: {
+    absent: 'there is no such run',
+    requested: 'the runner that holds the run shall end it',
+    cancelled: 'the run has ended now',
+    'a phase': 'the run ended before',
+  },
   body: `
     ${REQUIRE_STORE}
-    local state = redis.call('HMGET', run, 'phase', 'wf', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes')
-    if not state[1] then return 'absent' end
-    if state[5] then return state[1] end
+    local state, group, accepted, sequence, ended, event_count, event_bytes = unpack(
+      redis.call('HMGET', run, 'phase', 'wf', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes'))
+    if not state then return 'absent' end
+    if ended then return state end
     if redis.call('HEXISTS', claims, run_id) == 1 then
       redis.call('SADD', cancels, run_id)
       redis.call('PUBLISH', cancels, run_id)
       return 'requested'
     end
     ${NOW}
-    local event_count, event_bytes = state[6] or 0, state[7] or 0
-    ${EMIT}
+    event_count, event_bytes = event_count or 0, event_bytes or 0
+    ${EVENTS}
     ${ENQUEUE}
     ${END}
-    local entry = state[2] .. ' ' .. state[3] .. ' ' .. run_id
-    local ready = redis.call('ZSCORE', q, entry)
-    redis.call('ZREM', held, entry)
-    redis.call('ZREM', due, entry)
-    finish(state[2], ready, state[3], tonumber(state[4] or 0) + 1, 0, {phase, reason, message, end_event})
-    redis.call('ZREM', q, entry)
+    local entry = group .. ' ' .. accepted .. ' ' .. run_id
+    local is_ready = redis.call('ZSCORE', ready, entry)
+    redis.call('ZREM', overLimit, entry)
+    redis.call('ZREM', parked, entry)
+    end_run(group, is_ready, accepted, tonumber(sequence or 0) + 1, 0)
+    redis.call('ZREM', ready, entry)
     return 'cancelled'
   `,
 });
 
 /**
- * Cancels a run. One that nobody holds ends at once (`cancelled`); one that a runner holds is `requested` to end: the
- * runner hears of it, and so does the next one if that runner dies.
+ * Cancels a run. A run that no runner holds ends at once (`cancelled`). A run that a runner holds is
+ * `requested` to end: the runner gets the request, and so does the next one if that runner dies.
  */
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
   return orUnavailable(async () => {
     const group = await conn.command('hget', keysOf(project).run(run), 'wf');
     if (typeof group !== 'string') return { outcome: 'absent' };
-    const answer = (await conn.script(CANCEL, transitionKeys(CANCEL, { project, run, group }), [
-      run,
-      ...endArgs(END_OF_CANCELLED),
-    ])) as 'absent' | 'requested' | 'cancelled' | TerminalPhase;
+    const args = argumentsOf(CANCEL, { run_id: run, ...endArgs(END_OF_CANCELLED) });
+    const answer = (await conn.script(CANCEL, scriptKeys(CANCEL, { project, run, group }), args)) as
+      | 'absent'
+      | 'requested'
+      | 'cancelled'
+      | TerminalPhase;
     if (answer === 'absent' || answer === 'requested' || answer === 'cancelled') return { outcome: answer };
     return { outcome: 'ended', phase: answer };
   });
@@ -70,7 +82,7 @@ export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: st
 /** How long a lost message can delay a cancellation. */
 const POLL_MS = 1_000;
 
-/** Calls `onCancel` with each run that shall be cancelled: when it is asked for, and each second as long as it is. */
+/** Calls `onCancel` with each run to cancel: when it is requested, and each second until it has ended. */
 export function watchCancels(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -81,7 +93,7 @@ export function watchCancels(
     conn
       .command('smembers', key)
       .then((runs) => (runs as string[]).forEach(onCancel))
-      // The next look is due in a second; the connection's own log says that it is away.
+      // Repeated in a second; the connection logs the outage.
       .catch(() => undefined);
   };
   const timer = setInterval(look, POLL_MS);

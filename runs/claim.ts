@@ -1,108 +1,164 @@
-/** Claiming: a runner takes ready runs, in an order that is fair between workflows, and holds each by a fresh token. */
+/**
+ * Claims: a runner takes ready runs, in an order that is fair between workflows, and holds each by a new
+ * token.
+ */
 import { isTerminal } from '../api/phase.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf, type ProjectKeys } from './keys.ts';
-import { ANNOUNCED, COALESCE_MS, EMIT, NOW, VANISHED } from './lua.ts';
-import { randomText } from './names.ts';
+import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import { keysOf, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import { randomText } from '../store/random.ts';
+import { defineFragment, defineScript } from '../store/script.ts';
+import { ANNOUNCED, COALESCE_MS, EVENTS, MISSING_RUN } from './lua.ts';
 import { parseRun } from './read.ts';
 import { ROOM } from './room.ts';
-import { defineScript } from './script.ts';
-import type { Claim, Claimed, ProjectUid } from './types.ts';
+import type { Claim, Claimed } from './types.ts';
 
-/** What the runs of one claim hold together, but for the first: an answer that takes too long is lost, and so is the next. */
+/**
+ * Bytes of the runs of one claim, without the first: an answer that takes too long is lost, and so is the
+ * next.
+ */
 const CLAIM_BYTES = 8 * 1024 * 1024;
 
 /**
- * Claims, of the runs at the head of the queue, those that the caller has named: a script must declare the keys of the
- * runs that it touches. Answers with the head as it stands then, so that the next call can name it.
+ * `hold_back(entry, score, active, deadline)`: the run waits over the limit again, and releases its slot. Its
+ * runner handed it back or died: its time does not pass until it is claimed again.
+ */
+const HOLD_BACK = defineFragment({
+  needs: ['overLimit', 'ready', 'wf', 'run', 'now'],
+  gives: ['hold_back'],
+  lua: `
+local function hold_back(entry, score, active, deadline)
+  redis.call('ZADD', overLimit, 0, entry)
+  redis.call('ZREM', ready, entry)
+  redis.call('HSET', wf, 'active', active - 1, 'vt', score)
+  if deadline then
+    redis.call('HSET', run, 'timeout', math.max(0, deadline - now))
+    redis.call('HDEL', run, 'deadline')
+  end
+end
+`,
+});
+
+/**
+ * `claim_run(entry, run_id, token, deadline, …)`: the run is claimed and `Running`. The claim comes first:
+ * where a later key is of a wrong type, the runner has a claim to hand back.
+ */
+const CLAIM_RUN = defineFragment({
+  needs: [
+    'claims',
+    'ready',
+    'run',
+    'unrecorded',
+    'now',
+    'wall',
+    'emit',
+    'write_events',
+    'event_count',
+    'event_bytes',
+  ],
+  gives: ['claim_run'],
+  lua: `
+local function claim_run(entry, run_id, token, deadline, epoch, sequence, started, crashes)
+  redis.call('HSET', claims, run_id, token)
+  redis.call('ZREM', ready, entry)
+  emit('{"type":"run","phase":"Running"}')
+  write_events()
+  redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(epoch or 0), now) + 1,
+    'sequence', tonumber(sequence or 0) + 1, 'started', started or wall, 'deadline', deadline or '',
+    'progress', 0, 'crashes', crashes, 'evcount', event_count, 'evbytes', event_bytes)
+  redis.call('ZADD', unrecorded, 'NX', now + ${COALESCE_MS}, run_id)
+  redis.call('PUBLISH', run, 'event')
+end
+`,
+});
+
+/**
+ * Claims runs at the head of the queue, of those that the caller names: a script must declare the keys of the
+ * runs that it touches. The answer has the new head, for the next call to name.
  */
 const CLAIM = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'due', 'claims', 'beats', 'cancels', 'out', 'live', 'replaced'],
+  transitions: ['ready > claimed', 'ready > overLimit', 'ready > none', 'overLimit > ready'],
+  keys: [
+    'meta',
+    'ready',
+    'overLimit',
+    'parked',
+    'claims',
+    'heartbeats',
+    'cancels',
+    'unrecorded',
+    'replaceable',
+    'replaced',
+  ],
   args: ['runner', 'max', 'random'],
+  lists: { entries: { args: ['entry'], keys: ['wf', 'run', 'events', 'runs'] } },
+  answers: 'the claimed runs, as `Taken`; the entries at the head of the queue; 1 where runs wait for room',
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'v', 'bytes', 'claimQuota', 'growth', 'short')
-    if not project[1] then
-      return redis.error_reply('NOLOG the run store is empty')
-    end
-    redis.call('HSETNX', beats, runner, 0)
+    local store_id, virtual, bytes, quota, growth, was_short = unpack(
+      redis.call('HMGET', meta, 'id', 'v', 'bytes', 'claimQuota', 'growth', 'short'))
+    if not store_id then return redis.error_reply('NOLOG the run store is empty') end
+    redis.call('HSETNX', heartbeats, runner, 0)
     max = tonumber(max)
-    local declared = {}
-    for index = 4, #ARGV do
-      declared[ARGV[index]] = 11 + (index - 4) * 4
-    end
+    local rows = {}
+    for index, entry in entries() do rows[entry] = index end
     ${NOW}
-    local wf, run, ev, runs, event_count, event_bytes
-    ${VANISHED}
-    ${EMIT}
+    local wf, run, events, runs, event_count, event_bytes
+    ${MISSING_RUN}
+    ${EVENTS}
+    ${HOLD_BACK}
+    ${CLAIM_RUN}
     ${ROOM}
-    local taken, short = {}, 0
-    local admitted, begun_only = room(project[3], project[4], project[5])
-    local virtual, bytes = tonumber(project[2] or 0), 0
-    local head = redis.call('ZRANGE', q, 0, max - 1, 'WITHSCORES')
+    local taken, taken_bytes, short = {}, 0, 0
+    local room_for, begun_only = room(bytes, quota, growth)
+    virtual = tonumber(virtual or 0)
+    local head = redis.call('ZRANGE', ready, 0, max - 1, 'WITHSCORES')
     for index = 1, #head, 2 do
       local entry, score = head[index], tonumber(head[index + 1])
-      local at = declared[entry]
-      if at then
-        wf, run, ev, runs = KEYS[at], KEYS[at + 1], KEYS[at + 2], KEYS[at + 3]
-        local uid, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
-        local counts = redis.call('HMGET', wf, 'limit', 'active')
-        local state = redis.call('HMGET', run, 'epoch', 'sequence', 'timeout', 'deadline', 'crashes', 'started', 'evcount', 'evbytes', 'progress', 'wf', 'bytes')
-        local crashes = state[9] == '1' and 0 or tonumber(state[5] or 0)
-        local alone, size = crashes >= 2, tonumber(state[11] or 0)
-        if not state[10] then
-          redis.call('ZREM', q, entry)
-          vanished(run_id)
-        elseif counts[1] and tonumber(counts[1]) < tonumber(counts[2] or 0) and redis.call('SISMEMBER', cancels, run_id) == 0 then
-          -- One that is asked to end is claimed all the same, since nobody else ends it.
-          redis.call('ZADD', held, 0, entry)
-          redis.call('ZREM', q, entry)
-          redis.call('HSET', wf, 'active', counts[2] - 1, 'vt', score)
-          -- Its runner handed it back or died: until it is claimed again no time of it passes.
-          local left = tonumber(state[4])
-          if left then
-            redis.call('HSET', run, 'timeout', math.max(0, left - now))
-            redis.call('HDEL', run, 'deadline')
-          end
-        elseif #taken >= admitted then
+      local row = rows[entry]
+      if row then
+        wf, run, events, runs = keys_of_entries(row)
+        local group, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
+        local limit, active = unpack(redis.call('HMGET', wf, 'limit', 'active'))
+        local known, size, epoch, sequence, timeout, deadline, started, progress, crashes, ev_count, ev_bytes = unpack(
+          redis.call('HMGET', run, 'wf', 'bytes', 'epoch', 'sequence', 'timeout', 'deadline', 'started', 'progress', 'crashes', 'evcount', 'evbytes'))
+        size = tonumber(size or 0)
+        crashes = progress == '1' and 0 or tonumber(crashes or 0)
+        local is_alone = crashes >= 2
+        if not known then
+          redis.call('ZREM', ready, entry)
+          fail_missing(run_id)
+        elseif limit and tonumber(limit) < tonumber(active or 0) and redis.call('SISMEMBER', cancels, run_id) == 0 then
+          -- A run to cancel is claimed beyond the limit too, because nobody else ends it.
+          hold_back(entry, score, active, tonumber(deadline))
+        elseif #taken >= room_for then
           short = 1
           break
-        elseif begun_only and not state[6] then
+        elseif begun_only and not started then
           short = 1
-        elseif #taken > 0 and bytes + size > ${CLAIM_BYTES} then
+        elseif #taken > 0 and taken_bytes + size > ${CLAIM_BYTES} then
           break
-        elseif not alone or #taken == 0 then
-          -- In this order: where a key is of a wrong type, the run stays in the queue, or the runner's to hand back.
-          local token = runner .. '/' .. uid .. '/' .. random .. index
-          redis.call('HSET', claims, run_id, token)
-          redis.call('ZREM', q, entry)
+        elseif not is_alone or #taken == 0 then
+          local token = runner .. '/' .. group .. '/' .. random .. index
+          local ends_at = tonumber(deadline or timeout)
+          if ends_at and not deadline then ends_at = now + ends_at end
+          event_count, event_bytes = ev_count or 0, ev_bytes or 0
+          claim_run(entry, run_id, token, ends_at, epoch, sequence, started, crashes)
           virtual = math.max(virtual, score)
-          local deadline = tonumber(state[4] or state[3])
-          if deadline and not state[4] then deadline = now + deadline end
-          event_count, event_bytes = state[7] or 0, state[8] or 0
-          emit('{"type":"run","phase":"Running"}')
-          write_events()
-          redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(state[1] or 0), now) + 1,
-            'sequence', tonumber(state[2] or 0) + 1, 'started', state[6] or wall, 'deadline', deadline or '',
-            'progress', 0, 'crashes', crashes, 'evcount', event_count, 'evbytes', event_bytes)
-          redis.call('ZADD', out, 'NX', now + ${COALESCE_MS}, run_id)
-          redis.call('PUBLISH', run, 'event')
           taken[#taken + 1] = {
-            run_id, token, deadline and math.max(0, deadline - now) or -1, alone and 1 or 0,
+            run_id, token, ends_at and math.max(0, ends_at - now) or -1, is_alone and 1 or 0,
             redis.call('SISMEMBER', cancels, run_id), now, redis.call('HGETALL', run),
           }
-          if alone then break end
-          bytes = bytes + size
+          if is_alone then break end
+          taken_bytes = taken_bytes + size
         end
       end
     end
-    if #taken > 0 or short ~= tonumber(project[6] or 0) then
+    if #taken > 0 or short ~= tonumber(was_short or 0) then
       redis.call('HSET', meta, 'v', virtual, 'short', short)
     end
-    local rest = redis.call('ZRANGE', q, 0, max - 1)
-    if rest[1] and #taken > 0 and short == 0 then
-      redis.call('PUBLISH', q, rest[1])
-    end
+    local rest = redis.call('ZRANGE', ready, 0, max - 1)
+    if rest[1] and #taken > 0 and short == 0 then redis.call('PUBLISH', ready, rest[1]) end
     return {taken, rest, short}
   `,
 });
@@ -117,10 +173,10 @@ type Taken = [
   fields: string[],
 ];
 
-/** Another runner may take what we were told is at the head; so often is the new head tried at once. */
+/** How often a claim is repeated with the new head, where other runners took the runs of the old one. */
 const ATTEMPTS = 8;
 
-/** What was last seen at the head of each project's queue, per connection: with it a claim takes one round trip. */
+/** The head of each project's queue as last read, by connection: with it a claim takes one round trip. */
 const heads = new WeakMap<RunStoreConnection, Map<ProjectUid, string[]>>();
 
 /** Claims up to `max` ready runs. A claim that is `alone` is the only one of its call. */
@@ -142,7 +198,7 @@ export function claimRuns(
   });
 }
 
-/** Says that an entry has come to the queue, so that the next claim can name it. */
+/** Notes a new entry of the queue, so that the next claim can name it. */
 export function noteReady(conn: RunStoreConnection, project: ProjectUid, entry: string): void {
   const head = headsOf(conn).get(project) ?? [];
   if (head.length < ANNOUNCED && !head.includes(entry)) headsOf(conn).set(project, [...head, entry]);
@@ -178,7 +234,7 @@ function fixedKeys(keys: ProjectKeys): string[] {
 function runKeys(keys: ProjectKeys, entry: string): string[] {
   const run = entry.slice(entry.lastIndexOf(' ') + 1);
   const group = entry.slice(0, entry.indexOf(' '));
-  return [keys.wf(group), keys.run(run), keys.ev(run), keys.runs(group)];
+  return [keys.wf(group), keys.run(run), keys.events(run), keys.runs(group)];
 }
 
 function claimOf(

@@ -1,27 +1,31 @@
 /**
- * Deleting a workflow's runs: first a mark, from which on none of them starts, then the runs page by page, live runs before test runs,
- * then the rest. The index of the runs of each group is the cursor: it holds only those that are left, so that whoever goes on after a break, also another
- * process, repeats nothing.
+ * Deletes a workflow's runs: first a mark, after which none of them starts, then the runs page by page, live
+ * runs before test runs, then the rest. The index of runs of each group is the cursor: it has only those that
+ * are left, so that any process can continue after an interruption and repeats nothing.
  */
 import { FAILURES } from '../api/reasons.ts';
-import { endArgs } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf, type RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupsOf, type RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
+import { ENQUEUE, EVENTS } from './lua.ts';
 import type { RunHead } from './read.ts';
-import { RUN_KEPT_S } from './record/backlog.ts';
-import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES } from './room.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
+import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import type { RunEnd } from './types.ts';
 
-/** Runs of one script: about a millisecond of the server, for which everybody else waits. */
+/** Runs of one script: about a millisecond of the server's time, during which all others wait. */
 const AT_ONCE = 20;
-/** Scripts that are under way together. */
+/** Scripts in progress at a time. */
 const WIDTH = 4;
-/** Runs of one page, which are read together: fewer round trips, where each takes long. */
+/** Runs of one page, which are read together to save round trips. */
 const PAGE = 3 * WIDTH * AT_ONCE;
-/** For so long a workflow that is gone is known as that: a gateway that has not heard of it may still send events. */
+/**
+ * How long the mark of a dropped workflow is stored: a gateway that does not know of the deletion may still
+ * send events.
+ */
 const TOMBSTONE_S = 300;
 
 const END_OF_DELETED: RunEnd = {
@@ -30,13 +34,17 @@ const END_OF_DELETED: RunEnd = {
   message: FAILURES.Cancelled.meaning,
 };
 
-/** The mark of a workflow that was deleted: a suspension that nothing lifts. */
-const MARK = `redis.call('HSET', wf, 'deleted', 1, 'suspended', 1, 'limit', 0)`;
+/** Marks a workflow as deleted: a suspension that nothing lifts. */
+const MARK = defineFragment({
+  needs: ['wf'],
+  lua: `redis.call('HSET', wf, 'deleted', 1, 'suspended', 1, 'limit', 0)`,
+});
 
 const BEGIN = defineScript({
   flags: 'drains',
   keys: ['meta', 'deleting', 'wf', 'runs'],
   args: ['uid', 'name'],
+  answers: 'how many runs of the group the store has',
   body: `
     ${REQUIRE_STORE}
     if name ~= '' then
@@ -49,64 +57,89 @@ const BEGIN = defineScript({
   `,
 });
 
+/** `remove_entries(entry)`: somebody removed the key of the run by hand. Removes all entries that name it. */
+const REMOVE_ENTRIES = defineFragment({
+  needs: ['ready', 'overLimit', 'parked', 'replaceable', 'unrecorded', 'run_id', 'events'],
+  gives: ['remove_entries'],
+  lua: `
+local function remove_entries(entry)
+  redis.call('ZREM', ready, entry)
+  redis.call('ZREM', overLimit, entry)
+  redis.call('ZREM', parked, entry)
+  redis.call('ZREM', replaceable, entry)
+  redis.call('ZREM', unrecorded, run_id)
+  redis.call('UNLINK', events)
+end
+`,
+});
+
 /**
- * Ends each run that no runner holds, and removes those that have no object: a record of a workflow that is gone would be deleted with
- * it. One that has an object waits for its end to be recorded. Keys `run`, `ev` and dedupe key follow for each run, and as
- * arguments its name and whether it was made as an object; without a dedupe key its third key is `run` again.
+ * `drop_run(bytes, dedupe)`: the run has no object, so that nothing waits for its record. It can be read for
+ * a few more seconds.
+ */
+const DROP_RUN = defineFragment({
+  needs: ['meta', 'unrecorded', 'run_id', 'run', 'events'],
+  gives: ['drop_run'],
+  lua: `
+local function drop_run(bytes, dedupe)
+  redis.call('HSET', run, 'dropped', 1)
+  redis.call('EXPIRE', run, ${RUN_KEPT_S})
+  redis.call('EXPIRE', events, ${RUN_KEPT_S})
+  redis.call('ZREM', unrecorded, run_id)
+  redis.call('HINCRBY', meta, 'bytes', 0 - (bytes or 0))
+  if dedupe ~= run and redis.call('UNLINK', dedupe) == 1 then
+    redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
+  end
+end
+`,
+});
+
+/**
+ * Ends each run that no runner holds, and drops those that have no object: the record of a workflow that is
+ * gone would be deleted with it. A run that has an object waits until its end is recorded. The key `dedupe`
+ * of a run without a dedupe key is that of the run.
  */
 const DELETE_RUNS = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS.filter((key) => key !== 'run' && key !== 'ev'), 'claims', 'due', 'runs'],
-  args: ['group', 'phase', 'reason', 'message', 'end_event'],
+  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
+  keys: [...END_KEYS.filter((key) => key !== 'run' && key !== 'events'), 'claims', 'parked', 'runs'],
+  args: ['group', ...END_ARGS],
+  // `is_object`: 1 where somebody created the run as an object.
+  lists: { deleted: { args: ['run_id', 'is_object'], keys: ['run', 'events', 'dedupe'] } },
+  answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local run, ev, run_id, event_count, event_bytes
-    ${EMIT}
+    local run, events, run_id, event_count, event_bytes
+    ${EVENTS}
     ${ENQUEUE}
     ${END}
+    ${REMOVE_ENTRIES}
+    ${DROP_RUN}
     local running = 0
-    for index = 6, #ARGV, 2 do
-      local at = 12 + (index - 6) / 2 * 3
-      run_id, run, ev = ARGV[index], KEYS[at], KEYS[at + 1]
-      local state = redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
-        'recorded', 'creating', 'dropped')
-      local is_unfinished = state[1] and not state[4]
-      if not state[1] then
-        -- Somebody removed the run by hand: what names it goes, wherever it waited.
-        local entry = group .. ' ' .. (redis.call('ZSCORE', runs, run_id) or '') .. ' ' .. run_id
-        redis.call('ZREM', q, entry)
-        redis.call('ZREM', held, entry)
-        redis.call('ZREM', due, entry)
-        redis.call('ZREM', live, entry)
-        redis.call('ZREM', out, run_id)
-        redis.call('UNLINK', ev)
-      end
+    for _, name, is_object, run_key, events_key, dedupe in deleted() do
+      run_id, run, events = name, run_key, events_key
+      local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
+        redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
+          'recorded', 'creating', 'dropped'))
+      local is_unfinished = state and not ended
+      local entry = group .. ' ' .. (accepted or redis.call('ZSCORE', runs, run_id) or '') .. ' ' .. run_id
+      if not state then remove_entries(entry) end
       if is_unfinished and redis.call('HEXISTS', claims, run_id) == 1 then
         redis.call('SADD', cancels, run_id)
         redis.call('PUBLISH', cancels, run_id)
         running = running + 1
       else
         if is_unfinished then
-          event_count, event_bytes = state[5] or 0, state[6] or 0
-          local entry = group .. ' ' .. state[2] .. ' ' .. run_id
-          local ready = redis.call('ZSCORE', q, entry)
-          redis.call('ZREM', held, entry)
-          redis.call('ZREM', due, entry)
-          finish(group, ready, state[2], tonumber(state[3] or 0) + 1, 0, {phase, reason, message, end_event})
-          redis.call('ZREM', q, entry)
+          event_count, event_bytes = ev_count or 0, ev_bytes or 0
+          local is_ready = redis.call('ZSCORE', ready, entry)
+          redis.call('ZREM', overLimit, entry)
+          redis.call('ZREM', parked, entry)
+          end_run(group, is_ready, accepted, tonumber(sequence or 0) + 1, 0)
+          redis.call('ZREM', ready, entry)
         end
-        local has_object = ARGV[index + 1] == '1' or state[8] or state[9]
-        if state[1] and not state[10] and not has_object then
-          redis.call('HSET', run, 'dropped', 1)
-          redis.call('EXPIRE', run, ${RUN_KEPT_S})
-          redis.call('EXPIRE', ev, ${RUN_KEPT_S})
-          redis.call('ZREM', out, run_id)
-          redis.call('HINCRBY', meta, 'bytes', 0 - (state[7] or 0))
-          if KEYS[at + 2] ~= run and redis.call('UNLINK', KEYS[at + 2]) == 1 then
-            redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
-          end
-        end
+        local has_object = is_object == '1' or recorded or creating
+        if state and not dropped and not has_object then drop_run(bytes, dedupe) end
         redis.call('ZREM', runs, run_id)
       end
     end
@@ -116,23 +149,24 @@ const DELETE_RUNS = defineScript({
 
 const DROP = defineScript({
   flags: 'drains',
-  keys: ['meta', 'wf', 'runs', 'done', 'lines'],
+  keys: ['meta', 'wf', 'runs', 'summarized', 'summaries'],
+  answers: { done: 'limits, totals and summaries are removed' },
   body: `
     ${REQUIRE_STORE}
     ${FORGET_SUMMARIES}
-    redis.call('UNLINK', wf, runs, done, lines)
+    redis.call('UNLINK', wf, runs, summarized, summaries)
     ${MARK}
     redis.call('EXPIRE', wf, ${TOMBSTONE_S})
     return 'done'
   `,
 });
 
-/** A workflow that was deleted. The name is for people, and may be empty. */
+/** A deleted workflow. The name is for people, and may be empty. */
 export type DeletedWorkflow = { workflowUid: string; name: string };
 
 /**
- * Marks a workflow as deleted, durably: from now on no event of it is accepted and no run of it starts, whatever its limits are set to.
- * Answers with how many of its runs the store holds.
+ * Marks a workflow as deleted, durably: from now on none of its events is accepted and none of its runs
+ * starts, whatever its limits are set to. Answers how many of its runs the store has.
  */
 export function beginDeletion(
   conn: RunStoreConnection,
@@ -152,12 +186,13 @@ export function beginDeletion(
   });
 }
 
-/** `seen`: none where the page is beyond the end. `running`: those that a runner holds, and was asked to end. */
+/** `seen`: 0 where the page is beyond the end. `running`: runs that a runner holds, which shall end them. */
 type DeletedPage = { outcome: 'done'; seen: number; running: number; left: number };
 
 /**
- * Cancels and removes a page of a workflow's live runs, the oldest first, then of its test runs, but for the first `skip`, which were seen to be running. Takes a
- * few milliseconds of the server, in pieces of about one.
+ * Cancels and removes a page of a workflow's live runs, the oldest first, then of its test runs. Leaves out
+ * the first `skip`, which were running. Takes a few milliseconds of the server's time, in pieces of about
+ * one.
  */
 export function deletePage(
   conn: RunStoreConnection,
@@ -184,7 +219,7 @@ export function deletePage(
   });
 }
 
-/** How many live runs and how many test runs the store holds. */
+/** The numbers of live runs and of test runs in the store. */
 async function sizesOf(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -194,7 +229,10 @@ async function sizesOf(
   return (await Promise.all(indexes.map((index) => conn.command('zcard', index)))) as number[];
 }
 
-/** The next runs of one group. The first `skip` are those that were seen to be running: of live runs all that are left, of test runs the rest. */
+/**
+ * The next runs of one group, after the first `skip`, which were running: all that is left of live runs, the
+ * rest of test runs.
+ */
 async function nextPage(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -218,32 +256,35 @@ async function deleteRuns(
   { workflowUid, group }: { workflowUid: string; group: RunGroup },
   runs: Known[],
 ): Promise<number> {
-  const { meta, q, held, live, out, cancels, replaced, claims, due, ...keys } = keysOf(project);
+  const keys = keysOf(project);
+  const declared = scriptKeys(DELETE_RUNS, { project, run: '', group });
   const ofRuns = runs.flatMap(({ run, head: { dedupeHash } }) => {
     const own = keys.run(run);
-    return [own, keys.ev(run), dedupeHash === undefined ? own : keys.dk(workflowUid, dedupeHash)];
+    return [own, keys.events(run), dedupeHash === undefined ? own : keys.dedupe(workflowUid, dedupeHash)];
   });
-  const fixed = [meta, q, held, live, out, cancels, replaced, keys.wf(group), claims, due, keys.runs(group)];
-  const args = runs.flatMap(({ run, head: { recordUid } }) => [run, recordUid === undefined ? '0' : '1']);
-  const ending = [group, ...endArgs(END_OF_DELETED)];
-  return (await conn.script(DELETE_RUNS, [...fixed, ...ofRuns], [...ending, ...args])) as number;
+  const args = argumentsOf(DELETE_RUNS, {
+    group,
+    ...endArgs(END_OF_DELETED),
+    deleted: runs.map(({ run, head: { recordUid } }) => [run, recordUid === undefined ? '0' : '1']),
+  });
+  return (await conn.script(DELETE_RUNS, [...declared, ...ofRuns], args)) as number;
 }
 
 function headOf(text: unknown): Partial<RunHead> {
   return typeof text === 'string' ? (JSON.parse(text) as RunHead) : {};
 }
 
-/** Forgets limits, totals and summaries of a workflow whose runs are gone. For five more minutes it is known as deleted. */
+/** Removes limits, totals and summaries of a workflow without runs. Its mark stays for five more minutes. */
 export function dropWorkflow(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
 ): Promise<{ outcome: 'done' } | Unavailable> {
-  const { meta, deleting, wf, runs, done, lines } = keysOf(project);
+  const { meta, deleting, wf, runs, summarized, summaries } = keysOf(project);
   return orUnavailable(async () => {
     for (const group of groupsOf(workflowUid))
-      await conn.script(DROP, [meta, ...[wf, runs, done, lines].map((key) => key(group))], []);
-    // Last, so that whoever goes on after a break drops both.
+      await conn.script(DROP, [meta, ...[wf, runs, summarized, summaries].map((key) => key(group))], []);
+    // Last, so that a repeated call drops both groups.
     await conn.command('hdel', deleting, workflowUid);
     return { outcome: 'done' };
   });

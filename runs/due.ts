@@ -1,84 +1,96 @@
 /**
- * Makes parked runs ready again when their time has come, by the store's clock alone. Every runner of the project looks, so
- * that it happens as long as one lives; a look costs one call, also when thousands wait.
+ * Makes parked runs ready when they are due, by the project's clock alone. Every runner of the project does,
+ * so that it happens as long as one lives. It costs one call, also when thousands wait.
  */
 import { sleep } from '../kube/clock.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import type { RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { ENQUEUE, NOW, REQUIRE_STORE } from './lua.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { defineFragment, defineScript } from '../store/script.ts';
+import { ENQUEUE } from './lua.ts';
 
 /**
- * Makes ready, of the runs that are due, those whose group the caller has named: a script must declare its keys. Answers
- * with the others that are due, so that the next call can name theirs, and with the time until the next one is. A run
- * takes a slot of its workflow's limit again, or is held until there is one: the oldest first.
+ * `wake(entry, wf)`: the run takes a slot of its workflow's limit again, or waits over the limit until there
+ * is one, the oldest first. Without room in the store, runs that have begun precede all others, because their
+ * ends make room.
  */
+const WAKE = defineFragment({
+  needs: ['ready', 'overLimit', 'parked', 'virtual', 'short', 'enqueue'],
+  gives: ['wake'],
+  lua: `
+local function wake(entry, wf)
+  local active, limit, own, known = unpack(redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted'))
+  active = tonumber(active or 0)
+  if active >= tonumber(limit or 'inf') then
+    redis.call('ZADD', overLimit, 0, entry)
+    redis.call('ZREM', parked, entry)
+    return
+  end
+  if short == '1' then
+    redis.call('ZADD', ready, tonumber(virtual or 0) - 1, entry)
+    redis.call('PUBLISH', ready, entry)
+  else
+    own = enqueue(entry, virtual, own)
+  end
+  redis.call('ZREM', parked, entry)
+  -- A write would create the hash of a dropped workflow again.
+  if known then redis.call('HSET', wf, 'active', active + 1, 'vt', own or 0) end
+end
+`,
+});
+
+/** Wakes runs that are due, of those whose group the caller names: a script must declare its keys. */
 const WAKE_DUE = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'due'],
+  transitions: ['parked > ready', 'parked > overLimit'],
+  keys: ['meta', 'ready', 'overLimit', 'parked'],
   args: ['count'],
+  lists: { groups: { args: ['group'], keys: ['wf'] } },
+  answers:
+    'the entries that are due and whose group was not named; milliseconds until the next run is due, or -1',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
     ${ENQUEUE}
-    local declared = {}
-    for index = 2, #ARGV do
-      declared[ARGV[index]] = KEYS[index + 3]
-    end
-    local project = redis.call('HMGET', meta, 'v', 'short')
-    local virtual = project[1]
-    local others = {}
-    for _, entry in ipairs(redis.call('ZRANGE', due, '-inf', now, 'BYSCORE', 'LIMIT', 0, count)) do
+    local virtual, short = unpack(redis.call('HMGET', meta, 'v', 'short'))
+    ${WAKE}
+    local declared, others = {}, {}
+    for _, group, wf in groups() do declared[group] = wf end
+    for _, entry in ipairs(redis.call('ZRANGE', parked, '-inf', now, 'BYSCORE', 'LIMIT', 0, count)) do
       local wf = declared[string.match(entry, '^[^ ]+')]
-      if wf then
-        local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted')
-        local active = tonumber(counts[1] or 0)
-        if active >= tonumber(counts[2] or 'inf') then
-          redis.call('ZADD', held, 0, entry)
-          redis.call('ZREM', due, entry)
-        else
-          local own = counts[3] or 0
-          if project[2] == '1' then
-            -- Where the store has no room, runs that have begun go before all others: their ends make room.
-            redis.call('ZADD', q, tonumber(virtual or 0) - 1, entry)
-            redis.call('PUBLISH', q, entry)
-          else
-            own = enqueue(entry, virtual, own)
-          end
-          redis.call('ZREM', due, entry)
-          -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
-          if counts[4] then
-            redis.call('HSET', wf, 'active', active + 1, 'vt', own)
-          end
-        end
-      else
-        others[#others + 1] = entry
-      end
+      if wf then wake(entry, wf) else others[#others + 1] = entry end
     end
-    local next = redis.call('ZRANGE', due, 0, 0, 'WITHSCORES')[2]
-    return {others, next and math.max(0, next - now) or -1}
+    local next_at = redis.call('ZRANGE', parked, 0, 0, 'WITHSCORES')[2]
+    return {others, next_at and math.max(0, next_at - now) or -1}
   `,
 });
 
-/** Runs looked at by one call. */
+/** Due runs that one call reads. */
 const PAGE = 200;
-/** The longest time between two looks: what another runner parks meanwhile is not known here. */
+/** The longest time between two calls: another runner may park runs meanwhile. */
 const LONGEST_MS = 1_000;
-/** The shortest: what has become due in this time is made ready together. */
+/** The shortest: runs that become due in this time become ready together. */
 const SHORTEST_MS = 10;
 
-/** Makes ready what is due, and says in how many milliseconds the next run is; undefined where none waits. */
+/**
+ * Makes due runs ready, and answers in how many milliseconds the next run is due; undefined where none waits.
+ */
 export function wakeDue(
   conn: RunStoreConnection,
   project: ProjectUid,
 ): Promise<{ outcome: 'done'; nextMs: number | undefined } | Unavailable> {
-  const { meta, q, held, due, wf } = keysOf(project);
+  const { meta, ready, overLimit, parked, wf } = keysOf(project);
   return orUnavailable(async () => {
     let groups: RunGroup[] = [];
     for (;;) {
-      const answer = await conn.script(WAKE_DUE, [meta, q, held, due, ...groups.map(wf)], [PAGE, ...groups]);
+      const keys = [meta, ready, overLimit, parked, ...groups.map(wf)];
+      const answer = await conn.script(WAKE_DUE, keys, [PAGE, ...groups]);
       const [others, next] = answer as [string[], number];
       if (others.length === 0 && next !== 0) return { outcome: 'done', nextMs: next < 0 ? undefined : next };
       groups = [...new Set(others.map((entry) => entry.slice(0, entry.indexOf(' '))))];
@@ -86,7 +98,7 @@ export function wakeDue(
   });
 }
 
-/** Looks until the signal is aborted: when the next run is due, and at least once a second. */
+/** Wakes runs until the signal is aborted: when the next run is due, and at least once a second. */
 export function createDueSweep(
   conn: RunStoreConnection,
   project: ProjectUid,

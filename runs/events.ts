@@ -1,35 +1,44 @@
 /**
- * Live events of a run: what happens to it while it runs, for people who watch. They are bounded (1,000 entries, 256 KiB), go
- * ten minutes after the end, and never hold a run up or fail it: what counts is in the run itself.
+ * Live events of a run, for people who watch it. They are bounded (1,000 entries, 256 KiB), expire ten
+ * minutes after the end, and never delay a run or fail it: the run itself has all that counts.
  */
 import { isTerminal } from '../api/phase.ts';
-import { transitionKeys } from './advance.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, FENCE, NOW, VANISHED, VANISHED_KEYS } from './lua.ts';
-import { defineScript } from './script.ts';
-import { createSignal } from './signal.ts';
-import { groupOfToken } from './token.ts';
-import type { ClaimRef, Fenced, ProjectUid, RunEvent, RunEventBody, Unavailable } from './types.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import { defineScript } from '../store/script.ts';
+import { createSignal } from '../store/signal.ts';
+import { EVENTS, FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import type { ClaimRef, Fenced, RunEvent, RunEventBody } from './types.ts';
 
-/** Refused when the memory is full, and without effect where the project's quota is used up: text is the first to go. */
+/**
+ * Refused when the memory is full, and without effect where the project's quota is used up: live events are
+ * dropped first.
+ */
 const APPEND = defineScript({
-  keys: ['meta', 'run', ...VANISHED_KEYS],
+  transitions: ['claimed > none', 'overLimit > ready'],
+  keys: ['meta', 'run', ...MISSING_RUN_KEYS],
   args: ['run_id', 'token'],
+  lists: { added: { args: ['event'] } },
+  answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run shall be cancelled' },
   body: `
     ${FENCE}
-    -- Events would make a run that somebody removed be there again, for ever.
-    ${VANISHED}
-    if redis.call('EXISTS', run) == 0 then return vanished(run_id) end
-    local used = redis.call('HMGET', meta, 'bytes', 'quota')
-    if not used[2] or tonumber(used[1] or 0) < tonumber(used[2]) then
+    -- Events would create the hash of a missing run again, for ever.
+    ${MISSING_RUN}
+    if redis.call('EXISTS', run) == 0 then return fail_missing(run_id) end
+    local bytes, quota = unpack(redis.call('HMGET', meta, 'bytes', 'quota'))
+    if not quota or tonumber(bytes or 0) < tonumber(quota) then
       ${NOW}
-      local seen = redis.call('HMGET', run, 'evcount', 'evbytes')
-      local event_count, event_bytes = seen[1] or 0, seen[2] or 0
-      ${EMIT}
-      for index = 3, #ARGV do
-        emit(ARGV[index])
-      end
+      local event_count, event_bytes = unpack(redis.call('HMGET', run, 'evcount', 'evbytes'))
+      event_count, event_bytes = event_count or 0, event_bytes or 0
+      ${EVENTS}
+      for _, event in added() do emit(event) end
       write_events()
       redis.call('HSET', run, 'evcount', event_count, 'evbytes', event_bytes)
       redis.call('PUBLISH', run, 'event')
@@ -38,26 +47,27 @@ const APPEND = defineScript({
   `,
 });
 
-/** The events are numbered, and what is gone went from the front. */
+/** Events are numbered, and the oldest are dropped first. */
 const READ = defineScript({
   flags: 'reads',
-  keys: ['ev'],
+  keys: ['events'],
   args: ['after', 'limit'],
+  answers: 'the stored events after that number',
   body: `
-    local first = redis.call('LINDEX', ev, 0)
+    local first = redis.call('LINDEX', events, 0)
     if not first then return {} end
     local start = math.max(0, after + 1 - tonumber(string.match(first, '^%d+')))
-    return redis.call('LRANGE', ev, start, start + limit - 1)
+    return redis.call('LRANGE', events, start, start + limit - 1)
   `,
 });
 
-/** A longer text is cut into events of this many characters, so that the cap on bytes has something to take away. */
+/** A longer text becomes several events of this many characters, so that the limit can drop some of them. */
 const TEXT_LENGTH = 16_384;
 const JOIN_MS = 50;
 const POLL_MS = 1_000;
 const PAGE = 200;
 
-/** Adds live events to a run that the runner holds. Node and run events need no call: `advance` makes them itself. */
+/** Adds live events to a run that the runner holds. `advance` adds events of nodes and runs itself. */
 export function appendEvents(
   conn: RunStoreConnection,
   ref: ClaimRef,
@@ -65,33 +75,29 @@ export function appendEvents(
 ): Promise<Fenced> {
   const texts = events.map((event) => JSON.stringify(event));
   return orUnavailable(async () => {
-    const answer = await conn.script(
-      APPEND,
-      transitionKeys(APPEND, { ...ref, group: groupOfToken(ref.token) }),
-      [ref.run, ref.token, ...texts],
-    );
+    const answer = await conn.script(APPEND, scriptKeys(APPEND, ref), [ref.run, ref.token, ...texts]);
     return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };
   });
 }
 
-/** The events after the one named, at most `limit`, oldest first. */
+/** The events after that one, at most `limit`, oldest first. */
 export function readEvents(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
   { after, limit }: { after?: string; limit: number },
 ): Promise<RunEvent[] | Unavailable> {
-  // What a client names as the last that it saw is the client's word: anything but a number starts from the beginning.
+  // The last event is named by the client: anything but a number starts from the beginning.
   const from = after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : 0;
   return orUnavailable(async () => {
-    const lines = await conn.script(READ, [keysOf(project).ev(run)], [from, limit]);
+    const lines = await conn.script(READ, [keysOf(project).events(run)], [from, limit]);
     return (lines as string[]).map(eventOf);
   });
 }
 
 /**
- * The events after the one named, and then as they come. Ends after the run's terminal event, when there is nothing
- * (left) of the run, and when the signal is aborted; lasts through an outage of the store.
+ * The events after that one, and then new ones as they come. Ends after the run's terminal event, when the
+ * store has nothing of the run, and when the signal is aborted; continues through an outage of the store.
  */
 export async function* followEvents(
   conn: RunStoreConnection,
@@ -105,7 +111,7 @@ export async function* followEvents(
   try {
     let last = after;
     while (!signal.aborted) {
-      // Before the read: if it says that the run has ended, the read that follows has all events.
+      // Before the read: once the run has ended, the read has all events.
       const over = await isOver(conn, project, run);
       const events = await readEvents(conn, project, run, { ...(last && { after: last }), limit: PAGE });
       if (!isUnavailable(events)) {
@@ -126,13 +132,15 @@ export async function* followEvents(
 }
 
 export type EventWriter = {
-  /** Adds text that a node produced. */
+  /** Adds text of a node. */
   text(node: string, text: string): void;
-  /** Writes what is waiting; resolves when it is written, or could not be. */
+  /** Writes waiting text; resolves when it is written or dropped. */
   flush(): Promise<void>;
 };
 
-/** Joins text per node over 50 ms. Never blocks a run and never fails one: what cannot be written is gone. */
+/**
+ * Joins the text of a node over 50 ms. Never delays or fails a run: text that cannot be written is dropped.
+ */
 export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): EventWriter {
   const waiting = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -141,7 +149,7 @@ export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): Even
     timer = undefined;
     const events = [...waiting].flatMap(([node, text]) => textEvents(node, text));
     waiting.clear();
-    // A defect of the store's must not end a run whose effects are done.
+    // A failure here must not end a run whose effects are done.
     if (events.length > 0) await appendEvents(conn, ref, events).catch(() => undefined);
   };
   return {
@@ -166,7 +174,7 @@ function eventOf(line: string): RunEvent {
   return { ...(JSON.parse(text) as RunEventBody), id, at: Number(at) };
 }
 
-/** Whether the run has ended, or is not there; not known in an outage. */
+/** Whether the run has ended or is gone; false in an outage. */
 async function isOver(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<boolean> {
   const phase = await orUnavailable(() => conn.command('hget', keysOf(project).run(run), 'phase'));
   return phase === null || isTerminal(phase as string);

@@ -1,50 +1,55 @@
-/** Giving claims back: what a runner does that is asked to stop. Nothing is counted against the run. */
-import { transitionKeys } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { FENCE, VANISHED, VANISHED_KEYS } from './lua.ts';
-import { defineScript } from './script.ts';
-import { holderOf, groupOfToken } from './token.ts';
-import type { ClaimRef, Fenced, ProjectUid, Unavailable } from './types.ts';
+/** Hands claims back: a runner that stops does so. No crash is counted. */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { defineFragment, defineScript } from '../store/script.ts';
+import { FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import { holderOf } from './token.ts';
+import type { ClaimRef, Fenced } from './types.ts';
 
-/** `requeue()`: a claimed run is ready again, and first: at the present virtual time. Its slot stays its own. */
-export const REQUEUE = `
-local function requeue()
-  local state = redis.call('HMGET', run, 'wf', 'accepted')
-  local entry = state[1] .. ' ' .. state[2] .. ' ' .. run_id
-  redis.call('ZADD', q, tonumber(redis.call('HGET', meta, 'v') or 0), entry)
+/**
+ * `requeue(group, accepted)`: a claimed run is ready again, and first: at the present virtual time. It keeps
+ * its slot.
+ */
+export const REQUEUE = defineFragment({
+  needs: ['meta', 'ready', 'claims', 'run_id'],
+  gives: ['requeue'],
+  lua: `
+local function requeue(group, accepted)
+  local entry = group .. ' ' .. accepted .. ' ' .. run_id
+  redis.call('ZADD', ready, tonumber(redis.call('HGET', meta, 'v') or 0), entry)
   redis.call('HDEL', claims, run_id)
-  redis.call('PUBLISH', q, entry)
+  redis.call('PUBLISH', ready, entry)
 end
-`;
+`,
+});
 
 const HAND_BACK = defineScript({
   flags: 'drains',
-  keys: ['meta', 'run', ...VANISHED_KEYS],
+  transitions: ['claimed > ready', 'claimed > none', 'overLimit > ready'],
+  keys: ['meta', 'run', ...MISSING_RUN_KEYS],
   args: ['run_id', 'token'],
+  answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run shall be cancelled' },
   body: `
     ${FENCE}
-    ${VANISHED}
-    if redis.call('EXISTS', run) == 0 then return vanished(run_id) end
+    ${MISSING_RUN}
+    local group, accepted = unpack(redis.call('HMGET', run, 'wf', 'accepted'))
+    if not group then return fail_missing(run_id) end
     ${REQUEUE}
-    requeue()
+    requeue(group, accepted)
     return redis.call('SISMEMBER', cancels, run_id)
   `,
 });
 
-/** Gives a claim back: the run is ready again, first in its line, and no crash is counted. */
+/** Hands a claim back: the run is ready again, the first of its workflow, and no crash is counted. */
 export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fenced> {
   return orUnavailable(async () => {
-    const answer = await conn.script(
-      HAND_BACK,
-      transitionKeys(HAND_BACK, { ...ref, group: groupOfToken(ref.token) }),
-      [ref.run, ref.token],
-    );
+    const answer = await conn.script(HAND_BACK, scriptKeys(HAND_BACK, ref), [ref.run, ref.token]);
     return answer === 'fenced' ? { outcome: 'fenced' } : { outcome: 'done', cancelRequested: answer === 1 };
   });
 }
 
-/** Gives back all that a runner holds in the project, but for the claims with the tokens that it names. */
+/** Hands back all claims of a runner in the project, except those with the given tokens. */
 export function handBackAll(
   conn: RunStoreConnection,
   {

@@ -1,35 +1,47 @@
 /**
- * All that the run store knows of a workflow's runs, live and test runs together, newest first: those that it holds, and lines about those that have left
- * it. The order, by acceptance and then by name, never changes, so that a list can be read in pages.
+ * Lists a workflow's runs, live and test runs together, newest first: runs in the store, and summaries of
+ * those that have left it. The order, by acceptance and then by name, never changes, so that a list can be
+ * read in pages.
  */
 import type { RunPhase } from '../api/phase.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf, type RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import { groupsOf, type RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { readBrief } from './read.ts';
-import type { ProjectUid, RunState, RunSummary, Unavailable } from './types.ts';
+import type { RunState, RunSummary } from './types.ts';
 
-/** A place in the order: a run, and when it was accepted, in microseconds since 1970. What is listed after it is older. */
+/**
+ * A position in the order: a run, and when it was accepted, in microseconds since 1970. Later entries are
+ * older.
+ */
 export type Position = { at: number; run: string };
 
 /** A run in a list. Times are milliseconds since 1970. */
 export type ListedRun = Omit<RunSummary, 'phase' | 'endedAt'> & {
   phase: RunPhase;
   endedAt?: number;
-  /** Only the line is left of it in the store. */
-  isLine: boolean;
+  /** The store has only its summary. */
+  isSummary: boolean;
   position: Position;
 };
 
-/** Newest first; of those of one microsecond the last name first. */
+/** Newest first; runs of one microsecond in descending order of names. */
 export function byNewest(a: Position, b: Position): number {
   if (a.at !== b.at) return b.at - a.at;
   return a.run < b.run ? 1 : a.run > b.run ? -1 : 0;
 }
 
-type Place = Position & { group: RunGroup; isLine: boolean };
+type Place = Position & { group: RunGroup; isSummary: boolean };
 
-/** The next `limit` runs after the position, fewer only at the end. Also in order where runs leave the store meanwhile. */
+/**
+ * The next `limit` runs after the position, fewer only at the end. Also in order where runs leave the store
+ * meanwhile.
+ */
 export function listRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -43,9 +55,9 @@ export function listRuns(
     let position = after;
     while (listed.length < limit) {
       const wanted = limit - listed.length;
-      // In this order: a run that moves from the one to the other meanwhile is seen twice, never not at all.
+      // In this order: a run that becomes a summary meanwhile is read twice, never not at all.
       const held = await placesOf(conn, groups, keys.runs, position, wanted);
-      const lines = await placesOf(conn, groups, keys.done, position, wanted);
+      const lines = await placesOf(conn, groups, keys.summarized, position, wanted);
       const page = merged(held, lines).slice(0, wanted);
       if (page.length === 0) break;
       position = page.at(-1);
@@ -56,15 +68,15 @@ export function listRuns(
   });
 }
 
-/** Which of these runs the store knows. */
+/** Which of these runs the store has, or has summaries of. */
 export function knownRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
   runs: string[],
 ): Promise<Set<string> | Unavailable> {
-  const { runs: held, done } = keysOf(project);
-  const keys = groupsOf(workflowUid).flatMap((group) => [held(group), done(group)]);
+  const { runs: held, summarized } = keysOf(project);
+  const keys = groupsOf(workflowUid).flatMap((group) => [held(group), summarized(group)]);
   return orUnavailable(async () => {
     const isKnown = async (run: string) =>
       (await Promise.all(keys.map((key) => conn.command('zscore', key, run)))).some(
@@ -91,7 +103,7 @@ async function placesOf(
   return found.flat();
 }
 
-/** The members after the position; those of the same microsecond are told apart by name. */
+/** The members after the position; those of one microsecond are ordered by name. */
 async function places(
   conn: RunStoreConnection,
   key: string,
@@ -113,22 +125,22 @@ async function places(
   return found;
 }
 
-function merged(held: Omit<Place, 'isLine'>[], lines: Omit<Place, 'isLine'>[]): Place[] {
+function merged(held: Omit<Place, 'isSummary'>[], lines: Omit<Place, 'isSummary'>[]): Place[] {
   const holds = new Set(held.map(({ run }) => run));
   return [
-    ...held.map((place) => ({ ...place, isLine: false })),
-    ...lines.filter(({ run }) => !holds.has(run)).map((place) => ({ ...place, isLine: true })),
+    ...held.map((place) => ({ ...place, isSummary: false })),
+    ...lines.filter(({ run }) => !holds.has(run)).map((place) => ({ ...place, isSummary: true })),
   ].toSorted(byNewest);
 }
 
-/** Undefined where the run is in neither place, because the store is being cleared. */
+/** Undefined where the run is gone, because the store is being cleared. */
 async function look(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { run, at, group, isLine }: Place,
+  { run, at, group, isSummary }: Place,
 ): Promise<ListedRun | undefined> {
   const position = { at, run };
-  const state = isLine ? undefined : await readBrief(conn, project, run);
+  const state = isSummary ? undefined : await readBrief(conn, project, run);
   if (state && !isUnavailable(state)) {
     const { workflow, trigger, test, requestedBy } = state;
     const phase = await shownPhase(conn, project, state);
@@ -140,7 +152,7 @@ async function look(
       trigger,
       test,
       acceptedAt,
-      isLine: false,
+      isSummary: false,
       position,
       ...(requestedBy !== undefined && { requestedBy }),
       ...(startedAt !== undefined && { startedAt }),
@@ -149,13 +161,15 @@ async function look(
       ...(message !== undefined && { message }),
     };
   }
-  const line = await conn.command('hget', keysOf(project).lines(group), run);
+  const line = await conn.command('hget', keysOf(project).summaries(group), run);
   return typeof line === 'string'
-    ? { ...(JSON.parse(line) as RunSummary), isLine: true, position }
+    ? { ...(JSON.parse(line) as RunSummary), isSummary: true, position }
     : undefined;
 }
 
-/** A run that its runner handed back, or that was taken from a dead one, keeps its phase until it is claimed again: it waits. */
+/**
+ * A run that was handed back or taken over keeps the phase `Running` until it is claimed again, but it waits.
+ */
 async function shownPhase(
   conn: RunStoreConnection,
   project: ProjectUid,

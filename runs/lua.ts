@@ -1,255 +1,148 @@
-/** The Lua that several scripts share. Each piece names the locals that it needs; `runs/keys.ts` says what the keys hold. */
-import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
-import type { DeclaredKey } from './script.ts';
-
-/** Ended runs keep their events this long, in seconds; less when more than a hundred runs end in a minute. */
-const EVENTS_KEPT_S = 600;
-const EVENTS_KEPT_LEAST_S = 10;
-const ENDS_A_MINUTE = 100;
-/** An end counts once more for each so many bytes of its events: so the kept events of a project take about 8 MiB at any rate of ends. */
-const EVENT_BYTES_PER_END = 8 * 1024;
+/** The Lua that scripts about runs share. `store/keys.ts` says what the keys hold. */
+import type { KeyName } from '../store/keys.ts';
+import { REQUIRE_STORE } from '../store/lua.ts';
+import { defineFragment } from '../store/script.ts';
 
 /** Live events of one run: entries, and bytes of their texts. */
 const EVENT_LIMIT = 1_000;
 const EVENT_LIMIT_BYTES = 256 * 1024;
-/** The same while a run is parked: thousands may be. */
+/** The same while a run is parked, because thousands may be. */
 export const PARKED_EVENT_BYTES = 8 * 1024;
 
-/** For how long a recorder may keep a run to itself before another takes it. */
+/** How long a recorder has a run to itself before another may lease it. */
 export const LEASE_MS = 30_000;
-/** Behind so many successes a failure is recorded first: those that ended within this time before it. */
-const FAILURES_AHEAD_MS = 60_000;
 /** The longest time for which a change waits, so that several are written at once; far below the lease. */
 export const COALESCE_MS = 1_000;
 
-/** How far the server's clock may go back before it is noticed, and how seldom the project's clock is written, in ms. */
-const CLOCK_STEP_MS = 1_000;
-/** By this part of the time that passes a project's clock comes nearer to the server's: so much later are waits meanwhile. */
-const CLOCK_SLEW = 0.01;
-
-/**
- * `wall`: milliseconds since 1970 by the store's clock, for what people read. `now`: the project's clock, the only one that is ever
- * compared. It is as the store's, but never goes back: where that does (somebody set it, or another server took its place), it goes on from
- * where it was, `ahead` of it, and comes back to it slowly. Needs `meta`.
- */
-const CLOCK = `
-local time = redis.call('TIME')
-local wall = time[1] * 1000 + math.floor(time[2] / 1000)
-local clock = redis.call('HMGET', meta, 'id', 'clock', 'ahead')
-local last, ahead = tonumber(clock[2] or 0), tonumber(clock[3] or 0)
-local now = wall + ahead
-`;
-
-/** Gives `now` and `wall` to a script that writes. Needs `meta`. */
-export const NOW = `${CLOCK}
-if now < last - ${CLOCK_STEP_MS} then
-  now, ahead = last, last - wall
-  redis.call('HSET', meta, 'ahead', ahead)
-elseif clock[1] and now > last + ${CLOCK_STEP_MS} then
-  if ahead > 0 then
-    ahead = math.max(0, ahead - math.ceil(math.min(now - last, 60000) * ${CLOCK_SLEW}))
-    redis.call('HSET', meta, 'ahead', ahead)
-  end
-  redis.call('HSET', meta, 'clock', now)
-end
-`;
-
-/** Gives `now` to a script that only reads. Needs `meta`. */
-export const READ_NOW = `${CLOCK}
-now = math.max(now, last)
-`;
-
-/** Ends the script with an error where the store has lost its data. Needs `meta`. */
-export const REQUIRE_STORE = `
-if redis.call('HEXISTS', meta, 'id') == 0 then
-  return redis.error_reply('NOLOG the run store is empty')
-end
-`;
-
-/** Ends the script where the claim is not the caller's any more. Needs `claims`, `meta`, `run_id`, `token`. */
-export const FENCE = `
+/** Ends the script where the claim is not the caller's any more. */
+export const FENCE = defineFragment({
+  needs: ['claims', 'meta', 'run_id', 'token'],
+  lua: `
 if redis.call('HGET', claims, run_id) ~= token then
   ${REQUIRE_STORE}
   return 'fenced'
 end
-`;
-
-/** The keys that END needs. */
-export const END_KEYS = [
-  'meta',
-  'q',
-  'held',
-  'live',
-  'out',
-  'cancels',
-  'replaced',
-  'wf',
-  'run',
-  'ev',
-] as const satisfies DeclaredKey[];
+`,
+});
 
 /**
- * While no more runs than this are ready, each is announced: a claim can name it then, and need not ask for its name first.
- * In a longer queue a claim learns the names of the next ones by the way.
+ * While no more runs than this are ready, each is announced by name, so that a claim can name it without
+ * asking first. In a longer queue each claim answers the names of the next runs.
  */
 export const ANNOUNCED = 16;
 
 /**
- * `enqueue(entry, virtual, own)`: makes a run ready at the virtual time at which its workflow's next run starts (start-time
- * fair queueing), wakes runners while few are ready, and returns the workflow's next time. `virtual` is the queue's time,
- * `own` the workflow's. Needs `q`.
+ * `enqueue(entry, virtual, own)`: makes a run ready at the virtual time at which its workflow's next run
+ * starts (start-time fair queueing), wakes runners while few runs are ready, and returns the workflow's next
+ * time. `virtual`: the queue's time. `own`: the workflow's time.
  */
-export const ENQUEUE = `
+export const ENQUEUE = defineFragment({
+  needs: ['ready'],
+  gives: ['enqueue'],
+  lua: `
 local function enqueue(entry, virtual, own)
   local start = math.max(tonumber(virtual or 0), tonumber(own or 0))
-  redis.call('ZADD', q, start, entry)
-  if redis.call('ZCARD', q) <= ${ANNOUNCED} then
-    redis.call('PUBLISH', q, entry)
+  redis.call('ZADD', ready, start, entry)
+  if redis.call('ZCARD', ready) <= ${ANNOUNCED} then
+    redis.call('PUBLISH', ready, entry)
   end
   return start + 1
 end
-`;
+`,
+});
 
 /**
- * `emit(json)`: a live event; `write_events(most)` stores what was emitted, and keeps the last `most` bytes (default 256 KiB). A line is `<number> <at> <json>`. Needs `ev`, `wall` and,
- * of the run, `event_count` and `event_bytes`.
+ * `free_slot(group, virtual, active, limit, own)`: a run of the group releases its slot, and the oldest run
+ * over the limit takes it, if the limit allows one. Returns the slots in use and the workflow's next virtual
+ * time.
  */
-export const EMIT = `
-local lines = {}
-local function emit(json)
-  event_count = event_count + 1
-  local line = event_count .. ' ' .. wall .. ' ' .. json
-  event_bytes = event_bytes + #line
-  lines[#lines + 1] = line
-end
-local function write_events(most)
-  if #lines == 0 then
-    return
-  end
-  local length = redis.call('RPUSH', ev, unpack(lines))
-  lines = {}
-  while length > ${EVENT_LIMIT} or event_bytes > (most or ${EVENT_LIMIT_BYTES}) do
-    event_bytes = event_bytes - #redis.call('LPOP', ev)
-    length = length - 1
-  end
-end
-`;
-
-/**
- * `free(uid, virtual, active, limit, own)`: a run of the workflow gives its slot up, and the oldest that is held takes it, if the
- * limit admits one. Answers with the slots in use and the workflow's next virtual time. Needs ENQUEUE and `held`.
- */
-export const FREE_SLOT = `
-local function free(uid, virtual, active, limit, own)
+export const FREE_SLOT = defineFragment({
+  needs: ['overLimit', 'enqueue'],
+  gives: ['free_slot'],
+  lua: `
+local function free_slot(group, virtual, active, limit, own)
   active = active - 1
   if limit and active < tonumber(limit) then
-    local first = redis.call('ZRANGEBYLEX', held, '[' .. uid .. ' ', '(' .. uid .. '!', 'LIMIT', 0, 1)[1]
+    local first = redis.call('ZRANGEBYLEX', overLimit, '[' .. group .. ' ', '(' .. group .. '!', 'LIMIT', 0, 1)[1]
     if first then
       own = enqueue(first, virtual, own)
-      redis.call('ZREM', held, first)
+      redis.call('ZREM', overLimit, first)
       active = active + 1
     end
   end
   return active, own
 end
-`;
+`,
+});
 
-/** The keys that VANISHED needs beside `meta`. */
-export const VANISHED_KEYS = [
-  'q',
-  'held',
-  'live',
+/**
+ * `emit(json)`: adds a live event, which is stored as `<number> <at> <json>`. `write_events(most)`: stores
+ * what was emitted, and keeps the last `most` bytes (default 256 KiB). `event_count` and `event_bytes` are
+ * the run's.
+ */
+export const EVENTS = defineFragment({
+  needs: ['events', 'wall', 'event_count', 'event_bytes'],
+  gives: ['emit', 'write_events'],
+  lua: `
+local emitted = {}
+local function emit(json)
+  event_count = event_count + 1
+  local line = event_count .. ' ' .. wall .. ' ' .. json
+  event_bytes = event_bytes + #line
+  emitted[#emitted + 1] = line
+end
+local function write_events(most)
+  if #emitted == 0 then return end
+  local length = redis.call('RPUSH', events, unpack(emitted))
+  emitted = {}
+  while length > ${EVENT_LIMIT} or event_bytes > (most or ${EVENT_LIMIT_BYTES}) do
+    event_bytes = event_bytes - #redis.call('LPOP', events)
+    length = length - 1
+  end
+end
+`,
+});
+
+/** The keys that MISSING_RUN needs beside `meta`. */
+export const MISSING_RUN_KEYS = [
+  'ready',
+  'overLimit',
+  'replaceable',
   'claims',
   'cancels',
   'replaced',
-  'out',
+  'unrecorded',
   'wf',
   'runs',
-  'ev',
-] as const satisfies DeclaredKey[];
+  'events',
+] as const satisfies readonly KeyName[];
 
 /**
- * `vanished(name)`: somebody removed the run of that name by hand. Its claim and everything else that names it are removed, the workflow's
- * oldest held run takes its slot, and it counts as failed. It leaves no summary, since nothing is known of it. Answers `fenced`.
+ * `fail_missing(name)`: somebody removed the key of that run by hand. Removes its claim and all entries that
+ * name it, gives its slot to the oldest run over the limit, and counts it as failed. It leaves no summary,
+ * because nothing is known about it. Returns `fenced`.
  */
-export const VANISHED = `
-local function vanished(name)
+export const MISSING_RUN = defineFragment({
+  needs: ['meta', ...MISSING_RUN_KEYS],
+  gives: ['fail_missing'],
+  lua: `
+local function fail_missing(name)
   ${ENQUEUE}
   ${FREE_SLOT}
-  local uid = string.match(wf, '[^:]+$')
-  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', 'Failed')
-  redis.call('ZREM', live, uid .. ' ' .. (redis.call('ZSCORE', runs, name) or '') .. ' ' .. name)
+  local group = string.match(wf, '[^:]+$')
+  local active, limit, own, accepted, failed = unpack(redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', 'Failed'))
+  redis.call('ZREM', replaceable, group .. ' ' .. (redis.call('ZSCORE', runs, name) or '') .. ' ' .. name)
   redis.call('ZREM', runs, name)
-  redis.call('ZREM', out, name)
+  redis.call('ZREM', unrecorded, name)
   if redis.call('SREM', cancels, name) == 1 then redis.call('HDEL', replaced, name) end
   redis.call('HDEL', claims, name)
-  redis.call('UNLINK', ev)
-  -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
-  if counts[4] then
-    local virtual = redis.call('HGET', meta, 'v')
-    local active, own = free(uid, virtual, tonumber(counts[1] or 0), counts[2], counts[3])
-    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'Failed', tonumber(counts[5] or 0) + 1)
+  redis.call('UNLINK', events)
+  -- A write would create the hash of a dropped workflow again.
+  if accepted then
+    active, own = free_slot(group, redis.call('HGET', meta, 'v'), tonumber(active or 0), limit, own)
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'Failed', tonumber(failed or 0) + 1)
   end
   return 'fenced'
 end
-`;
-
-/**
- * `finish(uid, slot, accepted, sequence, added, over)`: ends the run, once and for all. The caller has taken it from claims or queue; `slot` says
- * whether it counted against the limit: then the workflow's oldest held run takes its place, if the limit admits one. A run that a newer one replaced ends with the reason `Replaced`. `over` is
- * `{phase, reason, message, event}`, `added` the bytes that this step adds, `grown` those that the run has grown by since it was accepted, where a runner ends it. Needs END_KEYS, NOW, ENQUEUE, EMIT and `run_id`.
- */
-export const END = `
-${FREE_SLOT}
-${LEARN_GROWTH}
-${ANNOUNCE_ROOM}
--- Says by which run the run was replaced, if it was and ends because of that.
-local function tell_replaced(over)
-  local newer = redis.call('HGET', replaced, run_id)
-  if not newer then return end
-  redis.call('HDEL', replaced, run_id)
-  if over[1] ~= 'Cancelled' then return end
-  over[2], over[3] = 'Replaced', 'Run ' .. newer .. ' replaced this run (concurrency.policy: Replace).'
-  over[4] = '{"type":"run","phase":"Cancelled","reason":"Replaced","message":"' .. over[3] .. '"}'
-end
-local function finish(uid, slot, accepted, sequence, added, over, grown)
-  local phase = over[1]
-  local waiting = 'waiting:' .. phase
-  -- First whatever may find a key of a wrong type: what fails has not ended the run, and is done again.
-  local project = redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short')
-  local counts = redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting)
-  local due_at = redis.call('ZSCORE', out, run_id)
-  redis.call('ZREM', live, uid .. ' ' .. accepted .. ' ' .. run_id)
-  if redis.call('SREM', cancels, run_id) == 1 then
-    tell_replaced(over)
-  end
-  emit(over[4])
-  write_events()
-  local active, own = tonumber(counts[1] or 0), counts[3]
-  if slot then
-    active, own = free(uid, project[2], active, counts[2], own)
-  end
-
-  redis.call('HSET', run, 'phase', phase, 'ended', wall, 'sequence', sequence, 'evcount', event_count,
-    'evbytes', event_bytes, 'reason', over[2], 'message', over[3])
-
-  local minute = math.floor(now / 60000)
-  local ends = 1 + math.floor(event_bytes / ${EVENT_BYTES_PER_END})
-  if tonumber(project[3]) == minute then ends = ends + tonumber(project[4]) end
-  redis.call('HSET', meta, 'bytes', tonumber(project[1] or 0) + added, 'minute', minute, 'ends', ends,
-    'growth', grown and learn(project[5], grown, true) or project[5] or '')
-  redis.call('EXPIRE', ev, ends <= ${ENDS_A_MINUTE} and ${EVENTS_KEPT_S}
-    or math.max(${EVENTS_KEPT_LEAST_S}, math.floor(${EVENTS_KEPT_S * ENDS_A_MINUTE} / ends)))
-
-  -- Of a workflow that was dropped nothing is counted, or its hash would be there again.
-  if counts[4] then
-    redis.call('HSET', wf, 'active', active, 'vt', own or 0,
-      phase, tonumber(counts[5] or 0) + 1, waiting, tonumber(counts[6] or 0) + 1)
-  end
-  if not due_at or tonumber(due_at) < now + ${LEASE_MS / 2} then
-    redis.call('ZADD', out, phase == 'Failed' and now - ${FAILURES_AHEAD_MS} or now, run_id)
-  end
-  redis.call('PUBLISH', run, 'end')
-  announce_room(project[6])
-end
-`;
+`,
+});

@@ -1,31 +1,34 @@
 /**
- * What metrics show of the live runs of workflows: how many a runner executes, how many wait and since when, and how the others ended. A look
- * reads the totals that the scripts keep: a few commands for each workflow, whatever the number of its runs.
+ * Metrics of the live runs of workflows: how many run, how many wait and since when, and how the others
+ * ended. They are read from totals that the scripts keep: a few commands for each workflow, whatever the
+ * number of its runs.
  */
 import type { TerminalPhase } from '../api/phase.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { countOf } from './numbers.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupsOf } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
 
 export type WorkflowMeasures = {
-  /** Held by a runner. */
+  /** Claimed by a runner. */
   running: number;
-  /** Neither ended nor held by a runner. */
+  /** Unfinished and not claimed. */
   waiting: number;
-  /** How long ago the oldest run was accepted that is ready, or over the limit; 0 where there is none. Runs that wait for a retry do not count. */
+  /**
+   * How long ago the oldest run was accepted that is ready or over the limit; 0 where there is none. Runs
+   * that wait for a retry do not count.
+   */
   oldestWaitingMs: number;
-  /** Exact totals, since the store was made. */
+  /** Exact totals since the store was created. */
   ended: Record<TerminalPhase, number>;
 };
 
-/** Workflows that are asked for at once. */
+/** Workflows that are read at once. */
 const PAGE = 100;
 /**
- * Ready runs that are looked at: workflows take turns in the queue, so that the first run of each is among these, unless more workflows than
- * this have ready runs.
+ * Ready runs that are read. Workflows alternate in the queue, so that the first run of each is among these,
+ * unless more workflows than this have ready runs.
  */
 const QUEUE_READ = 500;
 
@@ -35,11 +38,11 @@ export function measureWorkflows(
   project: ProjectUid,
   workflowUids: readonly string[],
 ): Promise<Map<string, WorkflowMeasures> | Unavailable> {
-  const { q, claims } = keysOf(project);
+  const { ready: queue, claims } = keysOf(project);
   return orUnavailable(async () => {
     const [tokens, ready, time] = (await Promise.all([
       conn.command('hvals', claims),
-      conn.command('zrange', q, 0, QUEUE_READ - 1),
+      conn.command('zrange', queue, 0, QUEUE_READ - 1),
       conn.command('time'),
     ])) as [string[], string[], [seconds: string, microseconds: string]];
     const running = Map.groupBy(tokens, groupOfToken);
@@ -78,7 +81,7 @@ async function readTotals(
 /** When the oldest run over the limit was accepted, in milliseconds since 1970. */
 async function oldestHeld(conn: RunStoreConnection, project: ProjectUid, group: string): Promise<number> {
   const range = [`[${group} `, `(${group}!`, 'limit', 0, 1] as const;
-  const [entry] = (await conn.command('zrangebylex', keysOf(project).held, ...range)) as string[];
+  const [entry] = (await conn.command('zrangebylex', keysOf(project).overLimit, ...range)) as string[];
   return entry === undefined ? Infinity : acceptedAt(entry);
 }
 

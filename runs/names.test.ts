@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dedupeHash, newRunName, randomText } from './names.ts';
+import { randomText } from '../store/random.ts';
+import { dedupeHash, newRunName } from './names.ts';
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const workflowName = fc

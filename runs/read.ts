@@ -1,15 +1,15 @@
-/** Reading what the run store holds of runs: the run itself while it is there, a line and exact totals afterwards. */
-import { isTerminal, type RunPhase } from '../api/phase.ts';
+/** Reads runs: the run itself while the store has it, its summary and exact totals afterwards. */
+import { isTerminal, type NodePhase, type RunPhase } from '../api/phase.ts';
+import { FAILURES } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupsOf, workflowOfGroup, type RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { countOf } from './numbers.ts';
-import { leftOpen } from './record/record.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type { Counts, NodeState, ProjectUid, Reply, RunState, RunSummary, Unavailable } from './types.ts';
+import type { Counts, NodeState, Reply, RunState, RunSummary } from './types.ts';
 
-/** What never changes of a run: the field `head` of its hash. */
+/** The immutable part of a run: the field `head` of its hash. */
 export type RunHead = {
   workflow: string;
   revision: string;
@@ -24,7 +24,7 @@ export type RunHead = {
   recordUid?: string | undefined;
 };
 
-/** The run, while the store holds it: until it has ended and is recorded, and ten seconds more. */
+/** The run, while the store has it: until it has ended and is recorded, and ten seconds more. */
 export function readRun(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -43,7 +43,7 @@ export function readRun(
 const BRIEF =
   'phase wf head epoch sequence accepted started ended reason message crashes recorded creating'.split(' ');
 
-/** The run without its input and its nodes: a few hundred bytes, whatever the run holds. */
+/** The run without input and nodes: a few hundred bytes, whatever the size of the run. */
 export function readBrief(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -57,7 +57,7 @@ export function readBrief(
   });
 }
 
-/** The line about a run that has left the store, for as long as it is kept. */
+/** The summary of a run that has left the store. */
 export function readSummary(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -65,25 +65,25 @@ export function readSummary(
   run: string,
 ): Promise<RunSummary | undefined | Unavailable> {
   return orUnavailable(async () => {
-    const keys = groupsOf(workflowUid).map(keysOf(project).lines);
+    const keys = groupsOf(workflowUid).map(keysOf(project).summaries);
     const lines = await Promise.all(keys.map((key) => conn.command('hget', key, run)));
     const line = lines.find((text) => typeof text === 'string');
     return line === undefined ? undefined : (JSON.parse(line) as RunSummary);
   });
 }
 
-/** Lines about the live runs, or the test runs, that have left the store, the one that was accepted last first. */
+/** Summaries of the live runs, or the test runs, that have left the store, the last accepted first. */
 export function readSummaries(
   conn: RunStoreConnection,
   project: ProjectUid,
   group: RunGroup,
   limit: number,
 ): Promise<RunSummary[] | Unavailable> {
-  const { done, lines } = keysOf(project);
+  const { summarized, summaries } = keysOf(project);
   return orUnavailable(async () => {
-    const names = (await conn.command('zrange', done(group), 0, limit - 1, 'rev')) as string[];
+    const names = (await conn.command('zrange', summarized(group), 0, limit - 1, 'rev')) as string[];
     if (names.length === 0) return [];
-    const texts = await conn.command('hmget', lines(group), ...names);
+    const texts = await conn.command('hmget', summaries(group), ...names);
     return (texts as (string | null)[])
       .filter((text) => text !== null)
       .map((text) => JSON.parse(text) as RunSummary);
@@ -91,15 +91,15 @@ export function readSummaries(
 }
 
 export type GroupCounts = Counts & {
-  /** What the operator sets for the group is there. */
+  /** The limits of the group are stored. */
   hasLimits: boolean;
-  /** How many of the failed runs Events have told of; left out where that was never stored. */
+  /** How many failed runs Events have reported; left out where that was never stored. */
   reported?: number;
 };
 
 /**
- * Exact totals of the live runs, or the test runs, of a workflow since the store was made, how many of them a runner holds now, and whether
- * their limits are there.
+ * Exact totals of the live runs, or the test runs, of a workflow since the store was created, how many are
+ * claimed now, and whether their limits are stored.
  */
 export function readCounts(
   conn: RunStoreConnection,
@@ -134,7 +134,7 @@ export function readCounts(
   });
 }
 
-/** Whether runs of the workflow, live runs or test runs, have not ended. Few calls, however many wait. */
+/** Whether the workflow has unfinished runs, live runs or test runs. Few calls, however many wait. */
 export async function hasUnfinishedRuns(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -171,9 +171,19 @@ export function parseRun(
     cancelRequested: cancelRequested && !isTerminal(phase),
     crashes: Number(fields['crashes'] ?? 0),
     input: fields['input'] ?? '{}',
-    nodes: isTerminal(phase) ? nodes.map((node) => leftOpen(node, phase === 'Cancelled')) : nodes,
+    nodes: isTerminal(phase) ? nodes.map((node) => settledNode(node, phase === 'Cancelled')) : nodes,
     ...optional(fields),
   };
+}
+
+const UNFINISHED: readonly NodePhase[] = ['Pending', 'Running', 'Waiting'];
+
+/** A node of an ended run: no node is left unfinished. One whose effect may have happened is `Unknown`. */
+export function settledNode({ nextAttemptAt: _waits, ...node }: NodeState, cancelled: boolean): NodeState {
+  if (!UNFINISHED.includes(node.phase)) return node;
+  if (node.mark?.atMostOnce)
+    return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
+  return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };
 }
 
 function nodesOf(fields: Record<string, string>): NodeState[] {
@@ -184,14 +194,14 @@ function nodesOf(fields: Record<string, string>): NodeState[] {
     .toSorted(inOrder);
 }
 
-/** Nodes in the order in which they began, as far as the clock tells. */
+/** Nodes in the order of their start times. */
 function inOrder(a: NodeState, b: NodeState): number {
   const at = ({ startedAt, endedAt }: NodeState) => startedAt ?? endedAt ?? Infinity;
   if (at(a) !== at(b)) return at(a) - at(b);
   return a.id < b.id ? -1 : 1;
 }
 
-/** What a run has only sometimes. */
+/** Optional fields of a run. */
 function optional(fields: Record<string, string>): Partial<RunState> {
   const { started, ended, reason, message, reply, recorded, creating, restored, doubt } = fields;
   return {
@@ -207,7 +217,7 @@ function optional(fields: Record<string, string>): Partial<RunState> {
   };
 }
 
-/** The time is of the last wait, so it says nothing of a node that goes on. */
+/** The time is that of the last wait: it does not apply to a node that continued. */
 function withWait(node: NodeState, at: string | undefined): NodeState {
   return node.phase === 'Waiting' && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node;
 }

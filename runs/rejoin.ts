@@ -1,45 +1,60 @@
 /**
- * `rejoin`: the way back of a runner to its run, in a run store that was put back to a state from before the claim, or that
- * lost its data and got the run back from its record. The runner then stores what it knows (`Advance.whole`).
+ * Rejoins a runner to its run in a run store that was restored to a state before the claim, or that lost its
+ * data and restored the run from its record. The runner then stores all that it knows (`Advance.whole`).
  */
-import { transitionKeys } from './advance.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { NOW, REQUIRE_STORE } from './lua.ts';
-import { defineScript } from './script.ts';
-import { holderOf, groupOfToken } from './token.ts';
-import type { ClaimRef, Unavailable } from './types.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import { holderOf } from './token.ts';
+import type { ClaimRef } from './types.ts';
 
 /**
- * Each claim raises the epoch of its run, so that a lower one is from before the claim. A restored run has a new epoch; nobody
- * has claimed it since as long as it is `Pending`.
+ * `may_rejoin()`: nobody has claimed the run since the claim was lost. Each claim raises the epoch of its
+ * run, so that a lower one is from before the claim. A restored run has a new epoch, and is `Pending` until
+ * it is claimed.
  */
+const MAY_REJOIN = defineFragment({
+  needs: ['phase', 'epoch_stored', 'restored', 'epoch'],
+  gives: ['may_rejoin'],
+  lua: `
+local function may_rejoin()
+  if tonumber(epoch_stored or 0) < tonumber(epoch) then return true end
+  return phase == 'Pending' and restored and tonumber(restored) <= tonumber(epoch)
+end
+`,
+});
+
 const REJOIN = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'due', 'claims', 'beats', 'wf', 'run'],
+  transitions: ['ready > claimed', 'overLimit > claimed', 'parked > claimed'],
+  keys: ['meta', 'ready', 'overLimit', 'parked', 'claims', 'heartbeats', 'wf', 'run'],
+  // `left`: milliseconds of the run's timeout, or empty.
   args: ['run_id', 'token', 'runner', 'epoch', 'accepted_at', 'left'],
+  answers: {
+    done: 'the run is claimed with this token',
+    fenced: 'it is another run, has ended, or was claimed since',
+  },
   body: `
     ${REQUIRE_STORE}
-    local state = redis.call('HMGET', run, 'wf', 'accepted', 'phase', 'ended', 'epoch', 'restored', 'started')
-    if not state[1] or state[4] or math.floor(state[2] / 1000) ~= tonumber(accepted_at)
-      or redis.call('HEXISTS', claims, run_id) == 1 then
-      return 'fenced'
-    end
-    local is_older = tonumber(state[5] or 0) < tonumber(epoch)
-    local is_restored = state[3] == 'Pending' and state[6] and tonumber(state[6]) <= tonumber(epoch)
-    if not is_older and not is_restored then return 'fenced' end
+    local group, accepted, phase, ended, epoch_stored, restored, started = unpack(
+      redis.call('HMGET', run, 'wf', 'accepted', 'phase', 'ended', 'epoch', 'restored', 'started'))
+    if not group or ended or math.floor(accepted / 1000) ~= tonumber(accepted_at) then return 'fenced' end
+    ${MAY_REJOIN}
+    if redis.call('HEXISTS', claims, run_id) == 1 or not may_rejoin() then return 'fenced' end
 
     ${NOW}
-    local entry = state[1] .. ' ' .. state[2] .. ' ' .. run_id
-    redis.call('HSETNX', beats, runner, 0)
+    local entry = group .. ' ' .. accepted .. ' ' .. run_id
+    redis.call('HSETNX', heartbeats, runner, 0)
     redis.call('HSET', claims, run_id, token)
-    if redis.call('ZREM', q, entry) == 0 then
-      redis.call('ZREM', held, entry)
-      redis.call('ZREM', due, entry)
+    if redis.call('ZREM', ready, entry) == 0 then
+      redis.call('ZREM', overLimit, entry)
+      redis.call('ZREM', parked, entry)
       if redis.call('HEXISTS', wf, 'active') == 1 then redis.call('HINCRBY', wf, 'active', 1) end
     end
-    redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(state[5] or 0), tonumber(epoch)),
-      'started', state[7] or wall, 'deadline', left ~= '' and now + left or '')
-    -- What only a claim gives to a run.
+    redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(epoch_stored or 0), tonumber(epoch)),
+      'started', started or wall, 'deadline', left ~= '' and now + left or '')
+    -- A run that was never claimed in this store does not have them.
     for _, count in ipairs({'sequence', 'evcount', 'evbytes', 'progress', 'crashes'}) do
       redis.call('HSETNX', run, count, 0)
     end
@@ -58,11 +73,15 @@ export function rejoin(
 ): Promise<{ outcome: 'done' } | { outcome: 'fenced' } | Unavailable> {
   const left = Number.isFinite(remainingMs) ? Math.max(0, Math.ceil(remainingMs)) : '';
   return orUnavailable(async () => {
-    const answer = await conn.script(
-      REJOIN,
-      transitionKeys(REJOIN, { ...ref, group: groupOfToken(ref.token) }),
-      [ref.run, ref.token, holderOf(ref.token), epoch, acceptedAt, left],
-    );
+    const args = argumentsOf(REJOIN, {
+      run_id: ref.run,
+      token: ref.token,
+      runner: holderOf(ref.token),
+      epoch,
+      accepted_at: acceptedAt,
+      left,
+    });
+    const answer = await conn.script(REJOIN, scriptKeys(REJOIN, ref), args);
     return { outcome: answer === 'done' ? 'done' : 'fenced' };
   });
 }

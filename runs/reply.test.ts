@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lookAfterMs } from './reply.ts';
+import { recheckDelayMs } from './reply.ts';
 
 test.each([
   [1, 0, 500],
@@ -8,5 +8,5 @@ test.each([
   [4_000, 0, 4_000],
   [4_000, 1, 12_000],
 ])('one of %i waiters at chance %d looks again after %i ms', (waiting, random, expected) => {
-  expect(lookAfterMs(waiting, random)).toBe(expected);
+  expect(recheckDelayMs(waiting, random)).toBe(expected);
 });

@@ -1,20 +1,20 @@
 /**
- * Waiting for the reply or the end of a run. A waiter listens first and looks then, and looks again now and then and after
- * every gap of its connection, so that nothing is missed that is stored.
+ * Waits for the reply or the end of a run. A waiter subscribes first and reads then, and reads again now and
+ * then and after every gap of its connection, so that it misses nothing that is stored.
  */
 import { isTerminal, type TerminalPhase } from '../api/phase.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { createSignal } from '../store/signal.ts';
 import { readRun } from './read.ts';
-import { createShared, type Shared } from './shared.ts';
-import { createSignal } from './signal.ts';
-import type { ProjectUid, Reply, RunState } from './types.ts';
+import { createSingleFlight, type SingleFlight } from './singleFlight.ts';
+import type { Reply, RunState } from './types.ts';
 
 export type Waited =
   | { kind: 'reply'; reply: Reply }
-  /** With the reply that came before the end, where the wait was for the end. */
+  /** With the reply that came before the end, if the wait was for the end. */
   | { kind: 'ended'; phase: TerminalPhase; reply?: Reply; state: RunState }
-  /** Nothing is left of the run in the store. */
+  /** The store does not have the run. */
   | { kind: 'gone' }
   | { kind: 'timeout' };
 
@@ -22,7 +22,7 @@ export type WaitOptions = {
   timeoutMs: number;
   /** Ends the wait as `timeout`. */
   signal: AbortSignal;
-  /** What ends the wait: the reply or the end, whatever comes first (default), or the end alone. */
+  /** The reply or the end, whichever comes first (default), or the end alone. */
   until?: 'reply' | 'end';
 };
 
@@ -37,10 +37,10 @@ const LOOK_MS = 1_000;
 const LOOKS_PER_SECOND = 500;
 
 /**
- * After how long one of so many waiters looks again without having heard anything: about a second; longer where many wait, since
- * what they ask costs as much as runs do; and not at the same time as those that began with it. `random` is from 0 to 1.
+ * The delay before one of so many waiters reads again without a message: about a second, longer where many
+ * wait, because their reads cost as much as runs do, and spread over time. `random`: 0 to 1.
  */
-export function lookAfterMs(waiting: number, random: number): number {
+export function recheckDelayMs(waiting: number, random: number): number {
   const mean = Math.max(LOOK_MS, (waiting / LOOKS_PER_SECOND) * 1_000);
   return mean * (0.5 + random);
 }
@@ -48,9 +48,9 @@ export function lookAfterMs(waiting: number, random: number): number {
 /** Waits over one shared connection for messages. */
 export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   const closing = new AbortController();
-  const looks: Looks = createShared();
+  const looks: Looks = createSingleFlight();
   let waiting = 0;
-  const pause = () => lookAfterMs(waiting, Math.random());
+  const pause = () => recheckDelayMs(waiting, Math.random());
   return {
     wait: async (project, run, options) => {
       waiting += 1;
@@ -65,7 +65,7 @@ export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   };
 }
 
-type Looks = Shared<Waited | undefined>;
+type Looks = SingleFlight<Waited | undefined>;
 type Waiters = { pause: () => number; looks: Looks };
 
 async function wait(
@@ -76,14 +76,14 @@ async function wait(
 ): Promise<Waited> {
   const deadline = performance.now() + timeoutMs;
   const news = createSignal();
-  // Live events are announced on the same channel; they are no reason to look.
+  // Live events are announced on the same channel, and need no read.
   const subscription = await conn.subscriber().subscribe(keysOf(project).run(run), (message) => {
     if (message !== 'event') news.raise();
   });
   signal.addEventListener('abort', news.raise, { once: true });
   try {
     for (;;) {
-      // Many may wait for one run, and each look brings its whole reply.
+      // Many may wait for one run, and each read returns its whole reply.
       const found = await looks(`${until} ${project} ${run}`, () => look(conn, project, run, until));
       if (found) return found;
       const left = deadline - performance.now();
@@ -96,7 +96,7 @@ async function wait(
   }
 }
 
-/** What there is to tell now; undefined where the wait goes on, as it does through an outage. */
+/** The outcome; undefined where the wait continues, also in an outage. */
 async function look(
   conn: RunStoreConnection,
   project: ProjectUid,

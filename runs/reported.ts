@@ -1,16 +1,19 @@
-/** How many failed runs of a group Events have told of. It is kept beside the totals, so that it is lost together with them. */
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import type { RunGroup } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
+/**
+ * How many failed runs of a group Events have reported. Stored beside the totals, so that it is lost together
+ * with them.
+ */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { defineScript } from '../store/script.ts';
 
 const NOTE = defineScript({
   flags: 'drains',
   keys: ['wf'],
   args: ['failed'],
+  answers: '1 where the field is new',
   body: `
-    -- A key that was removed meanwhile must not be made again.
+    -- A write would create a removed key again.
     if redis.call('HEXISTS', wf, 'policy') == 0 then return 0 end
     return redis.call('HSET', wf, 'reported', failed)
   `,

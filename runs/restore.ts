@@ -1,23 +1,24 @@
 /**
- * `restore`: the way back from the record of a run that had not ended into a store that does not know it. Create-if-absent, for
- * the operator alone, past every quota; only while the project is seeded, or for a run of an earlier store.
+ * Restores an unfinished run from its record into a store that does not have it. Only the operator does,
+ * beyond every quota, while the project is being seeded, or for a run of an earlier store.
  */
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { groupOf } from './groups.ts';
-import { keysOf } from './keys.ts';
-import { ENQUEUE, NOW } from './lua.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { groupOf } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW, type Seeding } from '../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { ENQUEUE } from './lua.ts';
 import type { RunHead } from './read.ts';
-import type { DedupeMark } from './record/keepsake.ts';
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
-import { defineScript } from './script.ts';
-import type { Seeding, Superseded } from './seed.ts';
-import type { NodeState, ProjectUid, Reply, Unavailable } from './types.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import type { Superseded } from './seed.ts';
+import type { DedupeMark, NodeState, Reply } from './types.ts';
 
-/** A run as its record tells it. Times are milliseconds since 1970. */
+/** A run as its record has it. Times are milliseconds since 1970. */
 export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   run: string;
   workflowUid: string;
-  /** Of the object that it is recorded in. */
+  /** The uid of its record. */
   uid: string;
   dedupe?: DedupeMark | undefined;
   input: string;
@@ -28,139 +29,212 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   acceptedAt: number;
   startedAt?: number;
   timeoutMs: number;
-  /** When its time is over, where that began already. */
+  /** The deadline, if its time had begun to pass. */
   deadlineAt?: number;
   nodes: NodeState[];
   reply?: Reply;
-  /** Of a run that only waited when it was recorded: the time until which nothing of it can have begun. */
+  /** If the run only waited when it was recorded: the time before which nothing of it can have begun. */
   idleUntil?: number;
 };
 
-const ARGS =
-  'token group run_id accepted size head input body_hash epoch sequence timeout started deadline object reply recorded_by idle_until';
+/**
+ * Ends the script where the store may not restore the run: another seeding has begun, this store has dropped
+ * the run after it had recorded its end, or the event was sent again to a store that did not know its key,
+ * and is another run now.
+ */
+const REFUSE_KNOWN = defineFragment({
+  needs: [
+    'token',
+    'recorded_by',
+    'epoch',
+    'run_id',
+    'store_id',
+    'opened',
+    'seeding',
+    'run',
+    'summaries',
+    'known',
+    'known_phase',
+  ],
+  lua: `
+if store_id then
+  if token ~= '' then return 'superseded' end
+  if recorded_by == store_id and redis.call('EXISTS', run) == 0 then return 'dropped' end
+  if tonumber(epoch) >= tonumber(opened or 0) then return 'dropped' end
+elseif token == '' then
+  return redis.error_reply('NOLOG the run store is empty')
+elseif seeding ~= token then
+  return 'superseded'
+end
+if redis.call('EXISTS', run) == 1 then return 'exists' end
+if redis.call('HEXISTS', summaries, run_id) == 1 then return 'dropped' end
+if known and known ~= run_id and not known_phase then return 'dropped' end
+`,
+});
 
-/** Fields and values of the nodes follow the named arguments. */
+/** Stores the fields of the run. Until it is claimed again no time of a run over the limit passes. */
+const STORE_RESTORED = defineFragment({
+  needs: [
+    'run',
+    'group',
+    'accepted',
+    'size',
+    'head',
+    'input',
+    'epoch',
+    'sequence',
+    'timeout',
+    'started',
+    'deadline',
+    'object',
+    'reply',
+    'idle_until',
+    'unpack_nodes',
+    'is_over',
+    'now',
+  ],
+  lua: `
+redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
+  'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
+  'recorded', object, 'restored', epoch, unpack_nodes())
+if idle_until == '' or tonumber(idle_until) <= now then redis.call('HSET', run, 'doubt', 1) end
+if started ~= '' then redis.call('HSET', run, 'started', started) end
+if deadline ~= '' and is_over then
+  redis.call('HSET', run, 'timeout', math.max(0, deadline - now))
+elseif deadline ~= '' then
+  redis.call('HSET', run, 'deadline', deadline)
+end
+if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
+`,
+});
+
 const RESTORE = defineScript({
   flags: 'drains',
-  keys: ['meta', 'q', 'held', 'live', 'wf', 'runs', 'lines', 'run', 'dk'],
-  args: ARGS.split(' '),
+  transitions: ['none > ready', 'none > overLimit'],
+  // `dedupe` is left out where the record has no dedupe mark.
+  keys: ['meta', 'ready', 'overLimit', 'replaceable', 'wf', 'runs', 'summaries', 'run', 'dedupe'],
+  args: [
+    // Of the seeding; empty where the project is open.
+    'token',
+    'group',
+    'run_id',
+    'accepted',
+    'size',
+    'head',
+    'input',
+    'body_hash',
+    'epoch',
+    'sequence',
+    'timeout',
+    'started',
+    'deadline',
+    // The uid of the record.
+    'object',
+    'reply',
+    // The id of the store that made the record.
+    'recorded_by',
+    'idle_until',
+  ],
+  lists: { nodes: { args: ['field', 'value'] } },
+  answers: {
+    restored: 'the run is ready or over the limit',
+    exists: 'the store has the run',
+    dropped: 'the store had the run, or its event is another run',
+    superseded: 'another seeding has begun, or the project is open',
+  },
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'seeding', 'opened', 'v', 'bytes')
-    if project[1] then
-      if token ~= '' then return 'superseded' end
-      if recorded_by == project[1] and redis.call('EXISTS', run) == 0 then return 'dropped' end
-      if tonumber(epoch) >= tonumber(project[3] or 0) then return 'dropped' end
-    elseif token == '' then
-      return redis.error_reply('NOLOG the run store is empty')
-    elseif project[2] ~= token then
-      return 'superseded'
-    end
-    if redis.call('EXISTS', run) == 1 then return 'exists' end
-    if redis.call('HEXISTS', lines, run_id) == 1 then return 'dropped' end
-    local known = dk and redis.call('HMGET', dk, 'run', 'phase') or {}
-    -- One event is one run: it was sent again to a store that did not know its key.
-    if known[1] and known[1] ~= run_id and not known[2] then return 'dropped' end
+    local store_id, seeding, opened, virtual, bytes = unpack(
+      redis.call('HMGET', meta, 'id', 'seeding', 'opened', 'v', 'bytes'))
+    local known, known_phase
+    if dedupe then known, known_phase = unpack(redis.call('HMGET', dedupe, 'run', 'phase')) end
+    ${REFUSE_KNOWN}
 
     ${NOW}
-    local limits = redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted')
-    local active, own = tonumber(limits[3] or 0), limits[4]
+    local limit, policy, active, own, total = unpack(redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted'))
+    active = tonumber(active or 0)
     local entry = group .. ' ' .. accepted .. ' ' .. run_id
-    local over = active >= tonumber(limits[1] or 'inf')
-    if over then
-      redis.call('ZADD', held, 0, entry)
+    local is_over = active >= tonumber(limit or 'inf')
+    if is_over then
+      redis.call('ZADD', overLimit, 0, entry)
     else
       ${ENQUEUE}
-      own = enqueue(entry, project[4], own)
+      own = enqueue(entry, virtual, own)
       active = active + 1
     end
-    if limits[2] == 'Replace' then
-      redis.call('ZADD', live, 0, entry)
-    end
-    redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
-      'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
-      'recorded', object, 'restored', epoch, unpack(ARGV, 18))
-    if idle_until == '' or tonumber(idle_until) <= now then redis.call('HSET', run, 'doubt', 1) end
+    if policy == 'Replace' then redis.call('ZADD', replaceable, 0, entry) end
+    ${STORE_RESTORED}
     redis.call('ZADD', runs, accepted, run_id)
-    if started ~= '' then redis.call('HSET', run, 'started', started) end
-    if deadline ~= '' and over then
-      -- Until it is claimed again no time of it passes.
-      redis.call('HSET', run, 'timeout', math.max(0, deadline - now))
-    elseif deadline ~= '' then
-      redis.call('HSET', run, 'deadline', deadline)
-    end
-    if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
-    if dk and (known[1] ~= run_id or known[2]) then
+    if dedupe and (known ~= run_id or known_phase) then
       -- It does not expire any more; a recorded run that had it before leaves it to this one.
-      redis.call('UNLINK', dk)
-      redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
+      redis.call('UNLINK', dedupe)
+      redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash)
       redis.call('HINCRBY', meta, 'keys', ${DEDUPE_KEY_BYTES})
     end
-    redis.call('HSET', meta, 'bytes', tonumber(project[5] or 0) + size)
-    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'accepted', tonumber(limits[5] or 0) + 1)
+    redis.call('HSET', meta, 'bytes', tonumber(bytes or 0) + size)
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'accepted', tonumber(total or 0) + 1)
     return 'restored'
   `,
 });
 
 /**
- * - `restored`: it is ready, or held.
- * - `exists`: the store knows it.
- * - `dropped`: this very store held it and dropped it, after its end was recorded or summarised; it was not lost. Or its event is another
- *   run by now, which has not ended or is not recorded yet.
+ * - `restored`: the run is ready or over the limit.
+ * - `exists`: the store has the run.
+ * - `dropped`: this store had the run and dropped it, after its end was recorded or summarized; or its event
+ *   is another run now, which is unfinished or unrecorded.
  */
 export type Restored = { outcome: 'restored' | 'exists' | 'dropped' } | Superseded | Unavailable;
 
-/** Puts a recorded run back: into the project that is being seeded, or without a `seeding` into one that is open. */
+/**
+ * Restores a recorded run: into the project that is being seeded, or without a `seeding` into an open one.
+ */
 export function restoreRun(
   conn: RunStoreConnection,
   project: ProjectUid,
   recorded: RecordedRun,
   seeding?: Seeding,
 ): Promise<Restored> {
-  const { meta, q, held, live, wf, runs, lines, run, dk } = keysOf(project);
-  const { workflowUid, dedupe } = recorded;
-  const ofGroup = [wf, runs, lines].map((key) => key(groupOf(recorded)));
-  const keys = [meta, q, held, live, ...ofGroup, run(recorded.run)];
-  if (dedupe) keys.push(dk(workflowUid, dedupe.hash));
+  const { run, dedupe } = recorded;
+  const group = groupOf(recorded);
+  const keys = keysOf(project);
+  const declared = scriptKeys(RESTORE, { project, run, group }).slice(0, -1);
+  if (dedupe) declared.push(keys.dedupe(recorded.workflowUid, dedupe.hash));
   return orUnavailable(async () => {
-    const outcome = await conn.script(RESTORE, keys, argsOf(recorded, seeding?.token ?? ''));
+    const outcome = await conn.script(RESTORE, declared, argsOf(recorded, seeding?.token ?? ''));
     return { outcome: outcome as 'restored' | 'exists' | 'dropped' | 'superseded' };
   });
 }
 
 function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
   const { run, acceptedAt, input, dedupe, startedAt, deadlineAt, reply } = recorded;
-  const nodes = recorded.nodes.flatMap(nodeArgs);
+  const nodes = recorded.nodes.flatMap(nodeFields);
   const replyText = reply ? JSON.stringify(reply) : '';
-  const head = headOf(recorded);
-  const size = [input, replyText, ...nodes].reduce(
-    (sum, text) => sum + Buffer.byteLength(text),
-    RUN_OVERHEAD_BYTES,
-  );
-  return [
+  const texts = [input, replyText, ...nodes.flat()];
+  return argumentsOf(RESTORE, {
     token,
-    groupOf(recorded),
-    run,
-    `${acceptedAt}000`,
-    size,
-    head,
+    group: groupOf(recorded),
+    run_id: run,
+    accepted: `${acceptedAt}000`,
+    size: texts.reduce((sum, text) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES),
+    head: headOf(recorded),
     input,
-    dedupe?.body ?? '',
-    recorded.epoch,
-    recorded.sequence,
-    recorded.timeoutMs,
-    startedAt ?? '',
-    deadlineAt ?? '',
-    recorded.uid,
-    replyText,
-    recorded.recordedBy ?? '',
-    recorded.idleUntil ?? '',
-    ...nodes,
-  ];
+    body_hash: dedupe?.body ?? '',
+    epoch: recorded.epoch,
+    sequence: recorded.sequence,
+    timeout: recorded.timeoutMs,
+    started: startedAt ?? '',
+    deadline: deadlineAt ?? '',
+    object: recorded.uid,
+    reply: replyText,
+    recorded_by: recorded.recordedBy ?? '',
+    idle_until: recorded.idleUntil ?? '',
+    nodes,
+  });
 }
 
-function nodeArgs({ nextAttemptAt, ...node }: NodeState): string[] {
-  const wait = nextAttemptAt === undefined ? [] : [`w:${node.id}`, String(nextAttemptAt)];
-  return [`n:${node.id}`, JSON.stringify(node), ...wait];
+/** The fields of a node, and its wait. */
+function nodeFields({ nextAttemptAt, ...node }: NodeState): [field: string, value: string][] {
+  const state: [string, string] = [`n:${node.id}`, JSON.stringify(node)];
+  return nextAttemptAt === undefined ? [state] : [state, [`w:${node.id}`, String(nextAttemptAt)]];
 }
 
 function headOf(recorded: RecordedRun): string {

@@ -1,72 +1,103 @@
 /**
- * Room in the run store: claims leave room for what claimed runs will write, and what outlives a run (its dedupe key, its
- * reply) is counted for its project until it expires. `runs/keys.ts` says what the fields of `meta` hold.
+ * Room in the run store: claims leave room for the bytes that claimed runs will write, and what outlives a
+ * run (its dedupe key, its reply, its summary) is counted until it expires. `store/keys.ts` says what the
+ * fields of `meta` hold.
  */
+import { defineFragment } from '../store/script.ts';
 
-/** What a run takes beside its values: fields, indexes, first events. */
+/** Bytes of a run beside its values: fields, indexes, first events. */
 export const RUN_OVERHEAD_BYTES = 1_500;
-/** What a dedupe key takes with its run, the hash of the body and its expiry; measured by `npm run bench -- quotas`. */
+/**
+ * Bytes of a dedupe key with its run, the hash of the body and its expiry; measured by `npm run bench --
+ * quotas`.
+ */
 export const DEDUPE_KEY_BYTES = 500;
-/** What a kept reply, and a summary, take beside their text: the key or the run's name twice, and the expiry. */
+/**
+ * Bytes of a stored reply, and of a summary, beside their text: the key or twice the run's name, and the
+ * expiry.
+ */
 export const REPLY_OVERHEAD_BYTES = 400;
 export const SUMMARY_OVERHEAD_BYTES = 200;
 
-/** How long a dedupe key and a reply are kept after the run was recorded, and a summary after it was accepted. */
+/**
+ * How long a dedupe key and a reply are stored after the run was recorded, and a summary after it was
+ * accepted.
+ */
 export const DEDUPE_KEPT_S = 7 * 24 * 3600;
 export const REPLY_KEPT_S = 3600;
 export const SUMMARY_KEPT_S = 7 * 24 * 3600;
+/** How long a run can still be read after it was recorded or removed. */
+export const RUN_KEPT_S = 10;
 /** Summaries of one workflow. */
 export const SUMMARIES_KEPT = 10_000;
 
-/** Of what a project may keep in dedupe keys, its summaries may take this part besides, and its replies the same. */
+/**
+ * The summaries of a project may use this part of its quota of dedupe keys in addition, and its replies the
+ * same.
+ */
 export const BESIDE_KEYS = 1 / 4;
 
-/** What expires within so many seconds is counted together, so that a project has at most about a thousand counts. */
+/**
+ * Bytes that expire within so many seconds are counted together, so that a project has at most about a
+ * thousand counts.
+ */
 const COUNTED_TOGETHER_S = 600;
 
-/** What a run is expected to grow by before any run of its project has, and at the least. */
+/** How much a run is expected to grow before any run of its project has, and at least. */
 const FIRST_GROWTH_BYTES = 512 * 1024;
 const LEAST_GROWTH_BYTES = 64 * 1024;
-/** The expectation approaches what runs grow by in so many ends; it rises at once. */
+/** The expectation rises at once, and falls to the growth of recent runs within so many ends. */
 const FORGOTTEN_IN_ENDS = 16;
 
 /**
- * `expire_later(field, bytes, seconds)`: the field of `meta` counts the bytes for so long. `settle(settled)`: takes off what has expired
- * since. Needs `meta`, `expiring`, `now`.
+ * `expire_later(field, bytes, seconds)`: the field of `meta` counts the bytes for so long.
+ * `subtract_expired(settled)`: subtracts what has expired since `settled`.
  */
-export const EXPIRING = `
+export const EXPIRING = defineFragment({
+  needs: ['meta', 'expiring', 'now'],
+  gives: ['expire_later', 'subtract_expired'],
+  lua: `
 local function expire_later(field, bytes, seconds)
   redis.call('HINCRBY', expiring, field .. ' ' .. math.ceil((now / 1000 + seconds) / ${COUNTED_TOGETHER_S}), bytes)
 end
-local function settle(settled)
+local function subtract_expired(settled)
   local present = math.floor(now / ${COUNTED_TOGETHER_S * 1_000})
   if tonumber(settled) == present then return end
   local counts = redis.call('HGETALL', expiring)
   for index = 1, #counts, 2 do
-    local field, over = string.match(counts[index], '^(%a+) (%d+)$')
-    if tonumber(over) <= present then
-      redis.call('HDEL', expiring, counts[index])
-      redis.call('HINCRBY', meta, field, 0 - counts[index + 1])
+    local name, bytes = counts[index], counts[index + 1]
+    local field, expires_at = string.match(name, '^(%a+) (%d+)$')
+    if tonumber(expires_at) <= present then
+      redis.call('HDEL', expiring, name)
+      redis.call('HINCRBY', meta, field, 0 - bytes)
     end
   end
   redis.call('HSET', meta, 'settled', present)
 end
-`;
+`,
+});
 
-/** Takes the summaries of a workflow that goes off its project's count. `-summaries` would be `-0` where none is left, which Redis refuses. Needs `meta`, `wf`. */
-export const FORGET_SUMMARIES = `
-local summaries = redis.call('HGET', wf, 'summaries')
-if summaries and redis.call('HEXISTS', meta, 'summaries') == 1 then
-  redis.call('HINCRBY', meta, 'summaries', 0 - summaries)
+/** Subtracts the summaries of a workflow that is dropped from its project's count. */
+export const FORGET_SUMMARIES = defineFragment({
+  needs: ['meta', 'wf'],
+  lua: `
+local summary_bytes = redis.call('HGET', wf, 'summaries')
+if summary_bytes and redis.call('HEXISTS', meta, 'summaries') == 1 then
+  redis.call('HINCRBY', meta, 'summaries', 0 - summary_bytes)
 end
-`;
+`,
+});
 
 /**
- * `room(used, quota, growth)`: how many more runs may be claimed, so that each claimed run has room for what runs of the project grow
- * by, and whether only a run that has begun may be. Where there is no room, one run at a time goes on, so that a full store drains: one
- * that has begun, as long as there are such runs, since its end makes room. Needs `claims`, `due`.
+ * `room(used, quota, growth)`: how many more runs may be claimed, so that each claimed run can grow as runs
+ * of the project do, and whether only a run that has begun may be. Without room, one run at a time continues,
+ * so that a full store drains: one that has begun, as long as there are such runs, because its end makes
+ * room.
  */
-export const ROOM = `
+export const ROOM = defineFragment({
+  needs: ['claims', 'parked'],
+  gives: ['room'],
+  lua: `
 local function room(used, quota, growth)
   if not quota then return math.huge, false end
   local claimed = #redis.call('HKEYS', claims)
@@ -74,24 +105,35 @@ local function room(used, quota, growth)
   local free = math.floor((tonumber(quota) - tonumber(used or 0)) / growing) - claimed
   if free >= 1 then return free, false end
   if claimed > 0 then return 0, false end
-  return 1, redis.call('ZCARD', due) > 0
+  return 1, redis.call('ZCARD', parked) > 0
 end
-`;
+`,
+});
 
-/** `learn(expected, grown, is_over)`: what runs are expected to grow by, after one has grown by so many bytes. */
-export const LEARN_GROWTH = `
-local function learn(expected, grown, is_over)
+/**
+ * `learn_growth(expected, grown, has_ended)`: how much runs are expected to grow, after one has grown by so
+ * many bytes.
+ */
+export const LEARN_GROWTH = defineFragment({
+  gives: ['learn_growth'],
+  lua: `
+local function learn_growth(expected, grown, has_ended)
   expected = tonumber(expected) or ${FIRST_GROWTH_BYTES}
   if grown >= expected then return grown end
-  if not is_over then return expected end
+  if not has_ended then return expected end
   return math.max(${LEAST_GROWTH_BYTES}, math.floor(expected - (expected - grown) / ${FORGOTTEN_IN_ENDS}))
 end
-`;
+`,
+});
 
-/** `announce_room(short)`: wakes runners where claims were held back for lack of room. Needs `q`. */
-export const ANNOUNCE_ROOM = `
+/** `announce_room(short)`: wakes runners where claims waited for room. */
+export const ANNOUNCE_ROOM = defineFragment({
+  needs: ['ready'],
+  gives: ['announce_room'],
+  lua: `
 local function announce_room(short)
-  local first = short == '1' and redis.call('ZRANGE', q, 0, 0)[1]
-  if first then redis.call('PUBLISH', q, first) end
+  local first = short == '1' and redis.call('ZRANGE', ready, 0, 0)[1]
+  if first then redis.call('PUBLISH', ready, first) end
 end
-`;
+`,
+});

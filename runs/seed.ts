@@ -1,42 +1,51 @@
 /**
- * Putting back what a store that lost its data must know of a project before it opens. Until `openSeeded` every other call
- * answers `unavailable`, `no-store`. Each seeding has a token, and the last one that began is the only one that changes
- * anything, so that it may break off anywhere, or be begun twice at once. Whoever began it goes on with it after a break.
+ * Seeding: what a store that lost its data must know about a project before it opens. Until `openSeeded`
+ * every other call answers `unavailable`, `no-store`. Each seeding has a token, and only the last one that
+ * began changes anything: it may stop anywhere, or begin twice at once.
  */
 import { randomUUID } from 'node:crypto';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { NOW } from './lua.ts';
-import { forEachPage } from './pages.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import type { Seeding } from '../store/lua.ts';
+import { forEachPage } from '../store/scan.ts';
+import { defineFragment, defineScript } from '../store/script.ts';
 import { DEDUPE_KEPT_S, DEDUPE_KEY_BYTES, EXPIRING } from './room.ts';
-import { defineScript } from './script.ts';
-import type { ProjectUid, Unavailable } from './types.ts';
 
-/** Of what the operator has not weighed against the memory yet. */
+/** Until the operator has distributed the memory. */
 const FIRST_QUOTA_BYTES = 64 * 1024 * 1024;
-/** Writes to the API server, per second and project, until the operator says otherwise. */
+/** Writes to the API server, per second and project, until the operator sets the write budget. */
 const FIRST_WRITES_PER_SECOND = 100;
-/** Keys that one call writes: about a millisecond of the server. */
+/** Keys that one call writes: about a millisecond of the server's time. */
 export const SEED_PAGE = 200;
 
-/** Ends the script where another seeding has begun since, or the project is open. Needs `meta` and `token`. */
-const SEEDING = `
+/** Ends the script where another seeding has begun since, or the project is open. */
+const REQUIRE_SEEDING = defineFragment({
+  needs: ['meta', 'token'],
+  lua: `
 if redis.call('HGET', meta, 'seeding') ~= token or redis.call('HEXISTS', meta, 'id') == 1 then
   return 'superseded'
 end
-`;
+`,
+});
 
 const BEGIN = defineScript({
   flags: 'drains',
   keys: ['meta'],
+  // `own`: the token of the seeding to continue, or empty.
   args: ['token', 'own'],
+  answers: {
+    open: 'the project is open; and the id of its store',
+    own: 'the seeding to continue is the last one',
+    first: 'a new seeding',
+    again: 'a new seeding, after one that did not end',
+  },
   body: `
-    local id = redis.call('HGET', meta, 'id')
+    local id, before = unpack(redis.call('HMGET', meta, 'id', 'seeding'))
     if id then return {'open', id} end
-    local before = redis.call('HGET', meta, 'seeding')
     if before and before == own then return {'own'} end
     redis.call('HSET', meta, 'seeding', token)
-    -- What was counted of a seeding that broke off goes with what it put back.
+    -- The counts of the seeding before go with what it restored.
     redis.call('HDEL', meta, 'bytes', 'keys', 'summaries', 'replies')
     return {before and 'again' or 'first'}
   `,
@@ -46,27 +55,32 @@ const CLEAR = defineScript({
   flags: 'drains',
   keys: ['meta'],
   args: ['token'],
+  answers: {
+    done: 'the further keys are removed',
+    superseded: 'another seeding has begun, or the project is open',
+  },
   body: `
-    ${SEEDING}
+    ${REQUIRE_SEEDING}
     redis.call('UNLINK', unpack(KEYS, 2))
     return 'done'
   `,
 });
 
-/** Dedupe keys follow as keys, and for each its run and the hash of its body. Each expires; `restore` keeps that of a run that goes on. */
+/** Each key expires; `restore` keeps the key of a run that it restores. */
 const SEED_KEYS = defineScript({
   flags: 'drains',
   keys: ['meta', 'expiring'],
   args: ['token'],
+  lists: { known: { args: ['run_id', 'body_hash'], keys: ['dedupe'] } },
+  answers: { done: 'the keys are stored', superseded: 'another seeding has begun, or the project is open' },
   body: `
-    ${SEEDING}
+    ${REQUIRE_SEEDING}
     ${NOW}
     ${EXPIRING}
-    for index = 3, #KEYS do
-      local at = 2 + (index - 3) * 2
-      if redis.call('EXISTS', KEYS[index]) == 0 then
-        redis.call('HSET', KEYS[index], 'run', ARGV[at], 'body', ARGV[at + 1], 'phase', '')
-        redis.call('EXPIRE', KEYS[index], ${DEDUPE_KEPT_S})
+    for _, run_id, body_hash, dedupe in known() do
+      if redis.call('EXISTS', dedupe) == 0 then
+        redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash, 'phase', '')
+        redis.call('EXPIRE', dedupe, ${DEDUPE_KEPT_S})
         redis.call('HINCRBY', meta, 'keys', ${DEDUPE_KEY_BYTES})
         expire_later('keys', ${DEDUPE_KEY_BYTES}, ${DEDUPE_KEPT_S})
       end
@@ -79,8 +93,9 @@ const OPEN = defineScript({
   flags: 'drains',
   keys: ['meta'],
   args: ['token', 'id', 'quota', 'rate'],
+  answers: { done: 'the project is open', superseded: 'another seeding has begun, or the project is open' },
   body: `
-    ${SEEDING}
+    ${REQUIRE_SEEDING}
     ${NOW}
     redis.call('HDEL', meta, 'seeding')
     redis.call('HSETNX', meta, 'rate', rate)
@@ -89,19 +104,16 @@ const OPEN = defineScript({
   `,
 });
 
-/** A seeding that has begun, and that nobody has begun again since. */
-export type Seeding = { project: ProjectUid; token: string };
-
 export type Begun = { outcome: 'begun'; seeding: Seeding } | { outcome: 'open'; id: string } | Unavailable;
 
-/** Another seeding took this one's place, or the project is open: what was to be done is not. */
+/** Another seeding has begun, or the project is open: nothing was done. */
 export type Superseded = { outcome: 'superseded' };
 
 type Step = { outcome: 'done' } | Superseded | Unavailable;
 
 /**
- * Begins to seed a project that is not open, and removes what a seeding that broke off has left. Where the last one that began is
- * `own`, it is that one again, and nothing is removed.
+ * Begins to seed a project that is not open, and removes the keys of a seeding that did not end. Where `own`
+ * is the last one that began, continues it and removes nothing.
  */
 export function beginSeeding(conn: RunStoreConnection, project: ProjectUid, own?: Seeding): Promise<Begun> {
   const token = randomUUID();
@@ -119,27 +131,35 @@ export function beginSeeding(conn: RunStoreConnection, project: ProjectUid, own?
   });
 }
 
-/** Runs that ended or were deleted meanwhile must not be there. Revisions never change, and beats are of runners that live. */
+/**
+ * Runs that have ended or were deleted since must not be there. Revisions never change, and heartbeats are
+ * those of living runners.
+ */
 async function clear(conn: RunStoreConnection, { project, token }: Seeding): Promise<void> {
-  const { prefix, meta, beats } = keysOf(project);
+  const { prefix, meta, heartbeats } = keysOf(project);
   await forEachPage(conn, `${prefix}*`, async (names) => {
-    const left = names.filter((name) => name !== meta && name !== beats && !name.startsWith(`${prefix}rev:`));
+    const left = names.filter(
+      (name) => name !== meta && name !== heartbeats && !name.startsWith(`${prefix}rev:`),
+    );
     if (left.length > 0) await conn.script(CLEAR, [meta, ...left], [token]);
   });
 }
 
-/** A dedupe key of a recorded run: it is kept for seven more days, or, where the run is put back, until seven days after its end is recorded. */
+/**
+ * A dedupe key of a recorded run. It expires after seven days, or, where the run is restored, seven days
+ * after its end is recorded.
+ */
 export type RecordedKey = { workflowUid: string; hash: string; body: string; run: string };
 
-/** Puts dedupe keys back, at most `SEED_PAGE` of them. A key that is there stays as it is. */
+/** Restores at most `SEED_PAGE` dedupe keys. An existing key stays as it is. */
 export function seedKeys(
   conn: RunStoreConnection,
   { project, token }: Seeding,
   known: readonly RecordedKey[],
 ): Promise<Step> {
-  const { meta, expiring, dk } = keysOf(project);
+  const { meta, expiring, dedupe } = keysOf(project);
   return orUnavailable(async () => {
-    const keys = known.map(({ workflowUid, hash }) => dk(workflowUid, hash));
+    const keys = known.map(({ workflowUid, hash }) => dedupe(workflowUid, hash));
     const args = known.flatMap(({ run, body }) => [run, body]);
     const answer = await conn.script(SEED_KEYS, [meta, expiring, ...keys], [token, ...args]);
     return { outcome: answer === 'superseded' ? 'superseded' : 'done' };

@@ -1,108 +1,147 @@
-/**
- * Accepting events: what `submit` has accepted is stored, once per dedupe key, and only that may be answered with 2xx.
- */
+/** Accepts events: `submit` stores each once per dedupe key. Only then the caller may answer 2xx. */
 import { isTerminal } from '../api/phase.ts';
-import { orUnavailable, type RunStoreConnection } from './connection.ts';
+import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import { groupOf } from '../store/groups.ts';
+import { keysOf, type ProjectKeys } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { cancelRun } from './cancel.ts';
-import { groupOf } from './groups.ts';
-import { keysOf, type ProjectKeys } from './keys.ts';
-import { ENQUEUE, NOW } from './lua.ts';
+import { ENQUEUE } from './lua.ts';
 import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
-import { defineScript } from './script.ts';
+import { scriptKeys } from './scriptKeys.ts';
 import type { Reply, Submission, Submitted } from './types.ts';
 
+/** `count_key()`: counts one more dedupe key, and says whether the project may store it. */
+const COUNT_KEY = defineFragment({
+  needs: ['meta', 'expiring', 'now'],
+  gives: ['count_key'],
+  lua: `
+local function count_key()
+  ${EXPIRING}
+  subtract_expired(redis.call('HGET', meta, 'settled'))
+  local bytes, quota = unpack(redis.call('HMGET', meta, 'keys', 'keyQuota'))
+  bytes = tonumber(bytes or 0) + ${DEDUPE_KEY_BYTES}
+  return bytes, not quota or bytes <= tonumber(quota)
+end
+`,
+});
+
 /**
- * Where the limit is reached, the oldest runs of the group make room: they are asked to end, durably, and named; the run that replaces each is noted. Those
- * that wait without a slot count too, since a newer run replaces them all the same.
+ * `replace_oldest(victims)`: at the limit, the oldest runs of the group make room. They are requested to end,
+ * durably, and added to `victims`; the run that replaces each is stored. Runs that wait without a slot count
+ * too, because a newer run replaces them all the same.
  */
-const REPLACE = `
-local others = {}
-for _, other in ipairs(redis.call('ZRANGEBYLEX', live, '[' .. group .. ' ', '(' .. group .. '!')) do
-  local name = string.match(other, '[^ ]+$')
-  if redis.call('SISMEMBER', cancels, name) == 0 then
-    others[#others + 1] = name
+const REPLACE = defineFragment({
+  needs: ['replaceable', 'cancels', 'replaced', 'group', 'run_id', 'limit', 'entry'],
+  gives: ['replace_oldest'],
+  lua: `
+local function replace_oldest(victims)
+  local others = {}
+  for _, other in ipairs(redis.call('ZRANGEBYLEX', replaceable, '[' .. group .. ' ', '(' .. group .. '!')) do
+    local name = string.match(other, '[^ ]+$')
+    if redis.call('SISMEMBER', cancels, name) == 0 then others[#others + 1] = name end
   end
+  for index = 1, #others - limit + 1 do
+    victims[#victims + 1] = others[index]
+    redis.call('HSET', replaced, others[index], run_id)
+    redis.call('SADD', cancels, others[index])
+    redis.call('PUBLISH', cancels, others[index])
+  end
+  redis.call('ZADD', replaceable, 0, entry)
 end
-for index = 1, #others - limit + 1 do
-  victims[index] = others[index]
-  redis.call('HSET', replaced, others[index], run_id)
-  redis.call('SADD', cancels, others[index])
-  redis.call('PUBLISH', cancels, others[index])
-end
-redis.call('ZADD', live, 0, entry)
-`;
+`,
+});
 
 const SUBMIT = defineScript({
-  keys: ['meta', 'q', 'held', 'live', 'cancels', 'replaced', 'wf', 'runs', 'run', 'expiring', 'dk'],
+  transitions: ['none > ready', 'none > overLimit'],
+  keys: [
+    'meta',
+    'ready',
+    'overLimit',
+    'replaceable',
+    'cancels',
+    'replaced',
+    'wf',
+    'runs',
+    'run',
+    'expiring',
+    // Left out where the event has no dedupe key.
+    'dedupe',
+  ],
   args: ['group', 'run_id', 'body_hash', 'size', 'head', 'input'],
+  answers: {
+    accepted: 'and the runs that this one replaces',
+    duplicate: 'the run of the same event, its reply or an empty text, and its phase once it is recorded',
+    conflict: 'the run with the same dedupe key, but another body',
+    taken: 'there is a run of this name',
+    full: 'no room for the run, or with `keys` none for its dedupe key',
+    suspended: 'the workflow is suspended',
+    rejected: 'the limit that the policy `Reject` enforces',
+  },
   body: `
-    local project = redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v')
-    if not project[1] then
-      return redis.error_reply('NOLOG the run store is empty')
-    end
-    if dk then
-      local known = redis.call('HMGET', dk, 'run', 'body', 'reply', 'phase')
-      if known[1] then
-        -- Of a key that was put back from a record the body may not be known.
-        if known[2] ~= '' and known[2] ~= body_hash then return {'conflict', known[1]} end
-        return {'duplicate', known[1], known[3] or '', known[4] or ''}
-      end
+    local store_id, bytes, quota, virtual = unpack(redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v'))
+    if not store_id then return redis.error_reply('NOLOG the run store is empty') end
+    if dedupe then
+      local known, known_hash, reply, phase = unpack(redis.call('HMGET', dedupe, 'run', 'body', 'reply', 'phase'))
+      -- The body of a key that was restored from a record may be unknown.
+      if known and known_hash ~= '' and known_hash ~= body_hash then return {'conflict', known} end
+      if known then return {'duplicate', known, reply or '', phase or ''} end
     end
     if redis.call('EXISTS', run) == 1 then return {'taken'} end
-    local bytes = tonumber(project[2] or 0) + size
-    if project[3] and bytes > tonumber(project[3]) then return {'full'} end
+    bytes = tonumber(bytes or 0) + size
+    if quota and bytes > tonumber(quota) then return {'full'} end
     ${NOW}
-    local keys
-    if dk then
-      ${EXPIRING}
-      settle(redis.call('HGET', meta, 'settled'))
-      local kept = redis.call('HMGET', meta, 'keys', 'keyQuota')
-      keys = tonumber(kept[1] or 0) + ${DEDUPE_KEY_BYTES}
-      -- No key is forgotten before its time: a project that may keep no further one accepts no event that has one.
-      if kept[2] and keys > tonumber(kept[2]) then return {'full', 'keys'} end
+    local key_bytes
+    if dedupe then
+      ${COUNT_KEY}
+      local has_room
+      key_bytes, has_room = count_key()
+      -- No key expires early, so that without room for another one no event with a key is accepted.
+      if not has_room then return {'full', 'keys'} end
     end
 
-    local limits = redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended')
-    if limits[7] == '1' then return {'suspended'} end
-    local limit, active, own = tonumber(limits[1] or 'inf'), tonumber(limits[4] or 0), limits[5]
-    local over = active >= limit
-    if over and limits[2] == 'Reject' then return {'rejected', limits[1]} end
+    local limit_text, policy, timeout, active, own, total, suspended = unpack(
+      redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended'))
+    if suspended == '1' then return {'suspended'} end
+    local limit = tonumber(limit_text or 'inf')
+    active = tonumber(active or 0)
+    local is_over = active >= limit
+    if is_over and policy == 'Reject' then return {'rejected', limit_text} end
 
     local accepted = time[1] .. string.format('%06d', time[2])
     local entry = group .. ' ' .. accepted .. ' ' .. run_id
-    local victims = {}
-    if limits[2] == 'Replace' then
-      if over then redis.call('ZCARD', held) else redis.call('ZCARD', q) end
-      ${REPLACE}
-    end
-    -- A key of a wrong type is found before anything of the run is stored: what fails leaves nothing behind.
     redis.call('ZADD', runs, accepted, run_id)
-    if over then
-      redis.call('ZADD', held, 0, entry)
+    if is_over then
+      redis.call('ZADD', overLimit, 0, entry)
     else
       ${ENQUEUE}
-      own = enqueue(entry, project[4], own)
+      own = enqueue(entry, virtual, own)
       active = active + 1
     end
+    local answer = {'accepted'}
+    if policy == 'Replace' then
+      ${REPLACE}
+      replace_oldest(answer)
+    end
     redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size,
-      'timeout', limits[3] or '', 'head', head, 'input', input)
-    if dk then
-      redis.call('HSET', dk, 'run', run_id, 'body', body_hash)
-      redis.call('HSET', meta, 'bytes', bytes, 'keys', keys)
+      'timeout', timeout or '', 'head', head, 'input', input)
+    if dedupe then
+      redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash)
+      redis.call('HSET', meta, 'bytes', bytes, 'keys', key_bytes)
     else
       redis.call('HSET', meta, 'bytes', bytes)
     end
-    redis.call('HSET', wf, 'active', active, 'vt', own or 0,
-      'accepted', tonumber(limits[6] or 0) + 1, 'last', accepted)
-    return {'accepted', unpack(victims)}
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'accepted', tonumber(total or 0) + 1, 'last', accepted)
+    return answer
   `,
 });
 
 /**
- * Stores an event as a run, unless its workflow is suspended. The same dedupe key gives the same run, and with another body
- * `conflict`. A run that was named by the caller is its own dedupe key. `unavailable` does not say that nothing was stored, only that it is not known.
+ * Stores an event as a run, unless its workflow is suspended. The same dedupe key gives the same run, and
+ * with another body `conflict`. The name of a run that the caller chose is its dedupe key. `unavailable`: the
+ * event may be stored or not.
  */
 export function submit(conn: RunStoreConnection, submission: Submission): Promise<Submitted> {
   return orUnavailable(() => store(conn, submission));
@@ -113,16 +152,17 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   const keys = keysOf(project);
   const key = keyOf(submission);
   const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
-  // Never made from the key: once the key is forgotten, the object of the run that it named may still be there.
+  // Never derived from the key: when the key has expired, the object of its run may still exist.
   const run = submission.run ?? newRunName(workflow);
-  const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), [
-    groupOf(submission),
-    run,
-    submission.bodyHash,
-    sizeOf(submission),
-    headOf(submission, hash),
-    submission.input,
-  ])) as string[];
+  const args = argumentsOf(SUBMIT, {
+    group: groupOf(submission),
+    run_id: run,
+    body_hash: submission.bodyHash,
+    size: sizeOf(submission),
+    head: headOf(submission, hash),
+    input: submission.input,
+  });
+  const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;
   if (outcome === 'accepted') return accepted(conn, submission, run, answer.slice(1));
   if (outcome === 'duplicate') {
@@ -134,18 +174,20 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
   if (outcome === 'rejected') return { outcome, limit: Number(detail) };
   if (outcome === 'full')
     return { outcome: 'unavailable', why: 'full', retryAfterSeconds: detail === 'keys' ? 60 : 10 };
-  // The name is taken: a new one where it was our choice, otherwise it stands for something else.
+  // The name exists. We choose another one; a name that the caller chose is a conflict.
   return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
 }
 
-/** What it is known by. What callers choose is never what a trigger, an object or a name gives. */
+/** The dedupe key. The prefix separates keys of callers from those of triggers, objects and names. */
 function keyOf(submission: Submission): string | undefined {
   const { dedupeKey, trigger } = submission;
   if (dedupeKey === undefined) return nameAsKey(submission);
   return trigger === 'webhook' || trigger === 'execute' ? `caller/${dedupeKey}` : dedupeKey;
 }
 
-/** An object, and a name that the caller chose, are submitted again and again until they are seen to run: once only. */
+/**
+ * An object, and a name that the caller chose, are submitted until they are seen to run: they are one run.
+ */
 function nameAsKey({ run, recordUid }: Submission): string | undefined {
   return recordUid === undefined ? run && `run/${run}` : `object/${recordUid}`;
 }
@@ -156,22 +198,11 @@ function submitKeys(
   run: string,
   hash: string | undefined,
 ): string[] {
-  const { meta, q, held, live, cancels, expiring } = keys;
-  const group = groupOf(submission);
-  const all = [
-    meta,
-    q,
-    held,
-    live,
-    cancels,
-    keys.replaced,
-    keys.wf(group),
-    keys.runs(group),
-    keys.run(run),
-    expiring,
+  const declared = scriptKeys(SUBMIT, { project: submission.project, run, group: groupOf(submission) });
+  return [
+    ...declared.slice(0, -1),
+    ...(hash === undefined ? [] : [keys.dedupe(submission.workflowUid, hash)]),
   ];
-  if (hash !== undefined) all.push(keys.dk(submission.workflowUid, hash));
-  return all;
 }
 
 function sizeOf({ input, dedupeKey = '', requestedBy = '' }: Submission): number {
@@ -179,7 +210,7 @@ function sizeOf({ input, dedupeKey = '', requestedBy = '' }: Submission): number
   return RUN_OVERHEAD_BYTES + own + key + user;
 }
 
-/** What never changes of a run, in one field: as JSON, which no script looks into. */
+/** The immutable part of a run in one field: as JSON, which no script reads. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
   const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid } = submission;
   const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
@@ -199,7 +230,7 @@ function headOf(submission: Submission, dedupeHash: string | undefined): string 
   return JSON.stringify(head);
 }
 
-/** What was replaced and is held by nobody ends now; the rest is asked to, durably so since the submission. */
+/** Replaced runs that no runner holds end now; `submit` has requested the end of the others. */
 async function accepted(
   conn: RunStoreConnection,
   { project }: Submission,
@@ -211,8 +242,8 @@ async function accepted(
 }
 
 /**
- * The reply is with the run until that is recorded, and under a key of its own for an hour afterwards. How a run without one ended is with
- * the dedupe key.
+ * The reply is a field of the run until that is recorded, and has a key of its own for an hour afterwards.
+ * Without a reply, the dedupe key has the phase.
  */
 async function duplicate(
   conn: RunStoreConnection,

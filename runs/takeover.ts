@@ -1,52 +1,65 @@
 /**
- * Takes over what dead runners held. A runner is dead when its beat has stood still for 20 s of this process's own monotonic
- * clock while this process could write to the store; no other machine's clock is compared. A runner that is alive after all
- * finds its claims gone and can do nothing more with them.
+ * Takes over the runs of dead runners. A runner is dead when its heartbeat has stopped for 20 s of this
+ * process's own monotonic clock while this process could write to the store; no other machine's clock is
+ * compared. A runner that is alive after all finds its claims gone and can do nothing more with them.
  */
 import { FAILURES } from '../api/reasons.ts';
-import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
-import { endArgs, transitionKeys } from './advance.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from './connection.ts';
+import type { Log } from '../kube/log.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import { argumentsOf, defineScript } from '../store/script.ts';
+import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
-import { keysOf } from './keys.ts';
-import { EMIT, END, END_KEYS, ENQUEUE, FENCE, NOW, VANISHED } from './lua.ts';
-import { defineScript } from './script.ts';
-import { holderOf, groupOfToken } from './token.ts';
-import type { ProjectUid, RunEnd, Unavailable } from './types.ts';
+import { ENQUEUE, EVENTS, FENCE, MISSING_RUN } from './lua.ts';
+import { scriptKeys } from './scriptKeys.ts';
+import { holderOf } from './token.ts';
+import type { RunEnd } from './types.ts';
 
-/** The third crash without progress in between is the last. */
+/** A run fails with its third crash without progress. */
 const CRASH_LIMIT = 3;
 
 const END_OF_POISON: RunEnd = { phase: 'Failed', reason: 'Poison', message: FAILURES.Poison.meaning };
 
 const TAKE_OVER = defineScript({
   flags: 'drains',
-  keys: [...END_KEYS, 'claims', 'beats', 'runs'],
-  args: ['run_id', 'token', 'runner', 'beat', 'phase', 'reason', 'message', 'end_event'],
+  transitions: ['claimed > ready', 'claimed > ended', 'claimed > none', 'overLimit > ready'],
+  keys: [...END_KEYS, 'claims', 'heartbeats', 'runs'],
+  args: ['run_id', 'token', 'runner', 'heartbeat', ...END_ARGS],
+  answers: {
+    ready: 'another runner may claim the run',
+    poison: 'the run has failed',
+    alive: 'the heartbeat has moved',
+    fenced: 'the claim is another one',
+  },
   body: `
     ${FENCE}
-    if (redis.call('HGET', beats, runner) or '') ~= beat then return 'alive' end
-    local state = redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes', 'wf')
-    ${VANISHED}
-    if not state[7] then return vanished(run_id) end
-    local crashes = 1
-    if state[4] ~= '1' then
-      crashes = tonumber(state[3] or 0) + 1
-    end
-    -- Counted last: what found a key of a wrong type is done again, and a run has died once all the same.
+    if (redis.call('HGET', heartbeats, runner) or '') ~= heartbeat then return 'alive' end
+    local accepted, sequence, crashes, progress, event_count, event_bytes, group = unpack(
+      redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes', 'wf'))
+    ${MISSING_RUN}
+    if not group then return fail_missing(run_id) end
+    crashes = progress == '1' and 1 or tonumber(crashes or 0) + 1
+    -- The crash is counted last: what found a key of a wrong type is done again, and the runner has crashed
+    -- once.
     if crashes < ${CRASH_LIMIT} then
       ${REQUEUE}
-      requeue()
+      requeue(group, accepted)
       redis.call('HSET', run, 'crashes', crashes, 'progress', 0)
       return 'ready'
     end
     ${NOW}
-    local event_count, event_bytes = state[5] or 0, state[6] or 0
-    ${EMIT}
+    event_count, event_bytes = event_count or 0, event_bytes or 0
+    ${EVENTS}
     ${ENQUEUE}
     ${END}
-    finish(state[7], true, state[1], tonumber(state[2] or 0) + 1, 0, {phase, reason, message, end_event})
+    end_run(group, true, accepted, tonumber(sequence or 0) + 1, 0)
     redis.call('HSET', run, 'crashes', crashes, 'progress', 0)
     redis.call('HDEL', claims, run_id)
     return 'poison'
@@ -54,40 +67,43 @@ const TAKE_OVER = defineScript({
 });
 
 /**
- * Reads all beats and claims. Declared as a script that writes, although it does not: a server that refuses writes (no replicas, a full
- * disk) refuses it as it refuses beats, so that nobody is taken for dead who only cannot beat.
+ * Reads all heartbeats and claims. Declared as a script that writes, although it does not: a server that
+ * refuses writes (no replicas, a full disk) refuses it as it refuses heartbeats, so that no runner is taken
+ * for dead only because it cannot write its heartbeat.
  */
-const READ_BEATS = defineScript({
+const READ_HEARTBEATS = defineScript({
   flags: 'drains',
-  keys: ['beats', 'claims'],
-  body: `return {redis.call('HGETALL', beats), redis.call('HVALS', claims)}`,
+  keys: ['heartbeats', 'claims'],
+  answers: 'runners and their heartbeats; all claim tokens',
+  body: `return {redis.call('HGETALL', heartbeats), redis.call('HVALS', claims)}`,
 });
 
-/** Forgets a dead runner that holds nothing any more. */
-const FORGET = defineScript({
+/** Removes the heartbeat of a dead runner that has no claims any more. */
+const FORGET_RUNNER = defineScript({
   flags: 'drains',
-  keys: ['beats'],
-  args: ['runner', 'beat'],
+  keys: ['heartbeats'],
+  args: ['runner', 'heartbeat'],
+  answers: '1 where it was removed',
   body: `
-    if (redis.call('HGET', beats, runner) or '') ~= beat then return 0 end
-    return redis.call('HDEL', beats, runner)
+    if (redis.call('HGET', heartbeats, runner) or '') ~= heartbeat then return 0 end
+    return redis.call('HDEL', heartbeats, runner)
   `,
 });
 
 export type TakenOver = 'ready' | 'poison' | 'alive' | 'fenced';
 
-/** Takes over one claim of a runner whose beat still stands at `beat`; the third crash in a row ends the run. */
+/**
+ * Takes over one claim of a runner whose heartbeat is still `heartbeat`. The third crash in a row ends the
+ * run.
+ */
 export function takeOver(
   conn: RunStoreConnection,
-  claim: { project: ProjectUid; run: string; token: string; runner: string; beat: string },
+  claim: { project: ProjectUid; run: string; token: string; runner: string; heartbeat: string },
 ): Promise<TakenOver | Unavailable> {
   return orUnavailable(async () => {
-    const answer = await conn.script(
-      TAKE_OVER,
-      transitionKeys(TAKE_OVER, { ...claim, group: groupOfToken(claim.token) }),
-      [claim.run, claim.token, claim.runner, claim.beat, ...endArgs(END_OF_POISON)],
-    );
-    return answer as TakenOver;
+    const { run, token, runner, heartbeat } = claim;
+    const args = argumentsOf(TAKE_OVER, { run_id: run, token, runner, heartbeat, ...endArgs(END_OF_POISON) });
+    return (await conn.script(TAKE_OVER, scriptKeys(TAKE_OVER, claim), args)) as TakenOver;
   });
 }
 
@@ -96,25 +112,25 @@ export type TakeoverOptions = {
   project: ProjectUid;
   runner: string;
   log?: Log;
-  /** How long a beat stands still before its runner is dead; default 20,000 ms. */
+  /** How long a heartbeat stops before its runner is dead; default 20,000 ms. */
   deadAfterMs?: number;
-  /** Between two looks; default 2,000 ms. */
+  /** Between two reads of the heartbeats; default 2,000 ms. */
   everyMs?: number;
 };
 
-/** Watches the beats of the other runners until the signal is aborted, and takes over from those that are dead. */
+/** Watches the heartbeats of the other runners until the signal is aborted, and takes over from dead ones. */
 export function createTakeover(options: TakeoverOptions): { run(signal: AbortSignal): Promise<void> } {
   const { deadAfterMs = 20_000, everyMs = 2_000 } = options;
-  const watch = createBeatWatch(everyMs * 2);
+  const watch = createHeartbeatWatch(everyMs * 2);
   return {
     run: async (signal) => {
       while (!signal.aborted) {
-        const beats = await readBeats(options);
-        if (isUnavailable(beats)) watch.interrupted();
+        const heartbeats = await readHeartbeats(options);
+        if (isUnavailable(heartbeats)) watch.interrupted();
         else {
-          beats.delete(options.runner);
-          for (const [runner, beat] of watch.seen(beats, deadAfterMs, performance.now()))
-            await takeAll(options, runner, beat);
+          heartbeats.delete(options.runner);
+          for (const [runner, heartbeat] of watch.deadRunners(heartbeats, deadAfterMs, performance.now()))
+            await takeOverAll(options, runner, heartbeat);
         }
         await sleep(everyMs, signal);
       }
@@ -122,62 +138,69 @@ export function createTakeover(options: TakeoverOptions): { run(signal: AbortSig
   };
 }
 
-/** The beats of all runners, and an empty one for each that holds a run and has none. */
-function readBeats({ conn, project }: TakeoverOptions): Promise<Map<string, string> | Unavailable> {
+/** The heartbeats of all runners; an empty one for a runner that has a claim and no heartbeat. */
+function readHeartbeats({ conn, project }: TakeoverOptions): Promise<Map<string, string> | Unavailable> {
   const keys = keysOf(project);
   return orUnavailable(async () => {
-    const [beats, claims] = (await conn.script(READ_BEATS, [keys.beats, keys.claims], [])) as [
-      beats: string[],
-      claims: string[],
+    const [counters, tokens] = (await conn.script(READ_HEARTBEATS, [keys.heartbeats, keys.claims], [])) as [
+      counters: string[],
+      tokens: string[],
     ];
-    const all = new Map(claims.map((token) => [holderOf(token), '']));
-    for (let index = 0; index < beats.length; index += 2) all.set(beats[index] ?? '', beats[index + 1] ?? '');
-    return all;
+    const heartbeats = new Map(tokens.map((token) => [holderOf(token), '']));
+    for (let at = 0; at < counters.length; at += 2)
+      heartbeats.set(counters[at] ?? '', counters[at + 1] ?? '');
+    return heartbeats;
   });
 }
 
-async function takeAll({ conn, project, log }: TakeoverOptions, runner: string, beat: string): Promise<void> {
+async function takeOverAll(
+  { conn, project, log }: TakeoverOptions,
+  runner: string,
+  heartbeat: string,
+): Promise<void> {
   const outcome = await orUnavailable(async () => {
     const claims = await claimsOf(conn, project, runner);
     for (const [run, token] of claims) {
-      const taken = await takeOver(conn, { project, run, token, runner, beat });
+      const taken = await takeOver(conn, { project, run, token, runner, heartbeat });
       if (isUnavailable(taken) || taken === 'alive') return taken;
-      if (taken !== 'fenced') log?.warn({ run, runner, outcome: taken }, 'run taken over from a dead runner');
+      if (taken !== 'fenced') log?.warn({ run, runner, outcome: taken }, 'took over run of dead runner');
     }
-    await conn.script(FORGET, [keysOf(project).beats], [runner, beat]);
+    await conn.script(FORGET_RUNNER, [keysOf(project).heartbeats], [runner, heartbeat]);
     return 'done' as const;
   });
-  if (outcome === 'alive') log?.warn({ runner }, 'a runner that seemed dead beats again');
+  if (outcome === 'alive') log?.warn({ runner }, 'runner is alive again');
 }
 
-type Watched = { beat: string; stillMs: number };
+type Watched = { heartbeat: string; stoppedMs: number };
 
 /**
- * Remembers for how long each beat has stood still. Time counts between two looks that both reached the store, and never
- * more than `longestMs` between them: this process may have been suspended, and the store with it.
+ * Measures for how long each heartbeat has stopped. Time counts between two reads that both reached the
+ * store, and never more than `longestMs` between them: this process may have been suspended, and the store
+ * with it.
  */
-export function createBeatWatch(longestMs: number) {
+export function createHeartbeatWatch(longestMs: number) {
   let watched = new Map<string, Watched>();
   let last: number | undefined;
   return {
-    /** Takes note of a look, and answers with the runners that are dead. */
-    seen(
-      beats: ReadonlyMap<string, string>,
+    /** Takes the heartbeats that were read, and answers the dead runners with theirs. */
+    deadRunners(
+      heartbeats: ReadonlyMap<string, string>,
       deadAfterMs: number,
       now: number,
-    ): [runner: string, beat: string][] {
+    ): [runner: string, heartbeat: string][] {
       const passed = last === undefined ? 0 : Math.min(now - last, longestMs);
       last = now;
       const next = new Map<string, Watched>();
-      for (const [runner, beat] of beats) {
+      for (const [runner, heartbeat] of heartbeats) {
         const before = watched.get(runner);
-        const still = before?.beat === beat ? before.stillMs + passed : 0;
-        next.set(runner, { beat, stillMs: still });
+        const stoppedMs = before?.heartbeat === heartbeat ? before.stoppedMs + passed : 0;
+        next.set(runner, { heartbeat, stoppedMs });
       }
       watched = next;
-      return [...next].filter(([, it]) => it.stillMs >= deadAfterMs).map(([runner, it]) => [runner, it.beat]);
+      const dead = [...next].filter(([, { stoppedMs }]) => stoppedMs >= deadAfterMs);
+      return dead.map(([runner, { heartbeat }]) => [runner, heartbeat]);
     },
-    /** The store was not reached: until the next look no time counts. */
+    /** The store was not reached: no time counts until the next read. */
     interrupted(): void {
       last = undefined;
     },

@@ -1,7 +1,7 @@
-/** What a claim token tells: `<runner>/<group of the run>/<random>`. The store compares it as a whole. */
-import type { RunGroup } from './groups.ts';
+/** Parses claim tokens: `<runner>/<group of the run>/<random>`. The store compares the whole token. */
+import type { RunGroup } from '../store/groups.ts';
 
-/** The runner that holds the claim. */
+/** The runner that has the claim. */
 export function holderOf(token: string): string {
   return token.slice(0, token.lastIndexOf('/', token.lastIndexOf('/') - 1));
 }

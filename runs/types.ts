@@ -1,22 +1,14 @@
 /**
- * The life of a run, as types: what programs hand to the run store and what they get back. Outcomes are values; a
- * connection that is down, and a store that is empty, are outcomes too (`unavailable`), never an exception of the client library.
+ * Types of the life of a run: what programs store and what they get. Outcomes are values. An outage and an
+ * empty store are outcomes too (`unavailable`), never exceptions.
  */
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { NodeOutput } from '../api/value.ts';
-import type { RunGroup } from './groups.ts';
+import type { Unavailable } from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
+import type { ProjectUid } from '../store/keys.ts';
 
-/** A project in the run store, by the uid of its namespace. */
-export type ProjectUid = string;
-
-/** Why the run store did not do it: nobody answered, it is empty or being seeded, it is full, or a key is of a wrong type. */
-export type Unavailable = {
-  outcome: 'unavailable';
-  why: 'connection' | 'no-store' | 'full' | 'damaged';
-  retryAfterSeconds: number;
-};
-
-/** The run store refused it: what it holds of the run, or one value of it, would be larger than a run may be. */
+/** Refused: the run, or one of its values, would be larger than it may be. */
 export type TooLarge = { outcome: 'too-large'; what: 'value' | 'run'; limitBytes: number };
 
 /** An event that shall start a run. */
@@ -27,11 +19,13 @@ export type Submission = {
   revision: string;
   /** The name of the WorkflowRun. Left out: a new one. */
   run?: string;
-  /** What names the event, up to 1,100 characters: the same key gives the same run. */
+  /** The dedupe key, up to 1,100 characters: the same key gives the same run. */
   dedupeKey?: string;
   /** What started it: a trigger kind, or `execute`. */
   trigger: string;
-  /** The trigger's output as JSON text `{"text_content":…,"data_content":…,"headers"?:…}`; kept byte for byte. */
+  /**
+   * The trigger's output as JSON text `{"text_content":…,"data_content":…,"headers"?:…}`; kept byte for byte.
+   */
   input: string;
   /** A hash of the body as it came: the same key with another body is refused. */
   bodyHash: string;
@@ -41,12 +35,12 @@ export type Submission = {
   until?: string;
   /** The user who asked for the run. */
   requestedBy?: string;
-  /** Of a run that somebody made as an object: its uid, so that the record is that object. */
+  /** The uid of the object, if somebody created the run as one: it becomes the record. */
   recordUid?: string;
 };
 
 export type Submitted =
-  /** Of a repeated event: the reply, or, where it is recorded that there was none, how the run ended. */
+  /** Of a repeated event: the reply, or the phase if it is recorded that there was no reply. */
   | { outcome: 'accepted'; run: string; duplicate: boolean; reply?: Reply; ended?: TerminalPhase }
   | { outcome: 'conflict'; run: string }
   | { outcome: 'rejected'; limit: number }
@@ -54,7 +48,12 @@ export type Submitted =
   | { outcome: 'suspended' }
   | Unavailable;
 
-/** What a response node answers. */
+/**
+ * Identifies an event: the hash of its dedupe key, and the hash of its body, empty where that is not known.
+ */
+export type DedupeMark = { hash: string; body: string };
+
+/** The answer of a response node. */
 export type Reply = { status: number; headers: Record<string, string>; body: string; contentType: string };
 
 /** One node of a run, as the store holds it. Times are milliseconds since 1970. */
@@ -65,20 +64,20 @@ export type NodeState = {
   startedAt?: number;
   endedAt?: number;
   output?: NodeOutput;
-  /** Of the trigger's node: its output is the run's input, and is not stored a second time. */
+  /** Of the trigger's node: its output is the run's input, which is stored once. */
   outputIsInput?: true;
   reason?: string;
   message?: string;
   usage?: { inputTokens?: number; outputTokens?: number };
   /** Its output is withheld from whoever reads the run. Never stored. */
   redacted?: true;
-  /** Of a node that waits: when it is tried again, by the store's clock, which sets it (`Advance.waits`). */
+  /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */
   nextAttemptAt?: number;
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
   mark?: { attempt: number; atMostOnce: boolean };
 };
 
-/** What is marked durably before a node's effect. */
+/** The mark that is stored before a node's effect. */
 export type NodeStart = {
   id: string;
   attempt: number;
@@ -95,12 +94,12 @@ export type RunState = {
   project: ProjectUid;
   workflow: string;
   workflowUid: string;
-  /** The runs among which it is counted: the live runs, or the test runs, of its workflow. */
+  /** The group: the live runs, or the test runs, of its workflow. */
   group: RunGroup;
   revision: string;
   trigger: string;
   dedupeKey?: string;
-  /** The hash of what dedupes it: the key, or the run's own name where the submitter chose it. */
+  /** The hash of its dedupe key, or of its name where the submitter chose it. */
   dedupeHash?: string;
   /** The hash of its event's body, where a key was given. */
   bodyHash?: string;
@@ -111,7 +110,7 @@ export type RunState = {
   recordUid?: string;
   /** The uid of the object that the run is recorded in, once it is known. */
   recordedUid?: string;
-  /** Somebody may have made its object: it must be recorded, and its writes are paid for. */
+  /** Its object may exist: the run must be recorded, and its writes are paid for. */
   createBegun?: true;
   phase: RunPhase;
   epoch: number;
@@ -122,11 +121,14 @@ export type RunState = {
   reason?: string;
   message?: string;
   cancelRequested: boolean;
-  /** How often a runner died while it held the run, since the last progress. */
+  /** Runners that died while they held the run, since the last progress. */
   crashes: number;
-  /** It was put back from its record and not claimed since, or not by the runner that held it before. */
+  /** It was restored from its record and not claimed since, or not by the runner that held it before. */
   restored?: true;
-  /** It was put back from its record and may have gone on after that: what must not be repeated must not begin. */
+  /**
+   * It was restored from its record and may have advanced after that: effects that must not be repeated must
+   * not begin.
+   */
   doubt?: true;
   /** The trigger's output as JSON text. */
   input: string;
@@ -144,49 +146,52 @@ export type Claim = {
   remainingMs: number;
   /** The store's clock at the claim, in milliseconds since 1970. */
   claimedAt: number;
-  /** Two runners died with it: stop claiming, let what else runs end, then execute it with nothing beside it. */
+  /** Two runners died with it: stop claiming, let other runs end, then execute it alone. */
   alone: boolean;
 };
 
-/** What a runner names in every call about a run that it holds. */
+/** Identifies a claimed run in every call of its runner. */
 export type ClaimRef = { project: ProjectUid; run: string; token: string };
 
 /**
- * `more`: there were further runs that are ready, for the next claim. `short`: runs are ready, and the store has no room for what they
- * would write.
+ * `more`: further runs are ready. `short`: runs are ready, and the store has no room for what they would
+ * write.
  */
 export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean; short: boolean } | Unavailable;
 
 /**
- * The store did it, and says whether somebody asked to cancel the run; or the claim is another's by now, and the
- * runner must drop the run without a word.
+ * `done`: stored; and whether the run shall be cancelled. `fenced`: the claim is another one now, and the
+ * runner must drop the run.
  */
 export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 'fenced' } | Unavailable;
 
-/** The run store was put back: it holds an older state of the run than its runner has stored. */
+/** The run store was restored: it has an older state of the run than its runner has stored. */
 export type Rewound = { outcome: 'rewound' };
 
-/** One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or park. */
+/**
+ * One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or
+ * park.
+ */
 export type Advance = {
   checkpoints?: NodeState[];
-  /** The first that is stored is the run's. */
+  /** The first one is the run's. */
   reply?: Reply;
   starts?: NodeStart[];
   /** For each node that begins to wait: after how many milliseconds it is tried again. */
   waits?: { id: string; delayMs: number }[];
   end?: RunEnd;
   /**
-   * Gives the claim and the workflow's slot up: the run is ready again after so many milliseconds. A run that shall be
-   * cancelled is not parked: it stays with its runner, who is told so.
+   * Parks the run: gives up claim and slot until so many milliseconds have passed. A run to cancel is not
+   * parked: it stays with its runner, which is told so.
    */
   parkMs?: number;
   /**
-   * The sequence of the run that it follows (the claim's, and one more for each step since). What was stored already is not
-   * stored again, be it that its answer was lost, or that the network held it up until the run had gone on. A run that is
-   * behind it is `rewound`.
+   * The sequence of the run that the step follows (the claim's, and one more for each step since). A step
+   * that was stored before is not stored again, whether its answer was lost or the network delayed it. A run
+   * that is behind is `rewound`.
    */
   follows?: number;
-  /** It has all that its runner knows of the run, so that it can also follow an older state. */
+  /** The step has all that its runner knows of the run, so that it can also follow an older state. */
   whole?: true;
 };
 
@@ -213,7 +218,7 @@ export type RunEventBody = RunEvent extends infer Event
     : never
   : never;
 
-/** What the operator sets per workflow, and what `claim` and `submit` obey; for live runs and for test runs, each by themselves. */
+/** The limits of a workflow, which `claim` and `submit` obey; for live runs and for test runs separately. */
 export type WorkflowLimits = {
   workflowUid: string;
   /** `submit` refuses every event, and no run is claimed. */
@@ -221,11 +226,11 @@ export type WorkflowLimits = {
   concurrency?: number;
   policy: 'Queue' | 'Reject' | 'Replace';
   deadlineMs: number;
-  /** How many ended runs are of interest: beyond them what could not be recorded is kept as a line. Default 10 each. */
+  /** How many ended runs are recorded: beyond them only summaries are kept. Default 10 each. */
   history?: { succeeded: number; failed: number };
 };
 
-/** A line about an ended run that has no object, or whose object is pruned. */
+/** The summary of an ended run that has no record. */
 export type RunSummary = {
   run: string;
   workflow: string;
@@ -246,9 +251,9 @@ export type Counts = {
   cancelled: number;
   /** Not ended: running and waiting. */
   active: number;
-  /** Held by a runner. */
+  /** Claimed by a runner. */
   running: number;
-  /** Neither ended nor held by a runner. */
+  /** Unfinished and not claimed. */
   waiting: number;
   lastAcceptedAt?: number;
 };

@@ -1,18 +1,17 @@
-/** Waiting for work without asking for it all the time. */
+/** Waits for ready runs without constant polling. */
+import type { RunStoreConnection } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { createSignal, type Signal } from '../store/signal.ts';
 import { noteReady } from './claim.ts';
-import type { RunStoreConnection } from './connection.ts';
-import { keysOf } from './keys.ts';
-import { createSignal, type Signal } from './signal.ts';
-import type { ProjectUid } from './types.ts';
 
-/** How long a lost message can hold work up. */
+/** How long a lost message can delay a run. */
 const POLL_MS = 1_000;
 
 const signals = new WeakMap<RunStoreConnection, Map<ProjectUid, Signal>>();
 
 /**
- * Resolves when there may be work in the project: a run became ready since the last call, or a second has passed, or the
- * abort signal is raised. For one caller per connection and project.
+ * Resolves when there may be work in the project: a run became ready since the last call, or a second has
+ * passed, or the abort signal is raised. For one caller per connection and project.
  */
 export async function waitForWork(
   conn: RunStoreConnection,
@@ -34,7 +33,7 @@ function signalOf(conn: RunStoreConnection, project: ProjectUid): Signal {
   if (known) return known;
   const work = createSignal();
   projects.set(project, work);
-  void conn.subscriber().subscribe(keysOf(project).q, (entry) => {
+  void conn.subscriber().subscribe(keysOf(project).ready, (entry) => {
     if (entry !== undefined) noteReady(conn, project, entry);
     work.raise();
   });

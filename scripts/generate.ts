@@ -1,4 +1,4 @@
-/** Writes what is derived from `api/` (the CRDs, the chart's copy of them, the field reference) and from `runs/` (the accounts of Redis). `npm run generate`. */
+/** Writes what is derived from `api/` (the CRDs, the chart's copy of them, the field reference) and from `store/` (the accounts of Redis). `npm run generate`. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -6,7 +6,7 @@ import { crdOf, rootSchema } from '../api/crd.ts';
 import { CREDENTIAL, KINDS, WORKFLOW } from '../api/kinds.ts';
 import { TOKENS } from '../api/token.ts';
 import { SKILLS } from '../nodes/register.ts';
-import { aclUsers } from '../runs/accounts.ts';
+import { aclUsers } from '../store/accounts.ts';
 import { mistakesPage } from './mistakes.ts';
 import { referencePage, skillsPage } from './reference.ts';
 
@@ -95,7 +95,7 @@ write('charts/windlass/templates/_secrets.tpl', secretFields());
 write('charts/windlass/templates/_credentials.tpl', credentialFields());
 write(
   'charts/windlass/files/redis/accounts.acl',
-  `# Generated from runs/accounts.ts by \`npm run generate\`. Do not edit.\n${aclUsers()}`,
+  `# Generated from store/accounts.ts by \`npm run generate\`. Do not edit.\n${aclUsers()}`,
 );
 write('docs/reference/skills.md', skillsPage(SKILLS));
 write('docs/reference/mistakes.md', mistakesPage());

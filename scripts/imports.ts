@@ -6,14 +6,15 @@ const FOLDERS: Record<string, string[]> = {
   api: [],
   kube: [],
   nodes: ['api'],
-  runs: ['api', 'kube'],
-  operator: ['api', 'kube', 'runs', 'nodes'],
-  gateway: ['api', 'kube', 'runs', 'nodes'],
-  runner: ['api', 'kube', 'runs', 'nodes'],
+  store: ['api', 'kube'],
+  runs: ['api', 'kube', 'store'],
+  operator: ['api', 'kube', 'store', 'runs', 'nodes'],
+  gateway: ['api', 'kube', 'store', 'runs', 'nodes'],
+  runner: ['api', 'kube', 'store', 'runs', 'nodes'],
   console: ['api'],
 };
 
-const PACKAGES: Record<string, string> = { '@kubernetes/client-node': 'kube', ioredis: 'runs' };
+const PACKAGES: Record<string, string> = { '@kubernetes/client-node': 'kube', ioredis: 'store' };
 const IMPORT = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|\bimport\(\s*'([^']+)'/g;
 
 function sources(folder: string): string[] {

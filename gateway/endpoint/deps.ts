@@ -3,7 +3,7 @@ import type { Audit } from '../../api/audit/audit.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Log } from '../../kube/log.ts';
 import type { PassThrough } from '../../kube/passThrough.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
 import type { ReplyWaiter } from '../../runs/reply.ts';
 import type { AccessLog } from '../http/accessLog.ts';
 import type { Health } from './health.ts';

@@ -1,11 +1,12 @@
 /** Submits events to the run store, and answers their callers. */
 import { submit } from '../../runs/submit.ts';
-import type { Submission, Submitted, ProjectUid } from '../../runs/types.ts';
+import type { Submission, Submitted } from '../../runs/types.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { FastifyReply } from 'fastify';
 import { JSON_TYPE, type Answers } from '../http/answers.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Waited, WaitOptions } from '../../runs/reply.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** Submits the event within its project's concurrency; `unavailable` if no place became free in time. */
 export async function submitEvent(

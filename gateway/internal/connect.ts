@@ -5,8 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Credential, CREDENTIAL } from '../../api/kinds.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { CONNECT_MS, hashOf, keepLink, newSecret, readKey, type Link } from '../../runs/connect/store.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { CONNECT_MS, hashOf, storeLink, newSecret, readKey, type Link } from '../../store/oauth/states.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { recordCall, auditResult } from '../endpoint/audit.ts';
 import { OPERATIONS } from '../contract/operations.ts';
@@ -76,7 +76,7 @@ async function makeLink(
   if (publicURL === undefined || key === undefined || isUnavailable(key)) return 'connect-unavailable';
   const secret = newSecret();
   const endsAt = Date.now() + CONNECT_MS;
-  const kept = await keepLink(runs, secret, linkOf(credential, { user, publicURL, endsAt }));
+  const kept = await storeLink(runs, secret, linkOf(credential, { user, publicURL, endsAt }));
   if (isUnavailable(kept)) return 'connect-unavailable';
   if (kept.outcome === 'too-many') return 'too-many-links';
   return { url: `${publicURL}/oauth/connect/${secret}`, expires: new Date(endsAt).toISOString() };

@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditEntry } from '../../api/audit/line.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { getRevision } from '../../runs/project.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { getRevision } from '../../runs/revisions.ts';
 import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import type { Submission, Submitted } from '../../runs/types.ts';

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import type { RunItem, RunPage } from '../../api/runView.ts';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { byNewest, knownRuns, listRuns, type ListedRun, type Position } from '../../runs/list.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
@@ -130,7 +130,7 @@ function createSource(
         at: run.position,
         item: {
           ...viewListed(namespace, run),
-          ...(run.isLine && !names.has(run.run) && { summary: true as const }),
+          ...(run.isSummary && !names.has(run.run) && { summary: true as const }),
         },
       }));
       const all = [...own, ...(await notStored(between))];

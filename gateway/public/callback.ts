@@ -5,18 +5,18 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isUnavailable } from '../../runs/connection.ts';
-import { seal } from '../../runs/connect/seal.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { seal } from '../../store/oauth/seal.ts';
 import {
   hashOf,
   isSecret,
-  leaveCode,
+  storeCode,
   readKey,
   SEALED_FOR,
   takeState,
   type Code,
   type State,
-} from '../../runs/connect/store.ts';
+} from '../../store/oauth/states.ts';
 import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
@@ -65,7 +65,7 @@ async function receive(
     state: answer.state,
     ...(iss !== undefined && { answeredBy: iss }),
   };
-  const left = await leaveCode(runs, await seal(key, JSON.stringify(told), SEALED_FOR));
+  const left = await storeCode(runs, await seal(key, JSON.stringify(told), SEALED_FOR));
   sendPage(answers, reply, left.outcome === 'kept' ? 'connecting' : 'not-taken', credential);
 }
 

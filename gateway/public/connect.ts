@@ -6,16 +6,16 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import {
   hashOf,
   isSecret,
-  keepState,
+  storeState,
   newSecret,
   readKey,
   readLink,
   takeLink,
-} from '../../runs/connect/store.ts';
+} from '../../store/oauth/states.ts';
 import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
@@ -70,7 +70,7 @@ async function followLink(
   if (taken.outcome === 'none' || leftMs <= 0) return sendPage(answers, reply, 'link-unknown');
   const { authorizationURL, endsAt: _endsAt, ...connecting } = taken.value;
   const [state, cookie] = [newSecret(), newSecret()];
-  const kept = await keepState(runs, state, { ...connecting, browser: hashOf(cookie) }, leftMs);
+  const kept = await storeState(runs, state, { ...connecting, browser: hashOf(cookie) }, leftMs);
   if (isUnavailable(kept)) return sendPage(answers, reply, 'unavailable');
   const target = new URL(authorizationURL);
   target.searchParams.set('state', state);

@@ -3,8 +3,8 @@
  * another operator, or a store that lost its data, left there is put right with the next look.
  */
 import { sleep } from '../../kube/clock.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { setWriteBudget } from '../../runs/project.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { setWriteBudget } from '../../runs/limits.ts';
 import { readDemand, type RecordDemand } from '../../runs/record/demand.ts';
 import type { OperatorContext } from '../context.ts';
 import { splitBudget } from './split.ts';

@@ -6,7 +6,7 @@
 import type { CheckResult } from '../../api/check.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
-import type { CheckAnswer } from '../../runs/checks.ts';
+import type { CheckAnswer } from '../../store/requests/checks.ts';
 import type { CheckFacts } from './facts.ts';
 
 export type Finding = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };

@@ -5,8 +5,8 @@ import type { Credential } from '../../api/kinds.ts';
 import { runnerRefs } from '../../api/token.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { secrets, objectKey } from '../../kube/resource.ts';
-import { CHECKS, type SeenCheck } from '../../runs/checks.ts';
-import { isUnavailable } from '../../runs/connection.ts';
+import { CHECKS, type SeenCheck } from '../../store/requests/checks.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import type { OperatorContext } from '../context.ts';
 import { POOL } from '../project/names.ts';
 import { BY_CREDENTIAL } from '../world.ts';
@@ -63,7 +63,7 @@ export async function checkFacts(
   const { namespace = '', name, uid = '' } = credential.metadata;
   const isNamed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
   const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
-  const seen = project === undefined ? undefined : await CHECKS.lookAt(conn, project, uid);
+  const seen = project === undefined ? undefined : await CHECKS.read(conn, project, uid);
   return {
     key,
     isUsed: isNamed || isWished(credential),

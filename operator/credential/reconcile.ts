@@ -12,7 +12,7 @@ import { isForbidden } from '../../kube/errors.ts';
 import type { Recorder } from '../../kube/events.ts';
 import { objectKey, type Condition } from '../../kube/resource.ts';
 import { canBeChecked } from '../../nodes/checks.ts';
-import { CHECKS } from '../../runs/checks.ts';
+import { CHECKS } from '../../store/requests/checks.ts';
 import { recordConditions } from '../conditionEvents.ts';
 import type { OperatorContext } from '../context.ts';
 import { explainRefusal } from '../refusal.ts';

@@ -6,9 +6,9 @@ import * as z from 'zod';
 import { sleep, type Clock } from '../../kube/clock.ts';
 import { WaitingError } from '../../kube/controller.ts';
 import type { Log } from '../../kube/log.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import { createSealingKeys } from '../../runs/connect/seal.ts';
-import { publishKey, SEALED_FOR, takeCodes, type Code } from '../../runs/connect/store.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import { createSealingKeys } from '../../store/oauth/seal.ts';
+import { publishKey, SEALED_FOR, takeCodes, type Code } from '../../store/oauth/states.ts';
 import type { Connections } from './connections.ts';
 
 const LOOK_MS = 500;

@@ -13,7 +13,7 @@ import type { Clock } from '../../kube/clock.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { Log } from '../../kube/log.ts';
-import { hashOf, type Code } from '../../runs/connect/store.ts';
+import { hashOf, type Code } from '../../store/oauth/states.ts';
 import type { World } from '../world.ts';
 import type { Ask } from './ask.ts';
 import { nextLookAt, renewalAt, retryMs } from './due.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PollState } from '../../runs/polling/state.ts';
+import type { PollState } from '../../store/polling/state.ts';
 import { healthOf } from './health.ts';
 
 const now = Date.parse('2026-03-02T09:00:00Z');

@@ -2,7 +2,7 @@
 import type { Reason } from '../../api/conditions.ts';
 import { REASON } from '../../api/conditions.ts';
 import { ANNOTATION } from '../../api/group.ts';
-import type { PollState } from '../../runs/polling/state.ts';
+import type { PollState } from '../../store/polling/state.ts';
 import type { Refusal } from '../schedule/refused.ts';
 import { isNoReset } from './trigger.ts';
 

@@ -4,7 +4,7 @@
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../kube/clock.ts';
-import { WORKED, type PollCounts } from '../../runs/polling/counts.ts';
+import { WORKED, type PollCounts } from '../../store/polling/counts.ts';
 import { highestOf, type LabelBound } from '../metricLabels.ts';
 import type { PollHealth } from './health.ts';
 

@@ -13,10 +13,9 @@ import { findCondition } from '../../kube/conditions.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import type { Recorder } from '../../kube/events.ts';
 import { objectKey } from '../../kube/resource.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { takePollCounts } from '../../runs/polling/counts.ts';
-import { forgetLost, readPoll, type PollState } from '../../runs/polling/state.ts';
-import type { Unavailable } from '../../runs/types.ts';
+import { isUnavailable, type Unavailable } from '../../store/connection.ts';
+import { takePollCounts } from '../../store/polling/counts.ts';
+import { clearLost, readPoll, type PollState } from '../../store/polling/state.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 import { healthOf, timeOf, type PollHealth } from './health.ts';
@@ -89,7 +88,7 @@ export function createPollReconciler(
     const { state, health } = await readTrigger(context, metrics, workflow, spec);
     if (state?.lost !== undefined) {
       tell(workflow, state.lost);
-      await forgetLost(conn, spec.projectUID, spec.workflowUID, state.lost);
+      await clearLost(conn, spec.projectUID, spec.workflowUID, state.lost);
     }
     await show(workflow, state);
     if (!isShown(workflow, health)) onHealth(key);

@@ -7,7 +7,7 @@ import { kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/apply.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { isPolled, placeOf } from '../../nodes/pollers.ts';
-import type { KnownBaseline, PolledTrigger } from '../../runs/polling/triggers.ts';
+import type { KnownBaseline, PolledTrigger } from '../../store/polling/triggers.ts';
 
 const INTERVAL_SECONDS = 60;
 

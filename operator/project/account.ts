@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';
-import { poolAccount } from '../../runs/accounts.ts';
-import type { ProjectUid } from '../../runs/types.ts';
+import { poolAccount } from '../../store/accounts.ts';
 import { generatePassword } from '../store/secret.ts';
 import type { PoolAccount } from './manifests.ts';
 import { POOL } from './names.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** The account with the password of the Secret that is there, or with a new one. */
 export async function poolCredentials(

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '../../kube/log.ts';
-import { parseAuthorities } from '../../runs/trust.ts';
+import { parseAuthorities } from '../../store/trust.ts';
 import type { OperatorConfig } from '../config.ts';
 import { POOL } from './names.ts';
 

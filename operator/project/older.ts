@@ -5,12 +5,12 @@
 import type { Workflow } from '../../api/kinds.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';
-import type { ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
 import { credentialRefs, type RevisionCredentials } from '../workflow/references.ts';
 import { revisionsInUse } from '../workflow/revision.ts';
 import { BY_WORKFLOW, inNamespaceOf, type World } from '../world.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** Before this is over, a gateway may still take an event for the revision that was served before. */
 const SETTLING_MS = 30_000;

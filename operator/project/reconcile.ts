@@ -16,10 +16,9 @@ import {
   type KubeObject,
   type Resource,
 } from '../../kube/resource.ts';
-import { dropPoolAccount, ensurePoolAccount } from '../../runs/accounts.ts';
-import { newScan, type Scan } from '../../runs/pages.ts';
+import { dropPoolAccount, ensurePoolAccount } from '../../store/accounts.ts';
+import { newScan, type Scan } from '../../store/scan.ts';
 import { closeProject } from '../../runs/project.ts';
-import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { explainRefusal } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
@@ -44,6 +43,7 @@ import type { PoolRefusal } from './readiness.ts';
 import { readPodProblem } from './rollout.ts';
 import { projectConfig, settingsOf, type ProjectConfig } from './settings.ts';
 import type { AppliedSettings } from './settingsStatus.ts';
+import type { Unavailable } from '../../store/connection.ts';
 
 const ACCOUNT_CHECK_MS = 30_000;
 const DRIFT_CHECK_MS = 300_000;

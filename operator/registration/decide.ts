@@ -4,7 +4,7 @@
  */
 import type { Registered } from '../../api/registration.ts';
 import type { PollHealth } from '../poll/health.ts';
-import type { RegistrationAnswer, SeenRegistration } from '../../runs/registrations.ts';
+import type { RegistrationAnswer, SeenRegistration } from '../../store/requests/registrations.ts';
 import { untilNextMs } from '../credential/decide.ts';
 
 /** What is to be: registered there, not registered, or whatever is. */

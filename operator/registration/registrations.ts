@@ -11,8 +11,8 @@ import type { Recorder } from '../../kube/events.ts';
 import { hashOf } from '../../kube/apply.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import { objectKey } from '../../kube/resource.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { REGISTRATIONS, type SeenRegistration } from '../../runs/registrations.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { REGISTRATIONS, type SeenRegistration } from '../../store/requests/registrations.ts';
 import type { OperatorContext } from '../context.ts';
 import { hasRunnerFor, readSecrets } from '../credential/facts.ts';
 import type { PollHealth } from '../poll/health.ts';
@@ -81,7 +81,7 @@ async function reconcile(keeper: Keeper, credential: Credential): Promise<Action
     return done();
   }
   const project = context.world.namespaces.get(undefined, namespace)?.metadata.uid;
-  const found = project === undefined ? undefined : await REGISTRATIONS.lookAt(context.conn, project, uid);
+  const found = project === undefined ? undefined : await REGISTRATIONS.read(context.conn, project, uid);
   const seen = isUnavailable(found) ? undefined : found;
   const gathered = await keyOfWish(context, credential, wish);
   const goingMs = goingFor(keeper, credential);

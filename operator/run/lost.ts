@@ -5,18 +5,18 @@
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { done, WaitingError, type Action } from '../../kube/controller.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { putRevision } from '../../runs/project.ts';
+import { isUnavailable, type Unavailable } from '../../store/connection.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { controllerOf } from '../../kube/resource.ts';
 import { readBrief, readSummary } from '../../runs/read.ts';
 import { restoreRun } from '../../runs/restore.ts';
-import type { ProjectUid, Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
 import type { RestorePlan } from '../store/recorded.ts';
 import { planFor } from '../store/source.ts';
 import { endRun } from './end.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /**
  * Puts the run back, or ends it, if the run store does not know it. A run leaves the store only after its end is recorded:

@@ -11,11 +11,11 @@ import { after, done, WaitingError, type Action, type Key } from '../../kube/con
 import { isTerminal } from '../../api/phase.ts';
 import { controllerRevisions, objectKey } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { putRevision } from '../../runs/project.ts';
+import { isUnavailable, type Unavailable } from '../../store/connection.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Submission, Unavailable } from '../../runs/types.ts';
+import type { Submission } from '../../runs/types.ts';
 import { recordCancel, recordSubmission } from '../audit.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';

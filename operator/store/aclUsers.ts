@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
 import type { ObjectRef } from '../../kube/resource.ts';
-import { ensureAclUsers } from '../../runs/accounts.ts';
-import { isUnavailable } from '../../runs/connection.ts';
+import { ensureAclUsers } from '../../store/accounts.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import type { OperatorContext } from '../context.ts';
-import { serverProcess } from '../../runs/server.ts';
+import { serverProcess } from '../../store/server.ts';
 import { readStorePasswords } from './secret.ts';
 
 const EVERY_MS = 2_000;

@@ -2,13 +2,13 @@
 import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { Namespace } from '../../kube/resource.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { readMemory, readUse, type Use } from '../../runs/memory.ts';
-import { setQuotas, type Quotas } from '../../runs/project.ts';
-import type { ProjectUid } from '../../runs/types.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { readMemory, readUse, type Use } from '../../runs/usage.ts';
+import { setQuotas, type Quotas } from '../../runs/limits.ts';
 import type { OperatorContext } from '../context.ts';
 import type { StoreMetrics } from './metrics.ts';
 import { limitsReached, quotasOf } from './quota.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** A change of less is not worth a write. */
 const WORTH = 0.05;

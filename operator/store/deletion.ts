@@ -1,9 +1,9 @@
 /** The deletion of one workflow's runs, page by page, and how far it is. */
 import type { Clock } from '../../kube/clock.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { beginDeletion, deletePage, dropWorkflow, type DeletedWorkflow } from '../../runs/deletion.ts';
-import { dropTrigger } from '../../runs/polling/triggers.ts';
-import type { ProjectUid } from '../../runs/types.ts';
+import { dropTrigger } from '../../store/polling/triggers.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** How soon runs that a runner was asked to end are looked at again, and a run store that was away. */
 const AGAIN_MS = 1_000;

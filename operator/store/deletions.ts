@@ -4,10 +4,10 @@
  */
 import { sleep, type Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { deletionsUnderWay } from '../../runs/deletion.ts';
-import type { ProjectUid } from '../../runs/types.ts';
 import { createDeletion, type Deletion, type DeletionProgress, type GoneWorkflow } from './deletion.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** How often a deletion says how far it is. */
 const TOLD_MS = 10_000;

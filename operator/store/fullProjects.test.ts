@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Use } from '../../runs/memory.ts';
+import type { Use } from '../../runs/usage.ts';
 import { createManualClock } from '../../test/support/manualClock.ts';
 import { createFullProjects } from './fullProjects.ts';
 

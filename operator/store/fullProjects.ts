@@ -1,6 +1,6 @@
 /** Which projects have filled their share of the run store, so that events are refused. A project counts until it was below for a minute. */
 import type { Clock } from '../../kube/clock.ts';
-import type { Use } from '../../runs/memory.ts';
+import type { Use } from '../../runs/usage.ts';
 import { limitsReached } from './quota.ts';
 
 /** `quota`: every event is refused. `keys`: events with a dedupe key are. */

@@ -1,6 +1,6 @@
 /** What an operator that leads does about the run store again and again: quotas, metrics, summaries that expire, and sweeping out what belongs to nothing. */
 import { sleep } from '../../kube/clock.ts';
-import { groupsOf } from '../../runs/groups.ts';
+import { groupsOf } from '../../store/groups.ts';
 import { trimSummaries } from '../../runs/record/summaries.ts';
 import type { OperatorContext } from '../context.ts';
 import { createQuotaSetter, type OpenProject } from './allQuotas.ts';

@@ -1,5 +1,5 @@
 /** Reads what metrics show of the live runs of every workflow. */
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { measureWorkflows } from '../../runs/measures.ts';
 import type { OperatorContext } from '../context.ts';
 import type { NamedWorkflow, WorkflowMetrics, WorkflowReading } from './workflowMetrics.ts';

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { Use } from '../../runs/memory.ts';
+import type { Use } from '../../runs/usage.ts';
 import { createLabelBound } from '../metricLabels.ts';
 import { createStoreMetrics } from './metrics.ts';
 

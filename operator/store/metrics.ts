@@ -1,6 +1,6 @@
 /** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `_other`. */
 import { Gauge, type Registry } from 'prom-client';
-import type { Memory, Use } from '../../runs/memory.ts';
+import type { Memory, Use } from '../../runs/usage.ts';
 import { OTHER, type LabelBound } from '../metricLabels.ts';
 import { limitsReached, LIMITS } from './quota.ts';
 

@@ -5,14 +5,15 @@
  */
 import type { Revision } from '../../api/revision.ts';
 import { systemClock, type Clock } from '../../kube/clock.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import type { PolledTrigger } from '../../runs/polling/triggers.ts';
+import { isUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
+import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import { storeId } from '../../runs/project.ts';
-import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types.ts';
 import type { GoneWorkflow } from './deletion.ts';
 import { createDeletions, type Deletions } from './deletions.ts';
 import { forgetWorkflow, memoryOf, nothingPut, putsOf, triggersOf, type Project } from './puts.ts';
 import { newSeedProgress, seedProject, seedWorkflows, type SeedProgress, type SeedSource } from './seed.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 export type NamedRevision = { name: string; revision: Revision };
 

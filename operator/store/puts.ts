@@ -3,11 +3,14 @@
  * reconcile that changes nothing sends nothing.
  */
 import { canonicalJson } from '../../kube/apply.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import { dropTrigger, putTrigger } from '../../runs/polling/triggers.ts';
-import { putRevision, setWorkflowLimits, storeId } from '../../runs/project.ts';
-import type { ProjectUid, WorkflowLimits } from '../../runs/types.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import { dropTrigger, putTrigger } from '../../store/polling/triggers.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { setWorkflowLimits } from '../../runs/limits.ts';
+import { storeId } from '../../runs/project.ts';
+import type { WorkflowLimits } from '../../runs/types.ts';
 import type { Done, ProjectStore, StoredWorkflow } from './projects.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** The name of the revision, and the limits as text. */
 type Put = { revision?: string; limits?: string };

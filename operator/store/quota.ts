@@ -1,6 +1,6 @@
 /** How much of the run store each project may fill. Pure. */
-import type { Memory, Use } from '../../runs/memory.ts';
-import type { Quotas } from '../../runs/project.ts';
+import type { Memory, Use } from '../../runs/usage.ts';
+import type { Quotas } from '../../runs/limits.ts';
 import { BESIDE_KEYS, SUMMARIES_KEPT } from '../../runs/room.ts';
 
 /** Of the server's limit: beyond it nothing new is accepted, so that what runs has room to end. */

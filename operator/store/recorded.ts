@@ -7,7 +7,7 @@ import { type NodeStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { effectOf } from '../../nodes/register.ts';
 import { compileFields, executePure } from '../../nodes/step.ts';
-import { dedupeMarkOf } from '../../runs/record/keepsake.ts';
+import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedRun } from '../../runs/restore.ts';
 import type { NodeState, Reply } from '../../runs/types.ts';
 import { isNew } from '../run/decide.ts';

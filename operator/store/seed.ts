@@ -3,9 +3,10 @@
  * keys, runs that had not ended. Only then the project is open. May be begun twice at once. One that broke off goes on where it was; another
  * operator starts again from the first page, because runs may have ended or been deleted since.
  */
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../runs/polling/triggers.ts';
-import { putRevision, setWorkflowLimits } from '../../runs/project.ts';
+import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
+import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../store/polling/triggers.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { setWorkflowLimits } from '../../runs/limits.ts';
 import { restoreRun, type RecordedRun } from '../../runs/restore.ts';
 import {
   beginSeeding,
@@ -13,11 +14,12 @@ import {
   SEED_PAGE,
   seedKeys,
   type RecordedKey,
-  type Seeding,
   type Superseded,
 } from '../../runs/seed.ts';
-import type { ProjectUid, Unavailable, WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types.ts';
 import type { NamedRevision } from './projects.ts';
+import type { Seeding } from '../../store/lua.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** What a route serves, as far as it exists: its revision, and of its workflow the limits and what is polled. */
 export type ServedWorkflow = {

@@ -4,8 +4,7 @@ import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
-import type { PolledTrigger } from '../../runs/polling/triggers.ts';
-import type { ProjectUid } from '../../runs/types.ts';
+import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import type { World } from '../world.ts';
 import { workflowDefaults } from '../project/settings.ts';
 import { withDefaults } from '../workflow/defaults.ts';
@@ -14,6 +13,7 @@ import { limitsOf } from '../workflow/limits.ts';
 import { baselineOf, triggerOf } from '../poll/trigger.ts';
 import type { NamedRevision } from './projects.ts';
 import type { ServedWorkflow } from './seed.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** Reads them. A revision that does not exist any more, or is another's of the same name, is left out; the limits are not. */
 export async function servedWorkflows(

@@ -8,9 +8,8 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { isGone } from '../../kube/errors.ts';
 import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
-import { dedupeMarkOf } from '../../runs/record/keepsake.ts';
+import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedKey } from '../../runs/seed.ts';
-import type { ProjectUid } from '../../runs/types.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
 import { endRun } from '../run/end.ts';
@@ -20,6 +19,7 @@ import type { World } from '../world.ts';
 import { planRestore, type RestorePlan } from './recorded.ts';
 import type { ListPosition, SeedSource } from './seed.ts';
 import { servedWorkflows } from './served.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 export type SourceDeps = { client: KubeClient; world: World; clock: Clock; pacer: Pacer };
 

@@ -3,12 +3,11 @@
  * workflows that were deleted while no operator ran. Every suspicion is confirmed by the API server.
  */
 import { namespaces } from '../../kube/resource.ts';
-import { dropPoolAccount, poolAccounts } from '../../runs/accounts.ts';
-import { isUnavailable, orUnavailable } from '../../runs/connection.ts';
-import { projectOfKey, workflowOfKey } from '../../runs/keys.ts';
-import { forEachPage, newScan, type Scan } from '../../runs/pages.ts';
+import { dropPoolAccount, poolAccounts } from '../../store/accounts.ts';
+import { isUnavailable, orUnavailable } from '../../store/connection.ts';
+import { projectOfKey, workflowOfKey, type ProjectUid } from '../../store/keys.ts';
+import { forEachPage, newScan, type Scan } from '../../store/scan.ts';
 import { closeProjects } from '../../runs/project.ts';
-import type { ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 

@@ -3,9 +3,9 @@
  * its server was started anew and may have lost the end of its log.
  */
 import { sleep } from '../../kube/clock.ts';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { storeId } from '../../runs/project.ts';
-import { serverProcess } from '../../runs/server.ts';
+import { serverProcess } from '../../store/server.ts';
 import type { OperatorContext } from '../context.ts';
 
 const EVERY_MS = 1_000;

@@ -10,13 +10,14 @@ import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
-import { groupOf, groupsOf, type RunGroup } from '../../runs/groups.ts';
+import { groupOf, groupsOf, type RunGroup } from '../../store/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
 import { noteReported } from '../../runs/reported.ts';
-import type { Counts, ProjectUid } from '../../runs/types.ts';
+import type { Counts } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 import type { FailureReports } from './failures.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;

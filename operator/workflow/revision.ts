@@ -9,7 +9,7 @@ import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
 import type { Manifest } from '../../kube/client.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
-import { dropRevisions } from '../../runs/project.ts';
+import { dropRevisions } from '../../runs/revisions.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { OperatorContext } from '../context.ts';
 import { isPolicyRefusal } from '../refusal.ts';

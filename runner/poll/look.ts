@@ -13,23 +13,18 @@ import {
   type PolledEvent,
   type Poller,
 } from '../../nodes/poller.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import {
-  claimPoll,
-  releasePoll,
-  renewPoll,
-  RENEW_MS,
-  type ClaimedPoll,
-  type PollRef,
-} from '../../runs/polling/claim.ts';
-import { pollDelayMs } from '../../runs/polling/delay.ts';
-import { failPoll, movePoll } from '../../runs/polling/outcome.ts';
-import type { PolledTrigger } from '../../runs/polling/triggers.ts';
+import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
+import { claimPoll, releasePoll, renewPoll, RENEW_MS, type ClaimedPoll } from '../../store/polling/claim.ts';
+import type { PollRef } from '../../store/polling/triggers.ts';
+import { pollDelayMs } from '../../store/polling/delay.ts';
+import { failPoll, movePoll } from '../../store/polling/outcome.ts';
+import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import { submit } from '../../runs/submit.ts';
-import type { ProjectUid, Submission, Unavailable } from '../../runs/types.ts';
+import type { Submission } from '../../runs/types.ts';
 import { keptCursor, startOf } from './cursor.ts';
 import { DEFECT, failureOf } from './failure.ts';
 import { createMemory } from './memory.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 
 /** One page must be there after this time. */
 const PAGE_MS = 30_000;
@@ -74,13 +69,13 @@ export type Looked =
 type Claimed = Extract<ClaimedPoll, { outcome: 'claimed' }>;
 
 /**
- * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their turn. `onlyWell`: not at one
+ * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their turn. `onlyWorking`: not at one
  * whose last look failed.
  */
 export async function lookAt(
   deps: LookDeps,
   workflowUid: string,
-  options: { onlyWell?: boolean } = {},
+  options: { onlyWorking?: boolean } = {},
 ): Promise<Looked> {
   const claim = await claimPoll(deps.conn, deps.project, workflowUid, deps.pod, options);
   if (claim.outcome === 'gone') return claim;

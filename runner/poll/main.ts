@@ -1,7 +1,7 @@
 /** The program of the pod that looks at the accounts of a project. It loads what it needs when it needs it, since it starts every minute. */
 import type { Log } from '../../kube/log.ts';
 import { loadPoller } from '../../nodes/pollers.ts';
-import { connectRunStore } from '../../runs/connection.ts';
+import { connectRunStore } from '../../store/connection.ts';
 import { pollConfig } from './config.ts';
 import type { AccountMeans } from './means.ts';
 import { runPod } from './pod.ts';

@@ -1,7 +1,7 @@
 /** What a poller remembers beside its cursor, as the run store keeps it for one look. */
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import type { PollRef } from '../../runs/polling/claim.ts';
-import { keepMemory, readMemory } from '../../runs/polling/memory.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import type { PollRef } from '../../store/polling/triggers.ts';
+import { storeKnownItems, readKnownItems } from '../../store/polling/knownItems.ts';
 import { PollError, type KnownItems } from '../../nodes/poller.ts';
 
 const MOST_MIB = 8;
@@ -18,7 +18,7 @@ export function createMemory(conn: RunStoreConnection, ref: PollRef, isFirst: bo
     kept: () => kept,
     read: async () => {
       if (isFirst) return undefined;
-      const found = await readMemory(conn, ref);
+      const found = await readKnownItems(conn, ref);
       if (isUnavailable(found)) throw away();
       return found.bytes;
     },
@@ -30,7 +30,7 @@ export function createMemory(conn: RunStoreConnection, ref: PollRef, isFirst: bo
           `what is to be remembered takes ${mib} MiB, at most ${MOST_MIB} MiB are kept: watch less of it`,
         );
       }
-      const answer = await keepMemory(conn, ref, bytes);
+      const answer = await storeKnownItems(conn, ref, bytes);
       if (answer.outcome === 'kept') {
         kept = answer.name;
         return;

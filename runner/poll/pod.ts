@@ -1,7 +1,7 @@
 /** A pod that looks at the accounts of a project: at each when it is due, at several at the same time, until its time is over. */
 import { sleep } from '../../kube/clock.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { listTriggers } from '../../runs/polling/triggers.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { listTriggers } from '../../store/polling/triggers.ts';
 import { dueOf, type Known } from './due.ts';
 import { lookAt, type LookDeps } from './look.ts';
 
@@ -36,7 +36,7 @@ export async function runPod({ forMs, stop, ...options }: PodOptions): Promise<b
   }
 
   async function look(uid: string, failing: boolean): Promise<void> {
-    const looked = await lookAt(deps, uid, { onlyWell: !failing });
+    const looked = await lookAt(deps, uid, { onlyWorking: !failing });
     looking.delete(uid);
     if (looked.outcome === 'gone') return void known.delete(uid);
     known.set(uid, { dueAt: performance.now() + looked.ms, failing: looked.failing });

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
+import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Submission, Submitted, Unavailable } from '../../runs/types.ts';
+import type { Submission, Submitted } from '../../runs/types.ts';
 import type { TickConfig } from './config.ts';
 
 const MINUTE_MS = 60_000;

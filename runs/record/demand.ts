@@ -1,10 +1,9 @@
-/** What the write budget of a project is measured by: the share that it has, and how much waits to be recorded. */
-import { orUnavailable, type RunStoreConnection } from '../connection.ts';
-import { keysOf } from '../keys.ts';
-import type { ProjectUid, Unavailable } from '../types.ts';
+/** The demand of a project for writes of records: its write budget, and how many runs wait. */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
+import { keysOf, type ProjectUid } from '../../store/keys.ts';
 
 export type RecordDemand = {
-  /** Writes a second that the project may make now; undefined where it has no place in the store. */
+  /** Writes per second that the project may make now; undefined where it is not open. */
   rate: number | undefined;
   /** Runs whose record is behind. */
   waiting: number;
@@ -15,11 +14,11 @@ export function readDemand(
   conn: RunStoreConnection,
   project: ProjectUid,
 ): Promise<RecordDemand | Unavailable> {
-  const { meta, out } = keysOf(project);
+  const { meta, unrecorded } = keysOf(project);
   return orUnavailable(async () => {
     const [rate, waiting] = (await Promise.all([
       conn.command('hget', meta, 'rate'),
-      conn.command('zcard', out),
+      conn.command('zcard', unrecorded),
     ])) as [string | null, number];
     return { rate: rate === null ? undefined : Number(rate), waiting };
   });

@@ -1,6 +1,6 @@
 /**
- * Writing one run into its WorkflowRun. Each write carries the object's uid, and the run's epoch and sequence, which the API
- * server does not let go back: writing twice, or late, harms nothing.
+ * Writes a run into its WorkflowRun. Each write carries the object's uid, and the run's epoch and sequence,
+ * which the API server does not let go back: a repeated or late write does no harm.
  */
 import { ANNOTATION, API_VERSION, GROUP, LABEL, VERSION } from '../../api/group.ts';
 import { WORKFLOW, WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
@@ -17,28 +17,29 @@ import {
 } from '../../kube/errors.ts';
 import { namespacedResource } from '../../kube/resource.ts';
 import type { RunState } from '../types.ts';
-import { keepsakeOf } from './keepsake.ts';
 import { RECORD_LIMITS, storedBytes, toRecord, type RecordLimits } from './record.ts';
+import { restoreAnnotationsOf } from './restoreAnnotations.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 
-/** The most that an object takes, and of it what neither inputs nor outputs nor messages of nodes are. */
+/** The limit of an object, and the part of it for everything but inputs, outputs and messages of nodes. */
 const OBJECT_BYTES = 2 ** 20;
 const REST_BYTES = 128 * 1024;
 const LEAST_MESSAGE_BYTES = 8 * 1024;
-/** Of the recorder's own; its back-off does the rest. */
+/** The recorder has its own back-off. */
 const CALL = { retries: 1, timeoutMs: 10_000 };
 
 export type RecordTarget = {
   kube: KubeClient;
   namespace: string;
-  /** The id of the run store, by which a record of ours is told from an object that only has the same name. */
+  /** The id of the run store, which identifies our records. */
   store: string;
 };
 
 /**
- * Makes the object of a run, which was given `input`, also where its state withholds that; the one that is there already is taken if this store made it. Undefined if the run can have no
- * object: its name is taken by another, its namespace is going, or the API server refuses it.
+ * Creates the object of a run with this `input`, also where its state withholds it; an existing object counts
+ * if this store created it. Undefined if the run can have no object: its name is taken, its namespace is
+ * terminating, or the API server refuses it.
  */
 export async function createObject(
   target: RecordTarget,
@@ -47,7 +48,10 @@ export async function createObject(
 ): Promise<string | undefined> {
   const { kube, namespace, store } = target;
   try {
-    const annotations = { [ANNOTATION.recorded]: store, ...keepsakeOf(state, input, RECORD_LIMITS) };
+    const annotations = {
+      [ANNOTATION.recorded]: store,
+      ...restoreAnnotationsOf(state, input, RECORD_LIMITS),
+    };
     const made = await kube.create(runObjects, manifest(state, namespace, annotations), CALL);
     return made.metadata.uid;
   } catch (error) {
@@ -65,14 +69,14 @@ function uidIfOurs({ store }: RecordTarget, { metadata }: WorkflowRun): string |
 }
 
 /**
- * `bare`: without the nodes. `newer`: the record says more than this state does. `gone`: somebody deleted the object. `replacedBy`: that, and
- * another recorder has created one for the same run since, which has this uid.
+ * `bare`: without the nodes. `newer`: the record is ahead of this state. `gone`: somebody deleted the object.
+ * `replacedBy`: the same, and another recorder has created the object with this uid for the run since.
  */
 export type Written = 'written' | 'bare' | 'newer' | 'gone' | { replacedBy: string };
 
 /**
- * Writes the state into the object with this uid; what the API server refuses as a whole, without the nodes: how the run ended is
- * said in any case. Throws an ApiError where it refuses that too, or does not answer.
+ * Writes the state into the object with this uid. If the API server refuses it, writes it without the nodes,
+ * so that the end of the run is recorded. Throws an ApiError if that is refused too, or there is no answer.
  */
 export async function writeStatus(
   target: RecordTarget,
@@ -96,7 +100,9 @@ export async function writeStatus(
   }
 }
 
-/** An object that somebody else made holds its input whole: what it takes, outputs and messages cannot have. */
+/**
+ * An object that somebody else created has the whole input: outputs and messages get the rest of the space.
+ */
 function limitsOf({ recordUid, input }: RunState): RecordLimits {
   if (recordUid === undefined || input === '') return RECORD_LIMITS;
   const { maxOutputBytes, maxTotalBytes, maxMessageBytes } = RECORD_LIMITS;
@@ -109,7 +115,7 @@ function limitsOf({ recordUid, input }: RunState): RecordLimits {
   };
 }
 
-/** A JSON patch, because it is stored as it is sent: a merge patch would drop the nulls inside what nodes produced. */
+/** A JSON patch, because a merge patch would drop nulls inside outputs of nodes. */
 async function patchStatus(
   { kube, namespace }: RecordTarget,
   state: RunState,
@@ -125,8 +131,9 @@ async function patchStatus(
 }
 
 /**
- * Undefined where nobody else is the reason. A record that is ahead of a run's end and has no end itself is of a store that held
- * more than it does now, such as one whose log was cut: with the epoch and sequence that are given the end is recorded.
+ * Why a write was refused; undefined where another writer is not the reason. A record without an end that is
+ * ahead of an ended run comes from a store that had more than it has now, such as one whose log was cut: with
+ * the returned epoch and sequence the end is recorded.
  */
 async function whyRefused(
   target: RecordTarget,

@@ -1,11 +1,11 @@
 /**
- * A run as its record: what a WorkflowRun says of it. A pure projection, so that anyone may make it again; bounded, so that
- * it always fits into the API server's store.
+ * The record of a run: its WorkflowRun. A pure projection, so that anyone may repeat it; bounded, so that it
+ * always fits into the API server's store.
  */
-import { FAILURES, type FailureReason } from '../../api/reasons.ts';
-import { isTerminal, type NodePhase, type RunPhase } from '../../api/phase.ts';
+import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
+import { settledNode } from '../read.ts';
 import type { NodeState, RunState, RunSummary } from '../types.ts';
 import { inOrderOf } from './order.ts';
 
@@ -41,7 +41,7 @@ export function toRecord(
   return { spec: specOf(state, limits), status: statusOf(state, limits, order) };
 }
 
-/** The line that is kept of a run in the store when the run itself goes. */
+/** The summary of a run, for when the run has left the store. */
 export function toSummary(state: RunState): RunSummary {
   if (!isTerminal(state.phase) || state.endedAt === undefined)
     throw new Error('only a run that has ended has a line');
@@ -63,7 +63,7 @@ export function toSummary(state: RunState): RunSummary {
 }
 
 function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
-  // A test run that was given no input takes the trigger's test data, which its first node shows.
+  // A test run without input takes the trigger's test data, which its first node shows.
   const input = state.input === '' ? undefined : (JSON.parse(state.input) as Partial<NodeOutput>);
   const fitted = input && fit(input, maxOutputBytes);
   return {
@@ -118,13 +118,13 @@ function succeeded(state: RunState): NonNullable<RunStatus['conditions']>[number
   };
 }
 
-/** Outputs are fitted in the order in which they are listed: the first get their room first. */
+/** Outputs get their space in the order of the list. */
 function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeStatus[] {
   const nodes = inOrderOf(state.nodes, order);
   let room = limits.maxTotalBytes;
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
-    const settled = isTerminal(state.phase) ? leftOpen(node, state.phase === 'Cancelled') : node;
+    const settled = isTerminal(state.phase) ? settledNode(node, state.phase === 'Cancelled') : node;
     const fitted = node.output && fit(node.output, Math.min(limits.maxOutputBytes, room));
     room -= fitted?.bytes ?? 0;
     return nodeStatus(inShort(settled, messageBytes), fitted);
@@ -147,15 +147,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
   };
 }
 
-/** A node that had not ended when its run did: an effect that is not repeated may have happened. */
-export function leftOpen({ nextAttemptAt: _waits, ...node }: NodeState, cancelled: boolean): NodeState {
-  const open: NodePhase[] = ['Pending', 'Running', 'Waiting'];
-  if (!open.includes(node.phase)) return node;
-  if (node.mark?.atMostOnce) return { ...node, phase: 'Unknown', ...failure('EffectUnknown') };
-  return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };
-}
-
-/** A node whose message takes its share of the record at most. */
+/** A node with its message cut to its share of the record. */
 function inShort(node: NodeState, bytes: number): NodeState {
   const { reason, message } = node;
   return {
@@ -165,10 +157,6 @@ function inShort(node: NodeState, bytes: number): NodeState {
   };
 }
 
-function failure(reason: FailureReason): { reason: string; message: string } {
-  return { reason, message: FAILURES[reason].meaning };
-}
-
 function why({ reason, message }: { reason?: string; message?: string }) {
   return {
     ...(reason !== undefined && { reason: cut(reason, REASON_LENGTH) }),
@@ -176,9 +164,9 @@ function why({ reason, message }: { reason?: string; message?: string }) {
   };
 }
 
-/** As much of an output as fits: all of it; else the data where it fits alone; and the beginning of the text. */
+/** As much of an output as fits: all of it, or its data alone, or the beginning of its text. */
 function fit({ text_content = '', data_content = null }: Output, room: number): Fitted {
-  // No character takes less than a byte: what is far too long is not measured.
+  // A character takes at least a byte: a far too long text is not measured.
   const textBytes = text_content.length > room ? Infinity : storedBytes(text_content);
   const dataBytes = storedBytes(data_content);
   const keepsData = dataBytes <= room;
@@ -205,7 +193,10 @@ function cut(text: string, length: number): string {
   return short.length < text.length ? short.replace(/[\ud800-\udbff]$/, '') : short;
 }
 
-/** Of what the API server's JSON writer escapes and ours does not, one by one: `<`, `>`, `&`, two line ends, `\b` and `\f`. */
+/**
+ * Of what the API server's JSON writer escapes and ours does not, one by one: `<`, `>`, `&`, two line ends,
+ * `\b` and `\f`.
+ */
 const ESCAPED = /[<>&\u2028\u2029]|\\[bf]/g;
 
 /** How many bytes the value takes at most as the API server stores it: it writes `<` as `\u003c`. */

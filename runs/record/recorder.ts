@@ -1,36 +1,27 @@
 /**
- * Writes what happened to runs into their WorkflowRun objects, within the write budget. It may be interrupted anywhere: what is
- * not recorded stays in the run store, and some recorder takes it up. While the API server is away it keeps trying, and
- * keeps what waits within each workflow's history.
+ * Records runs as WorkflowRun objects, within the write budget. It may stop anywhere: unrecorded runs stay in
+ * the run store, and another recorder takes them. While the API server is unavailable it retries, and
+ * summarizes runs beyond each workflow's history.
  */
-import { sleep } from '../../kube/clock.ts';
 import { backoffDelay, type Backoff } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
+import { sleep } from '../../kube/clock.ts';
 import { ApiError, isTransient, isUnauthorized } from '../../kube/errors.ts';
 import type { Log } from '../../kube/log.ts';
+import { isUnavailable, orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { cancelRun } from '../cancel.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from '../connection.ts';
-import { keysOf } from '../keys.ts';
-import { getRevision } from '../project.ts';
 import { readBrief, readRun } from '../read.ts';
-import type { ProjectUid, RunState } from '../types.ts';
-import {
-  beginCreate,
-  forget,
-  lease,
-  noteObject,
-  postpone,
-  quarantine,
-  recorded,
-  spend,
-  undoCreate,
-  type CreateAttempt,
-} from './backlog.ts';
+import { getRevision } from '../revisions.ts';
+import type { RunState } from '../types.ts';
+import { forget, lease, postpone, quarantine, spend } from './backlog.ts';
+import { beginCreate, noteObject, undoCreate, type CreateAttempt } from './creation.ts';
 import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
 import { nodeOrder } from './order.ts';
+import { costOf, byRecordPriority } from './priority.ts';
+import { recorded } from './recorded.ts';
 import { redactRun } from './redact.ts';
-import { createSurplusTrimmer } from './surplus.ts';
-import { costOf, inOrderOfWorth } from './worth.ts';
+import { createSummarizer } from './summarize.ts';
 
 export type RecorderOptions = {
   conn: RunStoreConnection;
@@ -43,32 +34,37 @@ export type RecorderOptions = {
 const BATCH = 100;
 const CONCURRENCY = 8;
 const IDLE_MS = 200;
-/** What the budget does not pay for now is looked at again after this time, so that all get their turn. */
+/** The delay of runs that the budget does not pay for now, so that all get their turn. */
 const UNPAID_MS = 1_000;
-/** Before all that waits. */
+/** A delay that puts a run before all others. */
 const FIRST_MS = -3_600_000;
-/** How often another run than the first is tried while the API server is away. */
+/** How often a run other than the first is tried while the API server is unavailable. */
 const OTHER_EVERY = 10;
-/** How often what waits is trimmed, and for how long after not all could be written. */
+/**
+ * How often unrecorded runs beyond the history are summarized, and for how long after the budget was short.
+ */
 const TRIM_MS = 1_000;
 const RESTRAINED_MS = 3_000;
-/** So many runs in a row are refused alone; then it is the API server that refuses. */
+/** After so many refused runs in a row, the API server itself is the reason. */
 const REFUSALS = 3;
 const API_BACKOFF: Backoff = { initialMs: 500, factor: 2, maxMs: 10_000, jitter: 0.3 };
 
 type Recorder = RecorderOptions & {
-  /** Failures of the API server in a row, and until when it is left alone (on the monotonic clock). */
+  /** Failures of the API server in a row, and until when it is not called (monotonic clock). */
   failures: number;
   resumeAt: number;
   /** Runs refused in a row. */
   refusals: number;
-  /** Since when it writes one batch; undefined between two. */
+  /** Since when it writes a batch; undefined between two. */
   busySince: number | undefined;
-  /** Until when it counts as not being able to write all. */
+  /** Until when the budget counts as short. */
   restrainedUntil: number;
 };
 
-/** Records the project's runs until the signal is aborted; what it has begun it ends. Several share the work. */
+/**
+ * Records the project's runs until the signal is aborted, and finishes what it has begun. Several recorders
+ * share the work.
+ */
 export function createRecorder(options: RecorderOptions): { run(signal: AbortSignal): Promise<void> } {
   const recorder: Recorder = {
     ...options,
@@ -80,7 +76,7 @@ export function createRecorder(options: RecorderOptions): { run(signal: AbortSig
   };
   return {
     run: async (signal) => {
-      // Whoever begins anew after a defect begins both: where one of them breaks off, the other ends.
+      // After a defect both loops restart: when one stops, the other ends.
       const over = new AbortController();
       const until = AbortSignal.any([signal, over.signal]);
       const loops = [keepRecording(recorder, until), keepTrimming(recorder, until)];
@@ -102,9 +98,9 @@ async function keepRecording(recorder: Recorder, signal: AbortSignal): Promise<v
   }
 }
 
-/** Apart from the writing, which a silent API server holds up. */
+/** Separate from writing, which an API server without answers delays. */
 async function keepTrimming(recorder: Recorder, signal: AbortSignal): Promise<void> {
-  const trimmer = createSurplusTrimmer(recorder.conn, recorder.project);
+  const trimmer = createSummarizer(recorder.conn, recorder.project);
   while (!signal.aborted) {
     if (isBehind(recorder)) await trimmer.trim();
     await sleep(TRIM_MS, signal);
@@ -121,17 +117,17 @@ function isBehind({ restrainedUntil, busySince = Infinity }: Recorder): boolean 
 }
 
 /**
- * Takes what is behind, and deals with it. Answers with whether more of it can be dealt with at once: not where the budget is used
- * up, since to look through all that waits, again and again, would take more of the runner than its runs do.
+ * Leases and records runs. Answers whether more can be recorded at once: not where the budget is used up,
+ * because reading all waiting runs again and again would cost the runner more than its runs do.
  */
 async function recordBatch(recorder: Recorder): Promise<boolean> {
   const { conn, project } = recorder;
   const store = await orUnavailable(() => conn.command('hget', keysOf(project).meta, 'id'));
-  // After a failure one run finds out whether the API server is back.
+  // After a failure one run tests whether the API server is available.
   const names = await lease(conn, project, recorder.failures > 0 ? 1 : BATCH);
   if (isUnavailable(names) || typeof store !== 'string') return false;
   const states = await Promise.all(names.map((run) => readLeased(recorder, run)));
-  const runs = inOrderOfWorth(states.filter((state) => state !== undefined));
+  const runs = byRecordPriority(states.filter((state) => state !== undefined));
   const affordable = await paidFor(recorder, runs);
   const rest = runs.slice(affordable);
   if (rest.length > 0) restrain(recorder, RESTRAINED_MS);
@@ -157,7 +153,7 @@ async function readLeased({ conn, project }: Recorder, run: string): Promise<Run
   return isUnavailable(state) ? undefined : state;
 }
 
-/** Records one run; whatever fails, the run stays in the store and is taken up again. */
+/** Records one run. After any failure the run stays in the store and is leased again. */
 async function record(recorder: Recorder, brief: RunState, store: string): Promise<void> {
   const { conn, project } = recorder;
   if (isAway(recorder)) return postpone(conn, project, [brief], 0);
@@ -172,12 +168,13 @@ async function record(recorder: Recorder, brief: RunState, store: string): Promi
   }
 }
 
-/** What the API server says of one run concerns that one alone, unless it says it of one after the other. */
+/** A refusal concerns one run alone, unless several runs in a row are refused. */
 async function dealWith(recorder: Recorder, state: RunState, error: unknown): Promise<void> {
   const isAnswer = error instanceof ApiError;
   if (isAnswer && (isTransient(error) || isUnauthorized(error))) {
     pause(recorder, state, error);
-    // It may have its object now. Tried first again it is the only one of which that is not known; now and then another is.
+    // Its object may exist now. The run is tried first again, so that it is the only one in doubt; now and
+    // then another one is.
     const isFirst = recorder.failures % OTHER_EVERY !== 0;
     return postpone(recorder.conn, recorder.project, [state], isFirst ? FIRST_MS : 0);
   }
@@ -185,14 +182,11 @@ async function dealWith(recorder: Recorder, state: RunState, error: unknown): Pr
   if (recorder.refusals >= REFUSALS) pause(recorder, state, error);
   const times = await quarantine(recorder.conn, state);
   if (times === 1) {
-    recorder.log?.error(
-      { run: state.run, error: String(error) },
-      'a run cannot be recorded, it is put aside',
-    );
+    recorder.log?.error({ run: state.run, error: String(error) }, 'quarantined run that cannot be recorded');
   }
 }
 
-/** What was under way at the same time failed for the same reason: it counts once. */
+/** Concurrent failures have one reason: they count once. */
 function pause(recorder: Recorder, { run }: RunState, error: unknown): void {
   if (isAway(recorder)) return;
   recorder.failures += 1;
@@ -201,13 +195,14 @@ function pause(recorder: Recorder, { run }: RunState, error: unknown): void {
   restrain(recorder, retryMs + RESTRAINED_MS);
   recorder.log?.warn(
     { run, error: String(error), retryMs: Math.round(retryMs) },
-    'runs cannot be recorded now',
+    'recording runs failed, retrying later',
   );
 }
 
 async function writeRecord(recorder: Recorder, whole: RunState, store: string): Promise<void> {
   const { conn, kube, namespace, project, log } = recorder;
-  // Without it nobody knows what must not be recorded: the run stays in the store and is read again.
+  // Without the revision nobody knows what must not be recorded: the run stays in the store and is read
+  // again.
   const revision = await getRevision(conn, project, whole.revision);
   if (isUnavailable(revision)) return;
   const state = redactRun(whole, revision);
@@ -225,16 +220,16 @@ async function writeRecord(recorder: Recorder, whole: RunState, store: string): 
   }
   if (state.recordedUid === undefined) await noteObject(conn, state, uid);
   const written = await writeWhereItIs(recorder, target, { state, order: nodeOrder(revision) }, uid);
-  if (written === 'bare')
-    log?.error({ run: state.run }, 'the API server refuses what the nodes of a run produced');
+  if (written === 'bare') log?.error({ run: state.run }, 'recorded run without its nodes');
   // Replaced once more: its lease ends, and the next attempt finds the object.
   if (typeof written === 'object') return;
   await recorded(conn, state, 'written');
 }
 
 /**
- * Writes the status into the object, and cancels the run where somebody deleted that: it is not made again. Two recorders may have
- * created an object each, one after the deletion of the other; then the one that is there gets the status, and is the run's from now on.
+ * Writes the status into the object, and cancels the run if somebody deleted that; it is not created again.
+ * Two recorders may have created an object each, one after the deletion of the other: then the existing one
+ * gets the status.
  */
 async function writeWhereItIs(
   { conn, project }: Recorder,
@@ -261,7 +256,7 @@ async function makeObject(
     const uid = await createObject(target, state, input);
     if (uid !== undefined) return uid;
     const { run } = state;
-    log?.warn({ run }, 'run cannot have an object of its own; it is kept as a line in the run store');
+    log?.warn({ run }, 'keeping only summary of run');
   } catch (error) {
     if (error instanceof ApiError && isCertain(error)) await undoCreate(conn, state, attempt);
     throw error;
@@ -270,7 +265,7 @@ async function makeObject(
   return undefined;
 }
 
-/** Whether nothing can have been made. */
+/** Whether certainly no object was created. */
 function isCertain({ status, notSent }: ApiError): boolean {
   return notSent || (status >= 400 && status < 500 && status !== 408);
 }

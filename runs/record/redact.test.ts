@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { NodeState, RunEvent, RunState } from '../types.ts';
-import { redactEvent, redactRun, type DataPolicy } from './redact.ts';
 import { toRecord } from './record.ts';
+import { redactEvent, redactRun, type DataPolicy } from './redact.ts';
 
 const node = (id: string): NodeState => ({
   id,

@@ -1,24 +1,27 @@
 /**
- * What of a run is withheld from everybody who reads it: records, the gateway's answers, live events. The run store keeps all
- * of it for as long as nodes need it. Pure.
+ * Withholds sensitive data of a run from all readers: records, the gateway's answers, live events. The run
+ * store keeps it as long as nodes need it. Pure.
  */
-import type { Revision } from '../../api/revision.ts';
 import type { RunPhase } from '../../api/phase.ts';
+import type { Revision } from '../../api/revision.ts';
 import type { NodeState, RunEvent, RunState } from '../types.ts';
 
-/** What a revision says of its runs' data; undefined where the revision is gone: then everything is withheld. */
+/** The data policy of a revision; undefined where the revision is gone: everything is withheld. */
 export type DataPolicy = Pick<Revision, 'recordData' | 'sensitive'> & {
   trigger: Pick<Revision['trigger'], 'id'>;
 };
 
 const WITHHELD = 'The message is left out, because the node is sensitive.';
 
-/** The policy for whoever starts a run and waits for its outputs: only sensitive nodes are withheld. */
+/** The policy for a caller that waits for the outputs of its run: only sensitive nodes are withheld. */
 export function withoutRecordData({ recordData: _recordData, ...policy }: DataPolicy): DataPolicy {
   return policy;
 }
 
-/** The run as it may be shown. An input that somebody wrote into a WorkflowRun stays: it is in that object already. */
+/**
+ * The run without withheld data. The input of a WorkflowRun that somebody created stays: it is in that object
+ * already.
+ */
 export function redactRun(state: RunState, policy: DataPolicy | undefined): RunState {
   const nodes = state.nodes.map((node) => redactNode(node, state.phase, policy));
   if (policy !== undefined && !isWithheld(policy.trigger.id, state.phase, policy)) return { ...state, nodes };
@@ -26,10 +29,10 @@ export function redactRun(state: RunState, policy: DataPolicy | undefined): RunS
   return { ...state, nodes, input: '', inputRedacted: true };
 }
 
-/** The event as it may be shown; undefined where nothing may be. */
+/** The event without withheld data; undefined where nothing may be shown. */
 export function redactEvent(event: RunEvent, policy: DataPolicy | undefined): RunEvent | undefined {
   if (event.type === 'run') return event;
-  // How the run ends is not known while its events come.
+  // The end of the run is not known yet.
   if (event.type === 'text') return isWithheld(event.node, 'Running', policy) ? undefined : event;
   return event.message !== undefined && isSensitive(event.node, policy)
     ? { ...event, message: WITHHELD }

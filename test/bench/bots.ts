@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { readCounts } from '../../runs/read.ts';
 import { putBot, SHOWN } from '../support/bots.ts';
 import { NAMESPACE, openDoor, PROJECT, workflowUid, type Door } from '../support/door.ts';

@@ -1,6 +1,7 @@
 /** The workflows of the benchmarks of runs, and runs of them submitted straight to the run store. */
 import { revisionOf } from '../../api/revision.ts';
-import { putRevision, setWriteBudget } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { setWriteBudget } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
 import { PROJECT } from '../support/door.ts';
 import { EVENT } from './accept.ts';

@@ -4,8 +4,8 @@
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { keysOf } from '../../runs/keys.ts';
-import { setWriteBudget } from '../../runs/project.ts';
+import { keysOf } from '../../store/keys.ts';
+import { setWriteBudget } from '../../runs/limits.ts';
 import type { NodeState } from '../../runs/types.ts';
 import { PROJECT, putRoute } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';

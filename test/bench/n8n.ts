@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { revisionOf } from '../../api/revision.ts';
-import { putRevision } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { PROJECT } from '../support/door.ts';
 import { EVENT } from './accept.ts';
 import { installedVersion, installN8n, startN8n, type N8n, type Saving } from './n8nProcess.ts';

@@ -1,6 +1,6 @@
 /** Events of a workflow at a steady rate, submitted straight to the run store, whatever becomes of those before. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunStoreConnection } from '../../runs/connection.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
 import { submit } from '../../runs/submit.ts';
 import { EVENT } from './accept.ts';
 

@@ -3,7 +3,7 @@
  * real IMAP server: CPU, memory, and what it asks the API server, also where there are many new mails. What a look costs at each provider.
  * And how soon a tick has its run.
  */
-import { keysOf } from '../../runs/keys.ts';
+import { keysOf } from '../../store/keys.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { startPollPods, type Place, type PollPods, type Took } from '../support/pollPods.ts';
 import { DRIVERS } from '../support/providers/register.ts';

@@ -1,5 +1,5 @@
 /** What a look at one account of a provider costs, as a poll pod makes it: where nothing happened, and where one thing did. */
-import { keysOf } from '../../runs/keys.ts';
+import { keysOf } from '../../store/keys.ts';
 import type { PollPods, Took } from '../support/pollPods.ts';
 import type { Driver } from '../support/providers/provider.ts';
 import { median, type Figure } from './report.ts';

@@ -2,10 +2,11 @@
  * `quotas`: what a run store with little memory holds while small events become large runs, what a project can keep of its ended runs,
  * and what a neighbour notices of either.
  */
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import type { Use } from '../../runs/memory.ts';
-import { openProject, setQuotas } from '../../runs/project.ts';
+import type { Use } from '../../runs/usage.ts';
+import { openProject } from '../../runs/project.ts';
+import { setQuotas } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Advance, Submission } from '../../runs/types.ts';
 import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../support/growingRuns.ts';

@@ -3,8 +3,8 @@
  * beside a bare echo. And how many such runs one runner process executes a second when it has nothing else to do.
  */
 import { revisionOf } from '../../api/revision.ts';
-import { isUnavailable } from '../../runs/connection.ts';
-import { putRevision } from '../../runs/project.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { readCounts } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import { PROJECT, workflowUid } from '../support/door.ts';

@@ -4,7 +4,7 @@
  * gets its turn beside a flood.
  */
 import { readFileSync } from 'node:fs';
-import { isUnavailable } from '../../runs/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { readCounts, readRun } from '../../runs/read.ts';
 import { PROJECT } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';

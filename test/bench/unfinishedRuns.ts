@@ -2,11 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { workflowRuns, workflows } from '../../operator/resources.ts';
 import { advance } from '../../runs/advance.ts';
-import { beat } from '../../runs/beat.ts';
+import { sendHeartbeat } from '../../runs/heartbeat.ts';
 import { watchCancels } from '../../runs/cancel.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import { keysOf } from '../../runs/keys.ts';
-import { setWorkflowLimits } from '../../runs/project.ts';
+import { keysOf } from '../../store/keys.ts';
+import { setWorkflowLimits } from '../../runs/limits.ts';
 import type { ClaimRef } from '../../runs/types.ts';
 import { pollUntil } from '../support/poll.ts';
 import { inParallel } from './inParallel.ts';
@@ -92,7 +92,7 @@ async function execute(whole: Whole, project: string): Promise<{ stop: () => Pro
   });
   const beating = (async () => {
     while (!stopping.signal.aborted) {
-      await beat(conn, project, RUNNER);
+      await sendHeartbeat(conn, project, RUNNER);
       await delay(BEAT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   })();

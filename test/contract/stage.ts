@@ -7,7 +7,7 @@ import type { WorkflowRun } from '../../api/kinds.ts';
 import { namespacedResource, serviceAccounts } from '../../kube/resource.ts';
 import { advance } from '../../runs/advance.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
 import { putBot } from '../support/bots.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../support/door.ts';
 import { pollUntil } from '../support/poll.ts';

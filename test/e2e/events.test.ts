@@ -5,8 +5,8 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, test, type ExpectStatic } from 'vitest';
 import { botSecret } from '../../api/bot.ts';
-import { keysOf } from '../../runs/keys.ts';
-import { forEachPage } from '../../runs/pages.ts';
+import { keysOf } from '../../store/keys.ts';
+import { forEachPage } from '../../store/scan.ts';
 import { openRunStore } from '../support/clusterRunStore.ts';
 import { askLink } from '../support/connectAccount.ts';
 import { startDemoServer, stopDemoServer } from '../support/demoServer.ts';

@@ -1,9 +1,9 @@
 /** What the run store says of the project's workflows: totals while a fault run lasts, and how every run ended. */
 import { stringify } from 'yaml';
-import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
-import { keysOf } from '../../runs/keys.ts';
+import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
+import { keysOf } from '../../store/keys.ts';
 import { dedupeHash } from '../../runs/names.ts';
-import { unfinishedRuns } from '../../runs/project.ts';
+import { unfinishedRuns } from '../support/unfinishedRuns.ts';
 import { readCounts, readSummaries } from '../../runs/read.ts';
 import { operatorAccount } from '../support/clusterRunStore.ts';
 import { applyManifest, windlassNamespace } from '../support/install.ts';
@@ -87,7 +87,7 @@ async function readKeys(
   const readOne = async ({ id, workflow }: SentEvent): Promise<void> => {
     const workflowUid = uids.get(workflow);
     if (workflowUid === undefined) return;
-    const key = keysOf(uid).dk(workflowUid, dedupeHash(workflowUid, `caller/${id}`));
+    const key = keysOf(uid).dedupe(workflowUid, dedupeHash(workflowUid, `caller/${id}`));
     const run = await conn.command('hget', key, 'run');
     if (typeof run === 'string') runs[id] = run;
   };

@@ -1,6 +1,6 @@
 /** Plays many histories, several at a time, and shortens the first that shows something wrong. */
 import { asyncProperty, check, limitShrink } from 'fast-check';
-import { connectRunStore } from '../../runs/connection.ts';
+import { connectRunStore } from '../../store/connection.ts';
 import { histories } from './histories.ts';
 import { historyText, type Step } from './history.ts';
 import { play, type Finding } from './play.ts';

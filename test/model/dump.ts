@@ -1,6 +1,6 @@
 /** Reads the keys of a project at one moment, but for live events and revisions, which no transition depends on. */
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { defineScript } from '../../runs/script.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import { defineScript } from '../../store/script.ts';
 import type { DumpedKey } from './state.ts';
 
 const REMOVE = defineScript({

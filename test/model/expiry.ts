@@ -1,5 +1,5 @@
 /** Time passes at once: keys whose time is over by then are removed here, since the server's own clock is another. */
-import { keysOf } from '../../runs/keys.ts';
+import { keysOf } from '../../store/keys.ts';
 import type { Stage } from './stage.ts';
 
 export type Expiry = {

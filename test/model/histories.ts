@@ -12,7 +12,7 @@ import {
   tuple,
   type Arbitrary,
 } from 'fast-check';
-import type { Quotas } from '../../runs/project.ts';
+import type { Quotas } from '../../runs/limits.ts';
 import { WORK } from './clients/runner.ts';
 import type { Step } from './history.ts';
 import { FATES, type Fate, type Receiver } from './network.ts';

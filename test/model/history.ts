@@ -1,5 +1,5 @@
 /** A history: what clients do one after the other, and what becomes of their calls. Plain data, so that it can be shortened and shown. */
-import type { Quotas } from '../../runs/project.ts';
+import type { Quotas } from '../../runs/limits.ts';
 import type { Work } from './clients/runner.ts';
 import type { Fate } from './network.ts';
 import type { ApiState } from './records.ts';

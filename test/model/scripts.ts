@@ -3,26 +3,20 @@
  * writes down what it is given, so that the reference cannot speak of another script than the programs send.
  */
 import { advance } from '../../runs/advance.ts';
-import { beat } from '../../runs/beat.ts';
+import { sendHeartbeat } from '../../runs/heartbeat.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
 import { wakeDue } from '../../runs/due.ts';
 import { handBack } from '../../runs/handback.ts';
-import { putRevision, setQuota, setWorkflowLimits } from '../../runs/project.ts';
-import {
-  beginCreate,
-  lease,
-  noteObject,
-  postpone,
-  quarantine,
-  recorded,
-  spend,
-  undoCreate,
-} from '../../runs/record/backlog.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { setQuota, setWorkflowLimits } from '../../runs/limits.ts';
+import { beginCreate, noteObject, undoCreate } from '../../runs/record/creation.ts';
+import { lease, postpone, quarantine, spend } from '../../runs/record/backlog.ts';
+import { recorded } from '../../runs/record/recorded.ts';
 import { rejoin } from '../../runs/rejoin.ts';
 import { restoreRun } from '../../runs/restore.ts';
-import type { Script } from '../../runs/script.ts';
+import type { Script } from '../../store/script.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../runs/seed.ts';
 import { submit } from '../../runs/submit.ts';
 import { createTakeover, takeOver } from '../../runs/takeover.ts';
@@ -60,9 +54,9 @@ const LESSONS: Lesson[] = [
   [['advance'], (conn) => advance(conn, ref, {})],
   [['rejoin'], (conn) => rejoin(conn, ref, { epoch: 1, acceptedAt: 1, remainingMs: 1 })],
   [['handBack'], (conn) => handBack(conn, ref)],
-  [['takeOver'], (conn) => takeOver(conn, { ...ref, runner: 'a', beat: '' })],
+  [['takeOver'], (conn) => takeOver(conn, { ...ref, runner: 'a', heartbeat: '' })],
   [['readBeats', 'forgetRunner'], takeOverOnce, [[['a', '1'], []]]],
-  [['beat'], (conn) => beat(conn, project, 'r')],
+  [['beat'], (conn) => sendHeartbeat(conn, project, 'r')],
   [['cancel'], (conn) => cancelRun(conn, project, 'r')],
   [['wake'], (conn) => wakeDue(conn, project)],
   [['limit'], (conn) => setWorkflowLimits(conn, project, limits)],

@@ -1,18 +1,18 @@
 /**
- * The run store of one project, watched: each script runs at the time of the history, and after each call all keys of the project are
- * compared with what the reference says.
+ * The run store of one project, watched: each script runs at the time of the history, and after each call all
+ * keys of the project are compared with what the reference says.
  */
 import { createHash } from 'node:crypto';
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { keysOf } from '../../runs/keys.ts';
-import type { Script } from '../../runs/script.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import { keysOf } from '../../store/keys.ts';
+import type { RunPlace, Script } from '../../store/script.ts';
 import { dumpOf, dumpText, removeAll } from './dump.ts';
 import { invariantProblems } from './invariants.ts';
 import type { Network } from './network.ts';
 import { parseState } from './parse.ts';
 import { differences, next } from './reference.ts';
 import { namedCall, type Call } from './scripts.ts';
-import type { DumpedKey, State } from './state.ts';
+import type { DumpedKey, Run, State } from './state.ts';
 
 /** What all histories share: one server, and its scripts by name. */
 export type Server = {
@@ -48,7 +48,10 @@ const TICK_US = 7;
 /** Commands that change something. */
 const WRITING = new Set(['zrem', 'hdel', 'unlink']);
 
-/** Opens the watch. `tell` is given what is wrong; `judge` says what of a change is wrong that the reference cannot know. */
+/**
+ * Opens the watch. `tell` is given what is wrong; `judge` says what of a change is wrong that the reference
+ * cannot know.
+ */
 export function watchStore(
   { conn, nobody, scripts, timed, tally }: Server,
   network: Network,
@@ -114,6 +117,7 @@ export function watchStore(
     const { clock, ahead } = state;
     const wrong = differences({ ...reference.state, clock, ahead }, state);
     if (reference.answer !== undefined) wrong.push(...differences(reference.answer, comparable, '.answer'));
+    wrong.push(...undeclaredMoves(script, before, state));
     wrong.push(...judge({ before, after: state, call, answer }));
     for (const problem of wrong) tell(`${name}: ${problem}`);
     if (error !== undefined) throw error;
@@ -153,6 +157,30 @@ export function watchStore(
       await conn.command('unlink', clockOf(project));
     },
   };
+}
+
+/**
+ * Runs that the script moved from one state to another without declaring it. A seeding removes runs of every
+ * state.
+ */
+function undeclaredMoves({ transitions }: Script, before: State, after: State): string[] {
+  if (before.id === undefined && after.id === undefined) return [];
+  const names = new Set([...Object.keys(before.runs), ...Object.keys(after.runs)]);
+  return [...names].flatMap((name) => {
+    const [from, to] = [before, after].map(({ runs }) => placeOf(runs[name]));
+    const move = `${from} > ${to}`;
+    return from === to || transitions.some((declared) => declared === move)
+      ? []
+      : [`${name} moved from ${move}`];
+  });
+}
+
+function placeOf(run: Run | undefined): RunPlace {
+  if (!run || run.dropped) return 'none';
+  if (run.ended !== undefined) return 'ended';
+  if (run.token !== undefined) return 'claimed';
+  if (run.ready !== undefined) return 'ready';
+  return run.held ? 'overLimit' : 'parked';
 }
 
 const clockOf = (project: string) => `clock:{${project}}`;

@@ -5,7 +5,7 @@ import {
   GATEWAY_ACCOUNT,
   OPERATOR_ACCOUNT,
   type PasswordHashes,
-} from '../../runs/accounts.ts';
+} from '../../store/accounts.ts';
 
 /** The aclfile of a Redis without TLS, with the SHA-256, in hex, of these passwords. */
 export function aclFile({ operatorSha256, gatewaySha256 }: PasswordHashes): string {

@@ -1,8 +1,8 @@
 /** The whole system with secrets in it that can be told apart, and all that it says anywhere. */
 import { inspect } from 'node:util';
 import { namespaces, roleBindings, secrets, serviceAccounts } from '../../kube/resource.ts';
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
-import { forEachPage } from '../../runs/pages.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
+import { forEachPage } from '../../store/scan.ts';
 import { canaryIn, type Canary, type Source } from './canaries.ts';
 import { ADMISSION } from './chart.ts';
 import { startGateway, type GatewayProcess } from './gatewayProcess.ts';

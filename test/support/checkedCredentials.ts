@@ -1,8 +1,8 @@
 /** Stands in for runners that try credentials and register bots, where there are none: whatever the operator asks for works. */
-import { CHECKS } from '../../runs/checks.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
-import type { Questions } from '../../runs/questions.ts';
-import { REGISTRATIONS } from '../../runs/registrations.ts';
+import { CHECKS } from '../../store/requests/checks.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import type { Requests } from '../../store/requests/requests.ts';
+import { REGISTRATIONS } from '../../store/requests/registrations.ts';
 
 /** How long a lost message can hold an answer up, as in a runner. */
 const LOOK_MS = 1_000;
@@ -33,7 +33,7 @@ type Place = { conn: RunStoreConnection; project: string; signal: AbortSignal };
 
 async function answerAll<Q, R>(
   { conn, project, signal }: Place,
-  questions: Questions<Q, R>,
+  questions: Requests<Q, R>,
   resultOf: (request: Q) => R,
 ): Promise<void> {
   const following = questions.follow(conn, project);

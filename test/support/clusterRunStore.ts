@@ -1,6 +1,6 @@
 /** The run store of an installed Windlass, as its operator sees it. */
-import { OPERATOR_ACCOUNT } from '../../runs/accounts.ts';
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { OPERATOR_ACCOUNT } from '../../store/accounts.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { forward } from './gateway.ts';
 import { windlassNamespace } from './install.ts';
 import { getJson, type ClusterAccess } from './kubectl.ts';

@@ -15,7 +15,7 @@ import {
   serviceAccounts,
   type PolicyRule,
 } from '../../kube/resource.ts';
-import { GATEWAY_ACCOUNT } from '../../runs/accounts.ts';
+import { GATEWAY_ACCOUNT } from '../../store/accounts.ts';
 import { ADMISSION } from './chart.ts';
 import { freePort } from './freePort.ts';
 import { startGateway, type GatewayProcess } from './gatewayProcess.ts';

@@ -8,7 +8,7 @@ import { encodeKeys, entryName, WEBHOOKS } from '../../api/webhookAuth.ts';
 import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import { namespaces, secrets } from '../../kube/resource.ts';
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { openProject } from '../../runs/project.ts';
 import { startApiServer, type ApiServer } from './apiserver.ts';
 import { installCrds } from './crds.ts';

@@ -10,7 +10,7 @@ import { limitSettings } from '../../gateway/limits/settings.ts';
 import { createMetrics } from '../../gateway/http/metrics.ts';
 import { createRouteTable, type RouteTable } from '../../gateway/routing/table.ts';
 import { createPassThrough } from '../../kube/passThrough.ts';
-import { connectRunStore } from '../../runs/connection.ts';
+import { connectRunStore } from '../../store/connection.ts';
 import { createReplyWaiter } from '../../runs/reply.ts';
 import { createCollectedLog } from './collectedLog.ts';
 

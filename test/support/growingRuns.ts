@@ -5,13 +5,13 @@
 import { quotasOf } from '../../operator/store/quota.ts';
 import { advance } from '../../runs/advance.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { wakeDue } from '../../runs/due.ts';
-import { keysOf } from '../../runs/keys.ts';
-import { readMemory, readUse, type Memory, type Use } from '../../runs/memory.ts';
-import { setQuotas } from '../../runs/project.ts';
+import { keysOf } from '../../store/keys.ts';
+import { readMemory, readUse, type Memory, type Use } from '../../runs/usage.ts';
+import { setQuotas } from '../../runs/limits.ts';
 import { readRun } from '../../runs/read.ts';
-import { recorded } from '../../runs/record/backlog.ts';
+import { recorded } from '../../runs/record/recorded.ts';
 import type { Advance, Claim, ClaimRef } from '../../runs/types.ts';
 
 const OUTPUT = 'x'.repeat(500 * 1024);
@@ -71,7 +71,7 @@ export async function endRecorded(conn: RunStoreConnection, claim: Claim, step: 
   const state = await readRun(conn, project, run);
   if (!state || isUnavailable(state)) throw new Error(`run ${run} cannot be read`);
   await recorded(conn, state, 'written');
-  await conn.command('unlink', keysOf(project).run(run), keysOf(project).ev(run));
+  await conn.command('unlink', keysOf(project).run(run), keysOf(project).events(run));
 }
 
 function refOf({ token, state: { project, run } }: Claim): ClaimRef {
@@ -80,8 +80,8 @@ function refOf({ token, state: { project, run } }: Claim): ClaimRef {
 
 /** Makes due now what is parked, as if its time had passed. */
 export async function passParkedTime(conn: RunStoreConnection, project: string): Promise<void> {
-  const { due } = keysOf(project);
-  const entries = (await conn.command('zrange', due, 0, -1)) as string[];
-  if (entries.length > 0) await conn.command('zadd', due, ...entries.flatMap((entry) => [0, entry]));
+  const { parked } = keysOf(project);
+  const entries = (await conn.command('zrange', parked, 0, -1)) as string[];
+  if (entries.length > 0) await conn.command('zadd', parked, ...entries.flatMap((entry) => [0, entry]));
   await wakeDue(conn, project);
 }

@@ -29,9 +29,9 @@ import {
   workflowRuns,
   workflows,
 } from '../../operator/resources.ts';
-import { poolAccount, poolAccounts } from '../../runs/accounts.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { projectOfKey } from '../../runs/keys.ts';
+import { poolAccount, poolAccounts } from '../../store/accounts.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import { projectOfKey } from '../../store/keys.ts';
 
 /** Everything that the operator makes, or that users make for it. */
 const PROJECT_KINDS: Resource<KubeObject>[] = [

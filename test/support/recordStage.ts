@@ -1,7 +1,7 @@
 /** What recorders work with: a real API server with our kinds, behind a door that can misbehave, and a real run store. */
 import { createClient, type KubeClient } from '../../kube/client.ts';
 import { namespaces } from '../../kube/resource.ts';
-import { putRevision } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
 import { createRecorder } from '../../runs/record/recorder.ts';
 import { startApiServer } from './apiserver.ts';
 import { createCollectedLog, type CollectedLog } from './collectedLog.ts';

@@ -1,6 +1,6 @@
 /** A project in the run store, put back to how it was: what a failover to a replica that lagged, or an older copy of the volume, does. */
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { keysOf } from '../../runs/keys.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import { keysOf } from '../../store/keys.ts';
 
 const COPY = `
 for _, key in ipairs(redis.call('KEYS', 'copy:*')) do redis.call('UNLINK', key) end

@@ -1,7 +1,7 @@
 /** A run store for tests: an own Redis, a project that is open, and the moves of a runner in one line each. */
 import { expect } from 'vitest';
 import { claimRuns } from '../../runs/claim.ts';
-import { connectRunStore, isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
+import { connectRunStore, isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { openProject } from '../../runs/project.ts';
 import { readRun } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';

@@ -6,8 +6,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startBeats } from '../../runs/beat.ts';
-import { connectRunStore } from '../../runs/connection.ts';
+import { startHeartbeats } from '../../runs/heartbeat.ts';
+import { connectRunStore } from '../../store/connection.ts';
 import { startTestRunner, type CredentialTable } from './runnerProject.ts';
 
 type Settings = {
@@ -55,7 +55,7 @@ async function main(settings: Settings): Promise<void> {
   const { url, project, runner, credentials, concurrency = 50 } = settings;
   const conn = connectRunStore({ url, name: runner });
   await conn.ready();
-  const beats = startBeats({ url, project, runner, everyMs: QUICK.everyMs });
+  const beats = startHeartbeats({ url, project, runner, everyMs: QUICK.everyMs });
   const deadly = {
     get spec(): never {
       return process.exit(1);

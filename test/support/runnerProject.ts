@@ -10,9 +10,11 @@ import { localEgress } from './stepContext.ts';
 import type { CredentialSource } from '../../runner/credentials.ts';
 import { createMetrics } from '../../runner/metrics.ts';
 import { startRunner, type Runner, type RunnerOptions } from '../../runner/runner.ts';
-import type { Beats } from '../../runs/beat.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { openProject, putRevision, setWorkflowLimits } from '../../runs/project.ts';
+import type { Heartbeats } from '../../runs/heartbeat.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import { openProject } from '../../runs/project.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { setWorkflowLimits } from '../../runs/limits.ts';
 import { readRun } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import type { RunState, Submission, WorkflowLimits } from '../../runs/types.ts';
@@ -97,7 +99,7 @@ export type TestRunnerOptions = {
   concurrency?: number;
   credentials?: CredentialTable;
   /** Without beats of its own a runner is taken for dead by others. */
-  beats?: Beats;
+  beats?: Heartbeats;
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
 };

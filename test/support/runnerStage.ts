@@ -1,6 +1,6 @@
 /** What runners have effects on: a model and a mail server, the credentials of both, and a project in a real run store. */
-import { startBeats } from '../../runs/beat.ts';
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { startHeartbeats } from '../../runs/heartbeat.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { startMailServer, type MailServer } from './mailServer.ts';
 import { startModelServer, type ModelServer, type ModelServerOptions } from './modelServer.ts';
 import { startRedis, type TestRedis } from './redis.ts';
@@ -48,7 +48,7 @@ export async function startRunnerStage(options: ModelServerOptions = {}): Promis
       model.setFault(undefined);
     },
     withSuccessor: async (runner, use, table = credentials) => {
-      const beats = startBeats({ url: redis.url, project: project.uid, runner, everyMs: QUICK.everyMs });
+      const beats = startHeartbeats({ url: redis.url, project: project.uid, runner, everyMs: QUICK.everyMs });
       const own = { runner, credentials: table, beats, takeover: QUICK };
       const successor = startTestRunner(conn, project.uid, own);
       try {

@@ -10,8 +10,8 @@ import {
   type Resource,
 } from '../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../operator/resources.ts';
-import type { RunStoreConnection } from '../../runs/connection.ts';
-import { forEachPage } from '../../runs/pages.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import { forEachPage } from '../../store/scan.ts';
 import type { Tenants } from './tenants.ts';
 
 const KEPT: Resource[] = [

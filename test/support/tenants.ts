@@ -4,7 +4,7 @@
  */
 import { namespaces, roleBindings, secrets, serviceAccounts } from '../../kube/resource.ts';
 import { webhookRoutes, workflowRuns } from '../../operator/resources.ts';
-import { connectRunStore, type RunStoreConnection } from '../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { createCanary, type Canary } from './canaries.ts';
 import { ADMISSION } from './chart.ts';
 import { startGateway, type GatewayProcess } from './gatewayProcess.ts';

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { isTerminal } from '../../api/phase.ts';
 import { secrets } from '../../kube/resource.ts';
 import { workflowRuns } from '../../operator/resources.ts';
-import { GATEWAY_ACCOUNT } from '../../runs/accounts.ts';
+import { GATEWAY_ACCOUNT } from '../../store/accounts.ts';
 import { startDropper, type Dropper } from './dropper.ts';
 import { startGateway, type GatewayProcess } from './gatewayProcess.ts';
 import { listen, readBody, sendJson } from './listen.ts';

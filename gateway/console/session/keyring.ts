@@ -3,8 +3,8 @@
  * long as these can live. Keys are cached, so that sessions need no request and survive an outage of the run
  * store, and reread periodically, since a wiped run store has new ones.
  */
-import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
-import { readConsoleKeys, type ConsoleKeys } from '../../../runs/console/key.ts';
+import { isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
+import { readConsoleKeys, type ConsoleKeys } from '../../../store/sessions/sealingKeys.ts';
 import type { Clock } from '../../../kube/clock.ts';
 
 const DAY_MS = 24 * 3_600_000;

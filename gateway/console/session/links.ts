@@ -4,15 +4,15 @@
  */
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import {
-  keepSignInLink,
+  storeSignInLink,
   LINK_MS,
   readSignInLink,
   sealingKeyOf,
   takeSignInLink,
-} from '../../../runs/console/links.ts';
-import { isSecret, newSecret } from '../../../runs/connect/store.ts';
+} from '../../../store/sessions/links.ts';
+import { isSecret, newSecret } from '../../../store/oauth/states.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../../http/answers.ts';
 import { recordCall, auditResult } from '../../endpoint/audit.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
@@ -50,7 +50,7 @@ async function makeLink({ deps, sessions, answers }: Links, { request, reply }: 
   const token = bearerToken(headers.authorization);
   const session = token === undefined ? 'unauthorized' : await createSession(deps, { token }, request);
   const isKnown = typeof session === 'object';
-  const kept = isKnown ? await keepLink(deps, session) : session;
+  const kept = isKnown ? await storeLink(deps, session) : session;
   recordCall(deps, request.raw, {
     event: 'session.link',
     ...(isKnown && { user: { username: session.user.name, groups: session.user.groups } }),
@@ -64,14 +64,14 @@ async function makeLink({ deps, sessions, answers }: Links, { request, reply }: 
 }
 
 /** Stores the link, or returns the problem. */
-async function keepLink(
+async function storeLink(
   { runs }: GatewayDeps,
   { token, user: { name: user }, ends }: Session,
 ): Promise<{ secret: string; forMs: number } | ProblemCode> {
   const secret = newSecret();
   const sealed = await sealValue(sealingKeyOf(secret), { token, user } satisfies Linked, PURPOSE);
   const forMs = Math.min(LINK_MS, ends - Date.now());
-  const kept = await keepSignInLink(runs, secret, { sealed, user, forMs });
+  const kept = await storeSignInLink(runs, secret, { sealed, user, forMs });
   if (isUnavailable(kept)) return 'console-unavailable';
   return kept.outcome === 'too-many' ? 'too-many-links' : { secret, forMs };
 }

@@ -6,9 +6,9 @@
 import * as z from 'zod';
 import { sleep, type Clock } from '../../../kube/clock.ts';
 import type { Log } from '../../../kube/log.ts';
-import { isUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
-import { hashOf } from '../../../runs/connect/store.ts';
-import { claimRenewal, keepRenewal, readRenewal, renewalKeyOf } from '../../../runs/console/renewals.ts';
+import { isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
+import { hashOf } from '../../../store/oauth/states.ts';
+import { claimRenewal, storeRenewal, readRenewal, renewalKeyOf } from '../../../store/sessions/renewals.ts';
 import { createExpiringMap } from '../../limits/boundedMaps.ts';
 import type { Provider } from './oidc.ts';
 import { openValue, sealValue } from './seal.ts';
@@ -65,7 +65,7 @@ export function createRenewal({ conn, provider, clock, log }: RenewalOptions): R
     try {
       const { idToken, refreshToken } = await provider.renew(refresh);
       const renewed = { token: idToken, ...(refreshToken !== undefined && { refresh: refreshToken }) };
-      await keepRenewal(conn, refresh, await sealValue(renewalKeyOf(refresh), renewed, PURPOSE));
+      await storeRenewal(conn, refresh, await sealValue(renewalKeyOf(refresh), renewed, PURPOSE));
       return renewed;
     } catch (error) {
       log.info({ err: error }, 'renewing a session token failed');

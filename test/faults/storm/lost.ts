@@ -1,7 +1,7 @@
 /** Takes the run store's data away, and knows exactly what was in it: it is read and removed in one step. */
 import { isTerminal } from '../../../api/phase.ts';
-import type { RunStoreConnection } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import type { RunStoreConnection } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { RunHead } from '../../../runs/read.ts';
 import type { EndedRun, Loss } from '../evidence.ts';
 import type { StoredProject } from '../store.ts';
@@ -28,7 +28,7 @@ export async function loseData(
   { uid, workflows }: StoredProject,
 ): Promise<{ loss: Loss; ended: EndedRun[] }> {
   const keys = keysOf(uid);
-  const ofWorkflows = workflows.map((workflow) => keys.lines(workflow.uid));
+  const ofWorkflows = workflows.map((workflow) => keys.summaries(workflow.uid));
   const found = await conn.command('eval', SCRIPT, ofWorkflows.length, ...ofWorkflows, keys.run(''));
   const [held, lines] = found as [string[][], string[]];
   const runs = held.map(([run = '']) => run);

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secrets } from '../../../kube/resource.ts';
-import { GATEWAY_ACCOUNT } from '../../../runs/accounts.ts';
+import { GATEWAY_ACCOUNT } from '../../../store/accounts.ts';
 import { startBalancer } from '../../support/balancer.ts';
 import { freePort } from '../../support/freePort.ts';
 import { startGatewayProcess } from '../../support/gatewayProcess.ts';

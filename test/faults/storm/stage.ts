@@ -3,7 +3,7 @@
  * they reach over links that can be put into trouble. No node and no kubelet: what a fault does is known to the millisecond.
  */
 import { randomBytes } from 'node:crypto';
-import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startHttpSink } from '../../support/httpSink.ts';
 import { startMailServer } from '../../support/mailServer.ts';

@@ -9,7 +9,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { serviceAccounts } from '../../../kube/resource.ts';
-import { MOST_SIGN_IN_LINKS } from '../../../runs/console/links.ts';
+import { MAX_SIGN_IN_LINKS } from '../../../store/sessions/links.ts';
 import { runCommand } from '../../support/command.ts';
 import { visit } from '../../support/consoleVisit.ts';
 import { NAMESPACE, openDoor, type Door } from '../../support/door.ts';
@@ -336,7 +336,7 @@ test('a link grants no more than its token', async () => {
 test('the number of links is limited', async () => {
   await door.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'busy' } });
   const busy = await tokenOf(door.client, NAMESPACE, 'busy');
-  for (let made = 0; made < MOST_SIGN_IN_LINKS; made += 1) await makeLink(busy);
+  for (let made = 0; made < MAX_SIGN_IN_LINKS; made += 1) await makeLink(busy);
   const headers = { authorization: `Bearer ${busy}` };
   const answer = await fetch(`${door.gateway.internalURL}/console/links`, { method: 'POST', headers });
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);

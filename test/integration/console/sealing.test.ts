@@ -11,7 +11,7 @@ import {
   type Session,
   type Sessions,
 } from '../../../gateway/console/session/sessions.ts';
-import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 

@@ -20,8 +20,8 @@ import {
 } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { createSealingKeys } from '../../../runs/connect/seal.ts';
-import { publishKey } from '../../../runs/connect/store.ts';
+import { createSealingKeys } from '../../../store/oauth/seal.ts';
+import { publishKey } from '../../../store/oauth/states.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { putBot, SHOWN } from '../../support/bots.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';

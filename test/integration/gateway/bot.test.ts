@@ -1,6 +1,6 @@
 /** Messages to a bot as two gateways get them: many, repeated, and while the run store does not answer. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { putBot, SHOWN } from '../../support/bots.ts';
 import { NAMESPACE, openDoor, PROJECT, workflowUid, type Door } from '../../support/door.ts';

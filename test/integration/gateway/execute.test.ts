@@ -7,10 +7,10 @@ import {
   roles,
   serviceAccounts,
 } from '../../../kube/resource.ts';
-import { putRevision } from '../../../runs/project.ts';
+import { putRevision } from '../../../runs/revisions.ts';
 import { advance, startNode } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { ClaimRef, RunState } from '../../../runs/types.ts';

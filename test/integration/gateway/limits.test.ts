@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts } from '../../../runs/read.ts';
 import {
   NAMESPACE,

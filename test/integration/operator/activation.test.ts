@@ -6,7 +6,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
-import { getRevision } from '../../../runs/project.ts';
+import { getRevision } from '../../../runs/revisions.ts';
 import { auditTrail, type AuditLine } from '../../support/auditTrail.ts';
 import { kubectl } from '../../support/kubectl.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';

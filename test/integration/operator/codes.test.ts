@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../kube/clock.ts';
 import { keepCodes } from '../../../operator/oauth/codes.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { seal } from '../../../runs/connect/seal.ts';
-import { leaveCode, readKey, SEALED_FOR, type Code } from '../../../runs/connect/store.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { seal } from '../../../store/oauth/seal.ts';
+import { storeCode, readKey, SEALED_FOR, type Code } from '../../../store/oauth/states.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { startRunStore, type TestStore } from '../../support/runStore.ts';
@@ -55,7 +55,7 @@ async function bring(text: string): Promise<void> {
     timeoutMs: 20_000,
   });
   if (isUnavailable(key)) throw new Error('the run store is away');
-  await leaveCode(store.conn, await seal(key, text, SEALED_FOR));
+  await storeCode(store.conn, await seal(key, text, SEALED_FOR));
 }
 
 test.each([

@@ -3,19 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
 import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { seal } from '../../../runs/connect/seal.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { seal } from '../../../store/oauth/seal.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { begin, createBrowser, signIn } from '../../support/browser.ts';
 import { answerFor, expectNothing, withParameter } from '../../support/connecting.ts';
-import {
-  hashOf,
-  leaveCode,
-  MOST_LINKS,
-  readKey,
-  SEALED_FOR,
-  type Code,
-} from '../../../runs/connect/store.ts';
+import { hashOf, storeCode, MAX_LINKS, readKey, SEALED_FOR, type Code } from '../../../store/oauth/states.ts';
 import { CLIENT } from '../../support/oauthProvider.ts';
 import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';
 
@@ -183,7 +176,7 @@ test('a code that was used before brings no token, even with its verifier and se
     verifier: verifierOf(cookie, state),
     state,
   };
-  await leaveCode(stage.conn, await seal(key, JSON.stringify(again), SEALED_FOR));
+  await storeCode(stage.conn, await seal(key, JSON.stringify(again), SEALED_FOR));
   await expect.poll(failures, { timeout: 10_000 }).toBe(failed + 1);
   const shown = async () => JSON.stringify((await stage.said('used', 'Connected')).status);
   await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
@@ -365,7 +358,7 @@ test.each(['google', 'microsoft'] as const)(
 test('of a namespace no more links are given than people can open', async () => {
   await stage.createCredential('asked-often');
   const made = `wl:connect:made:${hashOf(stage.namespace)}`;
-  await stage.redisCommand('HSET', made, 'links', String(MOST_LINKS - 1));
+  await stage.redisCommand('HSET', made, 'links', String(MAX_LINKS - 1));
   const last = await stage.askLink('asked-often');
   const refused = await stage.askLink('asked-often');
   expect([last.status, refused.status, refused.headers.get('retry-after')]).toEqual([201, 429, '60']);

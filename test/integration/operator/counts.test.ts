@@ -8,9 +8,9 @@ import { createProjectStore } from '../../../operator/store/projects.ts';
 import { createCountsReconciler } from '../../../operator/workflow/counts.ts';
 import { createFailureReports } from '../../../operator/workflow/failures.ts';
 import { advance } from '../../../runs/advance.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf, type ProjectUid } from '../../../store/keys.ts';
 import { openProject } from '../../../runs/project.ts';
-import type { ProjectUid, WorkflowLimits } from '../../../runs/types.ts';
+import type { WorkflowLimits } from '../../../runs/types.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import {

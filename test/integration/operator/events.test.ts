@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { events, secrets } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { kubectl } from '../../support/kubectl.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntilPasses } from '../../support/poll.ts';

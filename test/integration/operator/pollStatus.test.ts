@@ -4,10 +4,11 @@ import type { WebhookRoute, Workflow } from '../../../api/kinds.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
 import { createPollReconciler } from '../../../operator/poll/status.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { claimPoll, type PollRef } from '../../../runs/polling/claim.ts';
-import { failPoll, movePoll } from '../../../runs/polling/outcome.ts';
-import { putTrigger } from '../../../runs/polling/triggers.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { claimPoll } from '../../../store/polling/claim.ts';
+import type { PollRef } from '../../../store/polling/triggers.ts';
+import { failPoll, movePoll } from '../../../store/polling/outcome.ts';
+import { putTrigger } from '../../../store/polling/triggers.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
 

@@ -19,7 +19,7 @@ import { podDisruptionBudgets, projectSettings, workflows } from '../../../opera
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { openPollProject } from '../../support/pollProject.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { openScheduleProject, READY } from '../../support/scheduleProject.ts';
 
 const ROLE = 'eks.amazonaws.com/role-arn';

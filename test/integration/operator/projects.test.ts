@@ -4,8 +4,8 @@ import type { Revision } from '../../../api/revision.ts';
 import type { DeletionProgress } from '../../../operator/store/deletion.ts';
 import { createProjectStore, type ProjectStore } from '../../../operator/store/projects.ts';
 import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
-import { unfinishedRuns } from '../../../runs/project.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { RecordedRun } from '../../../runs/restore.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
@@ -52,7 +52,7 @@ function watched(project: string, routes: ServedWorkflow[]) {
 }
 
 const held = async (project: string) => ({
-  revision: await store.conn.command('exists', keysOf(project).rev(revision.name)),
+  revision: await store.conn.command('exists', keysOf(project).revision(revision.name)),
   limit: await store.conn.command('hget', keysOf(project).wf(limits.workflowUid), 'limit'),
 });
 
@@ -170,8 +170,8 @@ test('a server that may have lost the end of its log gets everything again, and 
   const { projects } = watched('cut', routes);
   await projects.putWorkflow('cut', { revision, limits });
   routes.push({ revision, limits });
-  const { rev, wf } = keysOf('cut');
-  await store.conn.command('unlink', rev(revision.name), wf(limits.workflowUid));
+  const keys = keysOf('cut');
+  await store.conn.command('unlink', keys.revision(revision.name), keys.wf(limits.workflowUid));
   expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
   expect(await held('cut')).toEqual({ revision: 0, limit: null });
   projects.doubt();

@@ -14,7 +14,7 @@ import { createRegistrationReconciler } from '../../../operator/registration/reg
 import { credentials, webhookRoutes } from '../../../operator/resources.ts';
 import { createWorld, startWorld, synced, type World } from '../../../operator/world.ts';
 import { openProject } from '../../../runs/project.ts';
-import { REGISTRATIONS } from '../../../runs/registrations.ts';
+import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -124,10 +124,10 @@ test('nobody is asked to register a bot before its Credential has the mark', asy
   await wantBot(namespace, project);
   const ended = { ...client, patch: () => Promise.reject(new Error('ended')) };
   await expect(reconcilerWith(ended, [namespace])(key)).rejects.toThrow('ended');
-  expect(await REGISTRATIONS.lookAt(stage.conn, project, uid)).not.toHaveProperty('waiting');
+  expect(await REGISTRATIONS.read(stage.conn, project, uid)).not.toHaveProperty('waiting');
   await reconcilerWith(client, [namespace])(key);
   expect((await find(key))?.metadata.finalizers).toEqual([BOT_FINALIZER]);
-  expect(await REGISTRATIONS.lookAt(stage.conn, project, uid)).toHaveProperty('waiting');
+  expect(await REGISTRATIONS.read(stage.conn, project, uid)).toHaveProperty('waiting');
 });
 
 test('a Credential that is deleted while nobody can delete the webhook goes after a minute and not before, and what stays is told', async () => {

@@ -13,12 +13,12 @@ import {
   type Resource,
 } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
-import { hasPoolAccount, poolAccount } from '../../../runs/accounts.ts';
+import { hasPoolAccount, poolAccount } from '../../../store/accounts.ts';
 import { advance } from '../../../runs/advance.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { openProject, storeId } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { accepted, claimedOne, stateOf, submissionOf } from '../../support/runStore.ts';

@@ -8,7 +8,7 @@ import { isInvalid } from '../../../kube/errors.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
-import { unfinishedRuns } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';

@@ -4,7 +4,7 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { isNotFound } from '../../../kube/errors.ts';
 import { cronJobs } from '../../../kube/resource.ts';
 import { webhookRoutes } from '../../../operator/resources.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';
 import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
-import { unfinishedRuns } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
 import { applyChart } from '../../support/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { isList, isWatch, startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
-import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { openProject } from '../../../runs/project.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { connectRunStore } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -81,7 +81,7 @@ test('a run that two runners died with has the third one to itself', async () =>
       run: suspect,
       token: claim?.token ?? '',
       runner: 'ghost',
-      beat: '0',
+      heartbeat: '0',
     };
     expect(await takeOver(conn, ghost)).toBe('ready');
   }

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { makeMemoryGroup } from '../../support/memoryGroup.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -53,11 +53,11 @@ async function spawned(
 
 /** All that the store holds of a run, as it lies there. */
 async function storedOf(run: string): Promise<unknown> {
-  const { run: key, ev, out } = keysOf(project.uid);
+  const { run: key, events, unrecorded } = keysOf(project.uid);
   return Promise.all([
     conn.command('hgetall', key(run)),
-    conn.command('lrange', ev(run), 0, -1),
-    conn.command('zscore', out, run),
+    conn.command('lrange', events(run), 0, -1),
+    conn.command('zscore', unrecorded, run),
   ]);
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
+import { connectRunStore } from '../../../store/connection.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { startMailServer, type MailFault } from '../../support/mailServer.ts';
 import { startModelServer, type ModelFault } from '../../support/modelServer.ts';

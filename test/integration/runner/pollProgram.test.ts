@@ -9,10 +9,10 @@ import { namespaces, roleBindings, roles, secrets, serviceAccounts } from '../..
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
 import { POOL } from '../../../operator/project/names.ts';
 import { credentialResource } from '../../../runner/credentials.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { readPoll, type PollState } from '../../../runs/polling/state.ts';
-import { putTrigger } from '../../../runs/polling/triggers.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { readPoll, type PollState } from '../../../store/polling/state.ts';
+import { putTrigger } from '../../../store/polling/triggers.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { installCrds } from '../../support/crds.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';

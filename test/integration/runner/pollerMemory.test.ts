@@ -3,9 +3,9 @@
  * happens in it at once, and where an answer does not end. The bound leaves a quarter of what the chart gives a pod.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { readPoll, type PollState } from '../../../runs/polling/state.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { readPoll, type PollState } from '../../../store/polling/state.ts';
 import { POD_MIB, startPollPods, type Place, type PollPods } from '../../support/pollPods.ts';
 import type { Account } from '../../support/providers/provider.ts';
 import { DRIVERS } from '../../support/providers/register.ts';

@@ -6,7 +6,7 @@ import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespacedResource, namespaces, secrets } from '../../../kube/resource.ts';
 import { credentialResource } from '../../../runner/credentials.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { connectRunStore, type RunStoreConnection } from '../../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { auditTrail } from '../../support/auditTrail.ts';

@@ -1,6 +1,6 @@
 /** Skills in chains, as a runner executes them. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { connectRunStore } from '../../../runs/connection.ts';
+import { connectRunStore } from '../../../store/connection.ts';
 import { answering, startHttpTarget } from '../../support/httpTarget.ts';
 import { sendJson } from '../../support/listen.ts';
 import { startRedis } from '../../support/redis.ts';

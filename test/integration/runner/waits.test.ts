@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
-import { connectRunStore } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { connectRunStore } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { startModelServer } from '../../support/modelServer.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -44,11 +44,11 @@ const isParked = ({ phase }: RunState) => phase === 'Waiting';
 
 /** Lets the time pass until all that wait are due. */
 async function letTimePass(): Promise<void> {
-  const { due, run } = keysOf(project.uid);
-  const entries = (await conn.command('zrange', due, 0, -1)) as string[];
+  const { parked, run } = keysOf(project.uid);
+  const entries = (await conn.command('zrange', parked, 0, -1)) as string[];
   const names = entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1));
   await Promise.all(names.map((name) => conn.command('hset', run(name), 'w:a', 0)));
-  await conn.command('zadd', due, ...entries.flatMap((entry) => [0, entry]));
+  await conn.command('zadd', parked, ...entries.flatMap((entry) => [0, entry]));
 }
 
 test('200 runs that wait for their next attempt do not hold up the 201st, and each has its next attempt', async () => {
@@ -56,19 +56,19 @@ test('200 runs that wait for their next attempt do not hold up the 201st, and ea
   const revision = await project.deploy([trigger, agent('a', '1h')], undefined, {}, limits);
   model.setFault('error-500', 200);
   const failing = await Promise.all(Array.from({ length: 200 }, () => project.send(revision, {})));
-  const { due, wf, q, held } = keysOf(project.uid);
+  const { parked, wf, ready, overLimit } = keysOf(project.uid);
   const count = (key: string) => conn.command('zcard', key);
   const soon = { timeoutMs: 25_000, everyMs: 20 };
-  await pollUntil('all to wait', async () => (await count(due)) === 200, soon);
-  expect([await conn.command('hget', wf(revision), 'active'), await count(q), await count(held)]).toEqual([
-    '0',
-    0,
-    0,
-  ]);
+  await pollUntil('all to wait', async () => (await count(parked)) === 200, soon);
+  expect([
+    await conn.command('hget', wf(revision), 'active'),
+    await count(ready),
+    await count(overLimit),
+  ]).toEqual(['0', 0, 0]);
   expect(await project.ended(await project.send(revision, {}))).toMatchObject({ phase: 'Succeeded' });
-  expect(await count(due)).toBe(200);
+  expect(await count(parked)).toBe(200);
   await letTimePass();
-  await pollUntil('all to be ready', async () => (await count(due)) === 0, soon);
+  await pollUntil('all to be ready', async () => (await count(parked)) === 0, soon);
   for (const run of failing) {
     const state = await project.ended(run);
     expect([state.phase, nodeOf(state, 'a')?.attempts]).toEqual(['Succeeded', 2]);

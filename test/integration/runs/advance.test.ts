@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance, checkpoint, finish, startNode } from '../../../runs/advance.ts';
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
 import type { Advance, ClaimRef, NodeState } from '../../../runs/types.ts';
@@ -92,7 +92,7 @@ test('a run ends once, and frees what it held', async () => {
   expect(state.endedAt).toBeGreaterThanOrEqual(state.startedAt ?? Infinity);
   expect(await readCounts(conn, ref.project, 'uid-orders')).toMatchObject({ failed: 1, active: 0 });
   expect(await conn.command('hlen', keysOf(ref.project).claims)).toBe(0);
-  expect(await conn.command('zscore', keysOf(ref.project).out, ref.run)).not.toBeNull();
+  expect(await conn.command('zscore', keysOf(ref.project).unrecorded, ref.run)).not.toBeNull();
 });
 
 test('calls of one turn are stored in the order in which they were made', async () => {
@@ -179,7 +179,7 @@ test('a run whose workflow was forgotten meanwhile still ends, and leaves nothin
   expect(await finish(conn, ref, { phase: 'Cancelled' })).toEqual(done);
   const state = await stateOf(conn, ref.project, ref.run);
   expect(await recorded(conn, state, 'written')).toBe('recorded');
-  const { wf, done: summaries } = keysOf(ref.project);
+  const { wf, summarized: summaries } = keysOf(ref.project);
   expect(await conn.command('hkeys', wf('uid-orders'))).toEqual(['deleted', 'suspended', 'limit']);
   expect(await conn.command('exists', summaries('uid-orders'))).toBe(0);
 });

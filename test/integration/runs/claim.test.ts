@@ -3,15 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { readEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { listRuns } from '../../../runs/list.ts';
-import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
-import { readUse } from '../../../runs/memory.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
+import { readUse } from '../../../runs/usage.ts';
 import { readCounts } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { WorkflowLimits } from '../../../runs/types.ts';
 import {
@@ -83,12 +84,12 @@ test('while few are ready each run is announced, and behind many none is', async
   const { conn } = store;
   const project = await newProject(conn);
   const told: (string | undefined)[] = [];
-  const { q } = keysOf(project);
-  const subscription = await conn.subscriber().subscribe(q, (entry) => told.push(entry));
-  await expect.poll(() => conn.command('publish', q, 'first')).toBe(1);
+  const { ready } = keysOf(project);
+  const subscription = await conn.subscriber().subscribe(ready, (entry) => told.push(entry));
+  await expect.poll(() => conn.command('publish', ready, 'first')).toBe(1);
   const runs = await Promise.all(Array.from({ length: 30 }, () => accepted(conn, submissionOf(project))));
   // Messages come in the order in which they were sent: after this one there is none of the runs any more.
-  await conn.command('publish', q, 'last');
+  await conn.command('publish', ready, 'last');
   await expect.poll(() => told.at(-1)).toBe('last');
   subscription.end();
   const announced = told.slice(told.indexOf('first') + 1, -1);

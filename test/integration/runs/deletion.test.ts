@@ -3,10 +3,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { beginDeletion, deletePage, deletionsUnderWay, dropWorkflow } from '../../../runs/deletion.ts';
 import { handBack } from '../../../runs/handback.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { forEachPage, newScan } from '../../../runs/pages.ts';
-import { closeProjects, unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { forEachPage, newScan } from '../../../store/scan.ts';
+import { closeProjects } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Submission } from '../../../runs/types.ts';
@@ -86,9 +88,9 @@ test('runs that are ready, over the limit, parked or ended go page by page; thos
   expect(left).toBe(0);
   expect(await dropWorkflow(conn, project, UID)).toEqual({ outcome: 'done' });
   expect(await bytes()).toBe(all - own);
-  const { held, due, out, dk } = keysOf(project);
-  for (const key of [held, due, out]) expect(await conn.command('zcard', key)).toBe(0);
-  expect(await conn.command('keys', dk(UID, '*'))).toEqual([]);
+  const { overLimit, parked, unrecorded, dedupe } = keysOf(project);
+  for (const key of [overLimit, parked, unrecorded]) expect(await conn.command('zcard', key)).toBe(0);
+  expect(await conn.command('keys', dedupe(UID, '*'))).toEqual([]);
   expect(await conn.command('hget', keysOf(project).meta, 'keys')).toBe('0');
   expect((await claimed(conn, project)).map(({ state }) => state.run)).toEqual(kept);
 });
@@ -123,9 +125,9 @@ test('a run with an object waits until its end is recorded, and leaves nothing t
   await dropWorkflow(conn, project, UID);
   const state = await stateOf(conn, project, run);
   expect(state).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' });
-  expect(await conn.command('zrange', keysOf(project).out, 0, -1)).toEqual([run]);
+  expect(await conn.command('zrange', keysOf(project).unrecorded, 0, -1)).toEqual([run]);
   expect(await recorded(conn, state, 'written')).toBe('recorded');
-  await conn.command('unlink', keysOf(project).run(run), keysOf(project).ev(run));
+  await conn.command('unlink', keysOf(project).run(run), keysOf(project).events(run));
   const left = (await keysLeft()).filter((key) => !key.startsWith('dk:'));
   expect(left).toEqual(['expiring', 'meta', `wf:${UID}`, `wf:${UID}.test`]);
   expect(await bytes()).toBe(0);
@@ -138,7 +140,7 @@ test('whoever waits for a run that was deleted is told that it was cancelled', a
   await deletePages(2);
   expect(await stateOf(conn, project, run)).toMatchObject({ phase: 'Cancelled' });
   expect(await conn.command('ttl', keysOf(project).run(run))).toBeGreaterThan(0);
-  expect(await conn.command('ttl', keysOf(project).ev(run))).toBeGreaterThan(0);
+  expect(await conn.command('ttl', keysOf(project).events(run))).toBeGreaterThan(0);
 });
 
 test('of a deleted workflow no event is accepted and no run starts, also where its limits are set again, and after the last one', async () => {

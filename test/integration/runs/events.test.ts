@@ -1,10 +1,10 @@
 /** Live events: everything that happens, in order, once; bounded; and never in the way. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
+import { isUnavailable } from '../../../store/connection.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, createEventWriter, followEvents, readEvents } from '../../../runs/events.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { ClaimRef, RunEvent } from '../../../runs/types.ts';
 import { pollUntil } from '../../support/poll.ts';
 import {
@@ -86,7 +86,7 @@ test('following a run that is not there, or whose events are gone, ends at once'
   const ref = await running();
   expect(await collect({ ...ref, run: 'no-such-run' })).toEqual([]);
   await advance(store.conn, ref, { end: { phase: 'Succeeded' } });
-  await store.conn.command('unlink', keysOf(ref.project).ev(ref.run));
+  await store.conn.command('unlink', keysOf(ref.project).events(ref.run));
   expect(await collect(ref)).toEqual([]);
 });
 
@@ -135,7 +135,7 @@ test('events go ten minutes after the end, and sooner when many runs end', async
   const { conn } = store;
   const ref = await running();
   await advance(conn, ref, { end: { phase: 'Succeeded' } });
-  const key = keysOf(ref.project).ev(ref.run);
+  const key = keysOf(ref.project).events(ref.run);
   expect(await conn.command('ttl', key)).toBe(600);
 
   await conn.command('hset', keysOf(ref.project).meta, 'ends', 6_000);
@@ -143,7 +143,7 @@ test('events go ten minutes after the end, and sooner when many runs end', async
   const next = await claimedOne(conn, ref.project);
   await advance(conn, next, { end: { phase: 'Succeeded' } });
   // At the turn of a minute the count begins anew.
-  expect([10, 600]).toContain(await conn.command('ttl', keysOf(ref.project).ev(next.run)));
+  expect([10, 600]).toContain(await conn.command('ttl', keysOf(ref.project).events(next.run)));
 });
 
 test('events go sooner when runs with much text end, so that those of a project take little at any rate', async () => {
@@ -160,7 +160,7 @@ test('events go sooner when runs with much text end, so that those of a project 
       Array.from({ length: 16 }, () => text),
     );
     await advance(conn, ref, { end: { phase: 'Succeeded' } });
-    kept.push(Number(await conn.command('ttl', keysOf(project).ev(ref.run))));
+    kept.push(Number(await conn.command('ttl', keysOf(project).events(ref.run))));
   }
   expect(kept[0]).toBe(600);
   // At the turn of a minute the count begins anew.

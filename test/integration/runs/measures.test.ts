@@ -1,10 +1,10 @@
 /** What metrics show of the live runs of workflows. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { measureWorkflows, type WorkflowMeasures } from '../../../runs/measures.ts';
-import { setWorkflowLimits } from '../../../runs/project.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import {
   accepted,
   claimed,
@@ -89,11 +89,11 @@ test.each(['-5', 'abc', '1.5', '1e400', '9007199254740993'])(
   async (text) => {
     const { conn } = store;
     const project = await newProject(conn);
-    const { wf, q, held } = keysOf(project);
+    const { wf, ready, overLimit } = keysOf(project);
     await accepted(conn, submissionOf(project));
     await conn.command('hset', wf(UID), 'Succeeded', text, 'Failed', text, 'Cancelled', text);
-    await conn.command('zadd', q, 0, `${UID} abc x`, 0, `${UID} -1e400 y`);
-    await conn.command('zadd', held, 0, `${UID} abc x`);
+    await conn.command('zadd', ready, 0, `${UID} abc x`, 0, `${UID} -1e400 y`);
+    await conn.command('zadd', overLimit, 0, `${UID} abc x`);
     const { [UID]: measures } = await measured(project);
     expect(measures).toMatchObject({ waiting: 1, ended: { Succeeded: 0, Failed: 0, Cancelled: 0 } });
     expect(measures?.oldestWaitingMs).toBeLessThan(60_000);

@@ -4,8 +4,9 @@ import { advance, finish } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, readEvents } from '../../../runs/events.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
@@ -122,7 +123,7 @@ test('a run that comes due does not go on while its workflow is suspended', asyn
   await park(ref, 1);
   const parked = async () => {
     await wakeDue(store.conn, project);
-    return store.conn.command('zcard', keysOf(project).due);
+    return store.conn.command('zcard', keysOf(project).parked);
   };
   await expect.poll(parked).toBe(0);
   expect(await claimed(store.conn, project)).toEqual([]);
@@ -145,7 +146,7 @@ test('a run that waits leaves its slot to the next, and takes one again before t
     'the first to be held',
     async () => {
       await wakeDue(store.conn, project);
-      return (await store.conn.command('zcard', keysOf(project).held)) === 2;
+      return (await store.conn.command('zcard', keysOf(project).overLimit)) === 2;
     },
     { timeoutMs: 20_000, everyMs: 5 },
   );
@@ -218,7 +219,7 @@ test('a thousand runs of many workflows that are due at once are all ready, and 
     'all to be ready',
     async () => {
       await Promise.all([wakeDue(conn, project), wakeDue(conn, project)]);
-      return (await conn.command('zcard', keysOf(project).q)) === 1_001;
+      return (await conn.command('zcard', keysOf(project).ready)) === 1_001;
     },
     { timeoutMs: 20_000, everyMs: 5 },
   );
@@ -243,7 +244,7 @@ test('progress before a wait begins the count of crashes anew', async () => {
   await accepted(conn, submissionOf(project));
   for (const _ of [1, 2]) {
     const ref = await claimedOne(conn, project, 'ghost');
-    expect(await takeOver(conn, { ...ref, runner: 'ghost', beat: '0' })).toBe('ready');
+    expect(await takeOver(conn, { ...ref, runner: 'ghost', heartbeat: '0' })).toBe('ready');
   }
   await park(await claimedOne(conn, project), 1);
   expect(await claimedWhenDue(project)).toMatchObject({ alone: false, state: { crashes: 0 } });
@@ -252,7 +253,7 @@ test('progress before a wait begins the count of crashes anew', async () => {
 test('a clock of the store that goes back by an hour delays neither waits nor records, and no time that people read is of the future', async () => {
   const { conn } = store;
   const project = await newProject(conn);
-  const { meta, out } = keysOf(project);
+  const { meta, unrecorded } = keysOf(project);
   // As of a server whose clock was an hour ahead.
   await conn.command('hset', meta, 'ahead', 3_600_000);
   await accepted(conn, submissionOf(project));
@@ -266,7 +267,7 @@ test('a clock of the store that goes back by an hour delays neither waits nor re
   expect(again.state.run).toBe(first!.state.run);
   expect(again.claimedAt).toBeLessThan(first!.claimedAt + 20_000);
   await finish(conn, refOf(second!), { phase: 'Succeeded' });
-  const due = (await conn.command('zscore', out, second!.state.run)) as string;
+  const due = (await conn.command('zscore', unrecorded, second!.state.run)) as string;
   expect(Number(due)).toBeLessThanOrEqual(again.claimedAt + 20_000);
   expect((await stateOf(conn, project, second!.state.run)).endedAt).toBeLessThan(Date.now() + 60_000);
 });

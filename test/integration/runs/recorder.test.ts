@@ -4,9 +4,11 @@ import { ANNOTATION, LABEL } from '../../../api/group.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
-import { groupOf } from '../../../runs/groups.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { openProject, putRevision, setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
+import { groupOf } from '../../../store/groups.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { openProject } from '../../../runs/project.ts';
+import { putRevision } from '../../../runs/revisions.ts';
+import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
 import { readCounts, readSummaries } from '../../../runs/read.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
 import type { CollectedLog } from '../../support/collectedLog.ts';
@@ -160,7 +162,7 @@ test('two recorders share the work, and no run is recorded as less than it is', 
     expect(status).toMatchObject({ reason: 'Timeout', nodes: [{ id: 'a', phase: 'Succeeded' }] });
     await gone(run);
   }
-  expect(await store.conn.command('zcard', keysOf(project).out)).toBe(0);
+  expect(await store.conn.command('zcard', keysOf(project).unrecorded)).toBe(0);
 });
 
 test('a run that was made as an object is recorded in that object', async () => {
@@ -279,7 +281,7 @@ test('beyond the write budget failures are recorded first, and the totals are ex
   for (const run of runs.failed) await recordedAs(run, 'Failed');
   await pollUntil(
     'all being dealt with',
-    async () => (await conn.command('zcard', keysOf(project).out)) === 0,
+    async () => (await conn.command('zcard', keysOf(project).unrecorded)) === 0,
     {
       timeoutMs: 40_000,
       everyMs: 50,

@@ -3,14 +3,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { KubeClient } from '../../../kube/client.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
-import { setWorkflowLimits, setWriteBudget } from '../../../runs/project.ts';
+import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
 import { readSummary } from '../../../runs/read.ts';
-import { beginCreate, noteObject, recorded, undoCreate } from '../../../runs/record/backlog.ts';
+import { beginCreate, noteObject, undoCreate } from '../../../runs/record/creation.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
-import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import { createSummarizer } from '../../../runs/record/summarize.ts';
 import type { CollectedLog } from '../../support/collectedLog.ts';
 import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import {
@@ -55,7 +56,7 @@ afterEach(() => own.end());
 
 const objectOf = (run: string) => kube.find(workflowRuns, { namespace: project, name: run });
 const phaseOf = async (run: string) => (await objectOf(run))?.status?.phase;
-const waiting = () => store.conn.command('zcard', keysOf(project).out);
+const waiting = () => store.conn.command('zcard', keysOf(project).unrecorded);
 const keep = (succeeded: number) =>
   setWorkflowLimits(store.conn, project, {
     workflowUid: 'uid-orders',
@@ -76,7 +77,7 @@ test('a run that the API server refuses is put aside, is kept, and holds up no o
   const refused = await ran();
   const mend = faults.always(({ method, path }) => method === 'PATCH' && path.includes(refused), invalid);
   own.startRecorder();
-  await expect.poll(() => log.messages('error'), SOON).toContain('a run cannot be recorded, it is put aside');
+  await expect.poll(() => log.messages('error'), SOON).toContain('quarantined run that cannot be recorded');
   const others = [await ran(), await ran(), await ran()];
   for (const run of others) await expect.poll(() => phaseOf(run), SOON).toBe('Succeeded');
   expect(log.messages('warn')).toEqual([]);
@@ -94,7 +95,7 @@ test('of a run whose nodes the API server refuses the end is recorded all the sa
   await expect
     .poll(() => objectOf(run), SOON)
     .toMatchObject({ status: { phase: 'Failed', reason: 'Timeout' } });
-  expect(log.messages('error')).toEqual(['the API server refuses what the nodes of a run produced']);
+  expect(log.messages('error')).toEqual(['recorded run without its nodes']);
 });
 
 test('an API server that refuses one run after the other is left alone for a while', async () => {
@@ -102,7 +103,7 @@ test('an API server that refuses one run after the other is left alone for a whi
   const forbidden = { status: 403, body: { reason: 'Forbidden', message: 'exceeded quota' } };
   const mend = faults.always(({ method, path }) => method === 'POST' && path.includes(project), forbidden);
   own.startRecorder();
-  await expect.poll(() => log.messages('warn'), SOON).toContain('runs cannot be recorded now');
+  await expect.poll(() => log.messages('warn'), SOON).toContain('recording runs failed, retrying later');
   mend();
   await expect.poll(waiting, SOON).toBe(0);
   expect((await kube.list(workflowRuns, { namespace: project })).items).toHaveLength(10);
@@ -133,10 +134,10 @@ test('of runs that ended in the same millisecond those that were accepted last a
   const longAgo = Date.now() - 60_000;
   for (const run of names) {
     await store.conn.command('hset', keysOf(project).run(run), 'ended', longAgo);
-    await store.conn.command('zadd', keysOf(project).out, longAgo, run);
+    await store.conn.command('zadd', keysOf(project).unrecorded, longAgo, run);
   }
-  expect(await createSurplusTrimmer(store.conn, project).trim()).toBe(2);
-  expect(await store.conn.command('zrange', keysOf(project).out, 0, -1)).toEqual(['run-a']);
+  expect(await createSummarizer(store.conn, project).trim()).toBe(2);
+  expect(await store.conn.command('zrange', keysOf(project).unrecorded, 0, -1)).toEqual(['run-a']);
 });
 
 test('the API server gets no more writes than the budget pays for, at any moment', async () => {
@@ -166,7 +167,7 @@ test('a recorder that was killed after it made the object is followed by one tha
   const uid = await createObject({ ...target, store: String(id) }, state);
   // What has an object is no surplus, however many wait.
   const other = await ran();
-  const trimmer = createSurplusTrimmer(store.conn, project);
+  const trimmer = createSummarizer(store.conn, project);
   await expect.poll(() => trimmer.trim(), SOON).toBe(1);
   expect(await readSummary(store.conn, project, 'uid-orders', other)).toMatchObject({ run: other });
   own.startRecorder();
@@ -283,11 +284,11 @@ test('what is recorded of a workflow that was dropped leaves no key behind but t
   const state = await stateOf(conn, project, ref.run);
   const keys = keysOf(project);
   const kept = [
-    ...[keys.runs, keys.done, keys.lines].map((key) => key('uid-orders')),
-    keys.dk('uid-orders', state.dedupeHash ?? ''),
+    ...[keys.runs, keys.summarized, keys.summaries].map((key) => key('uid-orders')),
+    keys.dedupe('uid-orders', state.dedupeHash ?? ''),
   ];
   await dropWorkflow(conn, project, 'uid-orders');
-  await conn.command('unlink', keys.dk('uid-orders', state.dedupeHash ?? ''));
+  await conn.command('unlink', keys.dedupe('uid-orders', state.dedupeHash ?? ''));
   expect(await recorded(conn, state, 'written')).toBe('recorded');
   expect(await conn.command('exists', ...kept)).toBe(0);
   expect(await conn.command('hkeys', keys.wf('uid-orders'))).toEqual(['deleted', 'suspended', 'limit']);

@@ -7,14 +7,14 @@ import { createClient } from '../../../kube/client.ts';
 import { advance, finish } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../../runs/connection.ts';
+import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { readUse } from '../../../runs/memory.ts';
-import { setWorkflowLimits } from '../../../runs/project.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { readUse } from '../../../runs/usage.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts, readRun, readSummary } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
@@ -68,10 +68,23 @@ test.each([
 
 /** All keys that a run of the project touches. */
 function keysOfOne(project: string, run: string): Record<string, string> {
-  const { meta, q, held, due, claims, beats, cancels, out, run: runKey, ev, ...keys } = keysOf(project);
-  const [wf, runs, done, lines] = [keys.wf, keys.runs, keys.done, keys.lines].map((key) => key('uid-orders'));
-  const fixed = { meta, q, held, due, claims, beats, cancels, out };
-  return { ...fixed, wf: wf!, runs: runs!, done: done!, lines: lines!, run: runKey(run), ev: ev(run) };
+  const {
+    meta,
+    ready,
+    overLimit,
+    parked,
+    claims,
+    heartbeats,
+    cancels,
+    unrecorded,
+    run: runKey,
+    events,
+    ...keys
+  } = keysOf(project);
+  const ofGroup = ['wf', 'runs', 'summarized', 'summaries'] as const;
+  const fixed = { meta, ready, overLimit, parked, claims, heartbeats, cancels, unrecorded };
+  const group = Object.fromEntries(ofGroup.map((name) => [name, keys[name]('uid-orders')]));
+  return { ...fixed, ...group, run: runKey(run), events: events(run) };
 }
 
 async function withDamaged(key: string, check: () => Promise<void>): Promise<void> {
@@ -83,7 +96,7 @@ async function withDamaged(key: string, check: () => Promise<void>): Promise<voi
   if (kept !== undefined) await conn.command('rename', `${key}.kept`, key);
 }
 
-test.each(['meta', 'q', 'wf'])(
+test.each(['meta', 'ready', 'wf'])(
   'with %s of a wrong type nothing is accepted, and once that is mended an event that was refused is one run',
   async (name) => {
     const { conn } = store;
@@ -99,7 +112,18 @@ test.each(['meta', 'q', 'wf'])(
   },
 );
 
-test.each(['meta', 'q', 'claims', 'beats', 'cancels', 'out', 'wf', 'run', 'ev', 'held'])(
+test.each([
+  'meta',
+  'ready',
+  'claims',
+  'heartbeats',
+  'cancels',
+  'unrecorded',
+  'wf',
+  'run',
+  'events',
+  'overLimit',
+])(
   'with %s of a wrong type a run waits, and once that is mended it is executed to its recorded end',
   async (name) => {
     const { conn } = store;
@@ -120,7 +144,7 @@ test.each(['meta', 'q', 'claims', 'beats', 'cancels', 'out', 'wf', 'run', 'ev', 
     const again = await finish(conn, ref, { phase: 'Succeeded' });
     expect(['done', 'fenced']).toContain(again.outcome);
     expect(await stateOf(conn, project, run)).toMatchObject({ phase: 'Succeeded' });
-    expect(await conn.command('zscore', keysOf(project).out, run)).not.toBeNull();
+    expect(await conn.command('zscore', keysOf(project).unrecorded, run)).not.toBeNull();
     expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 1, active: 0 });
   },
 );
@@ -138,7 +162,7 @@ const concurrency = (
     deadlineMs: 60_000,
   });
 
-test.each(['meta', 'q', 'held', 'due', 'out', 'wf', 'ev'])(
+test.each(['meta', 'ready', 'overLimit', 'parked', 'unrecorded', 'wf', 'events'])(
   'with %s of a wrong type a run that is to wait keeps its runner, and once that is mended it waits and its slot is free',
   async (name) => {
     const { conn } = store;
@@ -163,15 +187,15 @@ test('with q of a wrong type the runs of a dead runner wait, and its death count
   const { conn } = store;
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));
-  const dead = { ...(await claimedOne(conn, project)), runner: 'runner-1', beat: '0' };
-  await withDamaged(keysOf(project).q, async () => {
+  const dead = { ...(await claimedOne(conn, project)), runner: 'runner-1', heartbeat: '0' };
+  await withDamaged(keysOf(project).ready, async () => {
     for (let look = 0; look < 3; look += 1) expect(await takeOver(conn, dead)).toMatchObject(damaged);
   });
   expect(await takeOver(conn, dead)).toBe('ready');
   expect(await claimed(conn, project)).toMatchObject([{ alone: false, state: { crashes: 1 } }]);
 });
 
-test.each(['meta', 'out', 'wf', 'runs', 'done', 'lines', 'dk'])(
+test.each(['meta', 'unrecorded', 'wf', 'runs', 'summarized', 'summaries', 'dedupe'])(
   'with %s of a wrong type a recorded run is not let go, and once that is mended it is, and its line is kept',
   async (name) => {
     const { conn } = store;
@@ -179,8 +203,8 @@ test.each(['meta', 'out', 'wf', 'runs', 'done', 'lines', 'dk'])(
     const run = await accepted(conn, submissionOf(project, { dedupeKey: 'one' }));
     await finish(conn, await claimedOne(conn, project), { phase: 'Succeeded' });
     const state = await stateOf(conn, project, run);
-    const dk = keysOf(project).dk('uid-orders', state.dedupeHash ?? '');
-    const keys: Record<string, string> = { ...keysOfOne(project, run), dk };
+    const dk = keysOf(project).dedupe('uid-orders', state.dedupeHash ?? '');
+    const keys: Record<string, string> = { ...keysOfOne(project, run), dedupe: dk };
     await withDamaged(keys[name] ?? '', async () => {
       expect(await recorded(conn, state, 'written')).toMatchObject(damaged);
     });
@@ -188,8 +212,8 @@ test.each(['meta', 'out', 'wf', 'runs', 'done', 'lines', 'dk'])(
     expect(await readSummary(conn, project, 'uid-orders', run)).toMatchObject({ run, phase: 'Succeeded' });
     expect(await readUse(conn, project)).toMatchObject({ bytes: 0 });
     expect(await conn.command('ttl', dk)).toBeGreaterThan(0);
-    const { out, runs } = keysOf(project);
-    expect(await conn.command('exists', out, runs('uid-orders'))).toBe(0);
+    const { unrecorded, runs } = keysOf(project);
+    expect(await conn.command('exists', unrecorded, runs('uid-orders'))).toBe(0);
   },
 );
 
@@ -220,11 +244,24 @@ test('a run that somebody removed from under its queue or its claim is let go of
 test('a run that somebody removed counts as failed and leaves nothing, and the next run of its workflow takes its slot', async () => {
   const { conn } = store;
   const project = await newProject(conn);
-  const { run: keyOf, ev, cancels, live, held, out, q, runs: listed } = keysOf(project);
+  const {
+    run: keyOf,
+    events,
+    cancels,
+    replaceable,
+    overLimit,
+    unrecorded,
+    ready,
+    runs: listed,
+  } = keysOf(project);
   await concurrency(conn, project, 1, 'Queue');
   const runs: string[] = [];
   for (let count = 0; count < 6; count += 1) runs.push(await accepted(conn, submissionOf(project)));
-  const claimNext = async () => ({ ...(await claimedOne(conn, project)), runner: 'runner-1', beat: '0' });
+  const claimNext = async () => ({
+    ...(await claimedOne(conn, project)),
+    runner: 'runner-1',
+    heartbeat: '0',
+  });
   const removals = [
     (ref: ClaimRef) => finish(conn, ref, { phase: 'Succeeded' }),
     (ref: ClaimRef) => handBack(conn, ref),
@@ -247,9 +284,9 @@ test('a run that somebody removed counts as failed and leaves nothing, and the n
     succeeded: 1,
     active: 0,
   });
-  const gone = runs.slice(0, 5).flatMap((run) => [keyOf(run), ev(run)]);
-  expect(await conn.command('exists', ...gone, cancels, live, held, q)).toBe(0);
-  for (const key of [out, listed('uid-orders')])
+  const gone = runs.slice(0, 5).flatMap((run) => [keyOf(run), events(run)]);
+  expect(await conn.command('exists', ...gone, cancels, replaceable, overLimit, ready)).toBe(0);
+  for (const key of [unrecorded, listed('uid-orders')])
     expect(await conn.command('zrange', key, 0, -1)).toEqual(runs.slice(5));
 });
 
@@ -259,10 +296,10 @@ test('a run that somebody removed is not waited for by those that replace others
   await concurrency(conn, project, 1, 'Replace');
   await accepted(conn, submissionOf(project));
   const ref = await claimedOne(conn, project);
-  const { run, live, cancels } = keysOf(project);
+  const { run, replaceable, cancels } = keysOf(project);
   await conn.command('unlink', run(ref.run));
   await handBack(conn, ref);
-  expect(await conn.command('exists', live)).toBe(0);
+  expect(await conn.command('exists', replaceable)).toBe(0);
   await accepted(conn, submissionOf(project));
   expect(await conn.command('exists', cancels)).toBe(0);
 });
@@ -272,9 +309,9 @@ test('a recorder that breaks off leaves nothing of itself behind: it begins anew
   const project = await newProject(conn);
   const run = await accepted(conn, submissionOf(project));
   await claimedOne(conn, project);
-  const { out, run: keyOf } = keysOf(project);
+  const { unrecorded, run: keyOf } = keysOf(project);
   await conn.command('hset', keyOf(run), 'head', 'of somebody else');
-  await conn.command('zadd', out, 0, run);
+  await conn.command('zadd', unrecorded, 0, run);
   const kube = createClient({ server: 'https://127.0.0.1:1', auth: {} });
   const stop = new AbortController();
   const { signal } = stop;

@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { openProject, setWorkflowLimits, storeId } from '../../../runs/project.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { openProject, storeId } from '../../../runs/project.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
-import { beginSeeding, openSeeded, seedKeys, type Seeding } from '../../../runs/seed.ts';
+import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
 import { submit } from '../../../runs/submit.ts';
 import { wipeProject } from '../../support/rewind.ts';
@@ -23,6 +24,7 @@ import {
   succeededNode,
   type TestStore,
 } from '../../support/runStore.ts';
+import type { Seeding } from '../../../store/lua.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
@@ -176,7 +178,7 @@ test('a repeated event of a recorded run is that run; with another body it is a 
   const again = { ...event, project };
   expect(await submit(conn, again)).toMatchObject({ outcome: 'accepted', run: 'ended', duplicate: true });
   expect(await submit(conn, { ...again, bodyHash: 'body-2' })).toEqual({ outcome: 'conflict', run: 'ended' });
-  const left = await conn.command('ttl', keysOf(project).dk('uid-orders', hash));
+  const left = await conn.command('ttl', keysOf(project).dedupe('uid-orders', hash));
   expect(left).toBeGreaterThan(7 * 24 * 3600 - 60);
 });
 
@@ -189,7 +191,7 @@ test('the key of a run that goes on has no end before its end is recorded, and a
   const seeding = await begun(project);
   await restoreRun(conn, project, recordedRun('one', { dedupe: { hash, body: '' } }), seeding);
   await openSeeded(conn, seeding);
-  const dk = keysOf(project).dk('uid-orders', hash);
+  const dk = keysOf(project).dedupe('uid-orders', hash);
   expect(await conn.command('ttl', dk)).toBe(-1);
   expect(await submit(conn, { ...event, project })).toMatchObject({ run: 'one', duplicate: true });
   await advance(conn, await claimedOne(conn, project), { end: { phase: 'Succeeded' } });
@@ -220,7 +222,7 @@ test('a run that goes on takes its key from one that is recorded and had the sam
   await seedKeys(conn, seeding, [{ ...known, run: 'ended' }]);
   await restoreRun(conn, project, recordedRun('one', { dedupe: { hash, body: 'body' } }), seeding);
   await openSeeded(conn, seeding);
-  expect(await conn.command('ttl', keysOf(project).dk('uid-orders', hash))).toBe(-1);
+  expect(await conn.command('ttl', keysOf(project).dedupe('uid-orders', hash))).toBe(-1);
   expect(await submit(conn, { ...event, project })).toEqual({
     outcome: 'accepted',
     run: 'one',
@@ -236,7 +238,7 @@ test('a key that was put back expires, unless its run is put back too', async ()
   await seedKeys(conn, seeding, [known('lost'), known('one')]);
   await restoreRun(conn, project, recordedRun('one', { dedupe: { hash: 'hash-one', body: '' } }), seeding);
   await openSeeded(conn, seeding);
-  const left = (run: string) => conn.command('ttl', keysOf(project).dk('uid-orders', `hash-${run}`));
+  const left = (run: string) => conn.command('ttl', keysOf(project).dedupe('uid-orders', `hash-${run}`));
   expect(await left('lost')).toBeGreaterThan(7 * 24 * 3600 - 60);
   expect(await left('one')).toBe(-1);
 });

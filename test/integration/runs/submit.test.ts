@@ -1,8 +1,8 @@
 /** Accepting events: one dedupe key, one run; nothing is accepted that is not stored. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
-import { keysOf } from '../../../runs/keys.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
 import { openProject } from '../../../runs/project.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { DEDUPE_KEY_BYTES } from '../../../runs/room.ts';
@@ -134,7 +134,7 @@ test('a key that was forgotten starts a run under a name of its own, since the o
   const event = submissionOf(project, { dedupeKey: 'delivery-5' });
   const first = await accepted(conn, event);
   const { dedupeHash = '' } = await stateOf(conn, project, first);
-  await conn.command('unlink', keysOf(project).dk('uid-orders', dedupeHash), keysOf(project).run(first));
+  await conn.command('unlink', keysOf(project).dedupe('uid-orders', dedupeHash), keysOf(project).run(first));
   expect(await accepted(conn, event)).not.toBe(first);
 });
 
@@ -144,7 +144,7 @@ test('a run whose key was removed and given to another run says nothing about th
   const event = submissionOf(project, { dedupeKey: 'delivery-6' });
   const first = await accepted(conn, event);
   const { dedupeHash = '' } = await stateOf(conn, project, first);
-  const key = keysOf(project).dk('uid-orders', dedupeHash);
+  const key = keysOf(project).dedupe('uid-orders', dedupeHash);
   await conn.command('unlink', key);
   const second = await accepted(conn, event);
   await advance(conn, await claimedOne(conn, project), { end: { phase: 'Failed' } });
@@ -159,7 +159,7 @@ test('the dedupe key has no end before the run is recorded, and seven days after
   const project = await newProject(conn);
   const run = await accepted(conn, submissionOf(project, { dedupeKey: 'delivery-4' }));
   const { dedupeHash = '' } = await stateOf(conn, project, run);
-  const key = keysOf(project).dk('uid-orders', dedupeHash);
+  const key = keysOf(project).dedupe('uid-orders', dedupeHash);
   expect(await conn.command('ttl', key)).toBe(-1);
   await advance(conn, await claimedOne(conn, project), { end: { phase: 'Failed', reason: 'Timeout' } });
   await recorded(conn, await stateOf(conn, project, run), 'written');

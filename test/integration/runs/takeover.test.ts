@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance, finish } from '../../../runs/advance.ts';
-import { beat, startBeats } from '../../../runs/beat.ts';
+import { sendHeartbeat, startHeartbeats } from '../../../runs/heartbeat.ts';
 import { handBackAll } from '../../../runs/handback.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { createTakeover, takeOver } from '../../../runs/takeover.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
 import { pollUntil } from '../../support/poll.ts';
@@ -28,12 +28,12 @@ afterAll(() => store?.stop());
 
 const poll = { timeoutMs: 40_000, everyMs: 10 };
 const beatOf = async (project: string, runner: string) =>
-  (await store.conn.command('hget', keysOf(project).beats, runner)) as string | null;
+  (await store.conn.command('hget', keysOf(project).heartbeats, runner)) as string | null;
 
 /** The runner dies, and another takes its run over. */
 async function crash({ project, run, token }: ClaimRef, runner = 'runner-1') {
   const seen = (await beatOf(project, runner)) ?? '';
-  return takeOver(store.conn, { project, run, token, runner, beat: seen });
+  return takeOver(store.conn, { project, run, token, runner, heartbeat: seen });
 }
 
 test('the runs of a runner whose beat stands still are ready again, and its late calls change nothing', async () => {
@@ -66,14 +66,14 @@ test('while the store answers and takes no writes no live runner is taken for de
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));
   await claimedOne(conn, project, 'alive');
-  await beat(conn, project, 'alive');
+  await sendHeartbeat(conn, project, 'alive');
   const stop = new AbortController();
   const looks: unknown[] = [];
   const counted = {
     ...conn,
     script: async (...args: Parameters<typeof conn.script>) => {
       const answer = conn.script(...args);
-      if (args[1].includes(keysOf(project).beats)) looks.push(await answer.catch(String));
+      if (args[1].includes(keysOf(project).heartbeats)) looks.push(await answer.catch(String));
       return answer;
     },
   };
@@ -86,9 +86,9 @@ test('while the store answers and takes no writes no live runner is taken for de
     everyMs: 20,
   }).run(stop.signal);
   await pollUntil('more looks than kill', () => looks.length > 10, poll);
-  expect(await beat(conn, project, 'alive')).toMatchObject({ outcome: 'unavailable' });
+  expect(await sendHeartbeat(conn, project, 'alive')).toMatchObject({ outcome: 'unavailable' });
   await conn.command('config', 'set', 'min-replicas-to-write', 0);
-  expect(await beat(conn, project, 'alive')).toBe(2);
+  expect(await sendHeartbeat(conn, project, 'alive')).toBe(2);
   stop.abort();
   await watching;
   expect(await conn.command('hlen', keysOf(project).claims)).toBe(1);
@@ -106,7 +106,7 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
   const counted = {
     ...conn,
     script: (...args: Parameters<typeof conn.script>) => {
-      if (args[1].includes(keysOf(project).beats)) looks.count += 1;
+      if (args[1].includes(keysOf(project).heartbeats)) looks.count += 1;
       return conn.script(...args);
     },
   };
@@ -120,7 +120,7 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
   await pollUntil(
     'many looks',
     async () => {
-      await beat(conn, project, 'beating');
+      await sendHeartbeat(conn, project, 'beating');
       return looks.count > 40;
     },
     poll,
@@ -137,8 +137,8 @@ test('a runner that beats again at the last moment is left alone', async () => {
   await accepted(conn, submissionOf(project));
   const ref = await claimedOne(conn, project);
   const seen = (await beatOf(project, 'runner-1')) ?? '';
-  await beat(conn, project, 'runner-1');
-  expect(await takeOver(conn, { ...ref, runner: 'runner-1', beat: seen })).toBe('alive');
+  await sendHeartbeat(conn, project, 'runner-1');
+  expect(await takeOver(conn, { ...ref, runner: 'runner-1', heartbeat: seen })).toBe('alive');
   expect(await finish(conn, ref, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
 });
 
@@ -197,11 +197,11 @@ test('who hands everything back has no crash counted', async () => {
 test('the beat goes on while the event loop is busy, and goes when it is stopped', async () => {
   const { conn, redis } = store;
   const project = await newProject(conn);
-  const beats = startBeats({ url: redis.url, project, runner: 'busy', everyMs: 20 });
+  const beats = startHeartbeats({ url: redis.url, project, runner: 'busy', everyMs: 20 });
   await pollUntil('the first beat', async () => (await beatOf(project, 'busy')) !== null, poll);
   const before = Number(await beatOf(project, 'busy'));
   // To wait for another program like this keeps the event loop from turning.
-  const ask = ['-p', String(redis.port), 'hget', keysOf(project).beats, 'busy'];
+  const ask = ['-p', String(redis.port), 'hget', keysOf(project).heartbeats, 'busy'];
   const end = performance.now() + 10_000;
   let now = before;
   while (now <= before + 3 && performance.now() < end) now = Number(spawnSync('redis-cli', ask).stdout);
@@ -212,10 +212,10 @@ test('the beat goes on while the event loop is busy, and goes when it is stopped
 
 test('a process whose event loop does not turn any more is ended', async () => {
   const { redis } = store;
-  const module = new URL('../../../runs/beat.ts', import.meta.url).href;
+  const module = new URL('../../../runs/heartbeat.ts', import.meta.url).href;
   const program = `
-    const { startBeats } = await import(${JSON.stringify(module)});
-    startBeats({ url: ${JSON.stringify(redis.url)}, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1500 });
+    const { startHeartbeats } = await import(${JSON.stringify(module)});
+    startHeartbeats({ url: ${JSON.stringify(redis.url)}, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1500 });
     setTimeout(() => { for (;;); }, 500);
   `;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });

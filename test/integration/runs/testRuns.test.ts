@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { beginDeletion, deletePage, dropWorkflow } from '../../../runs/deletion.ts';
-import { groupsOf } from '../../../runs/groups.ts';
-import { keysOf } from '../../../runs/keys.ts';
+import { groupsOf } from '../../../store/groups.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { knownRuns, listRuns } from '../../../runs/list.ts';
-import { unfinishedRuns, setWorkflowLimits } from '../../../runs/project.ts';
+import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { hasUnfinishedRuns, readCounts, readSummary } from '../../../runs/read.ts';
-import { recorded } from '../../../runs/record/backlog.ts';
-import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
+import { createSummarizer } from '../../../runs/record/summarize.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Submission, WorkflowLimits } from '../../../runs/types.ts';
 import {
@@ -110,7 +111,7 @@ test('twelve test runs that cannot be recorded take the place of no live run', a
   for (let count = 0; count < 12; count += 1) await trial();
   await endAll();
   // Only runs that ended more than a second ago are surplus.
-  const trimmer = createSurplusTrimmer(store.conn, project);
+  const trimmer = createSummarizer(store.conn, project);
   let gone = 0;
   await expect.poll(async () => (gone += await trimmer.trim()), { timeout: 10_000 }).toBe(10);
   for (const run of runs) expect(await phaseOf(run)).toBe('Succeeded');
@@ -123,7 +124,7 @@ test('lists show live runs and test runs together, newest first, also when only 
   for (const run of runs.slice(2))
     await recorded(store.conn, await stateOf(store.conn, project, run), 'written');
   const all = await listRuns(store.conn, project, UID, { limit: 10 });
-  expect(all).toMatchObject(runs.map((run, at) => ({ run, test: at % 2 === 0, isLine: at >= 2 })));
+  expect(all).toMatchObject(runs.map((run, at) => ({ run, test: at % 2 === 0, isSummary: at >= 2 })));
   const [first, second] = all as Exclude<typeof all, { outcome: 'unavailable' }>;
   const page = await listRuns(store.conn, project, UID, { limit: 1, after: first?.position });
   expect(page).toEqual([second]);

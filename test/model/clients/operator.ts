@@ -10,10 +10,11 @@ import { newSeedProgress, seedProject, type SeedSource } from '../../../operator
 import { planFor } from '../../../operator/store/source.ts';
 import { WaitingError } from '../../../kube/controller.ts';
 import { ApiError } from '../../../kube/errors.ts';
-import { isUnavailable } from '../../../runs/connection.ts';
-import { setQuotas, setWorkflowLimits, setWriteBudget, storeId, type Quotas } from '../../../runs/project.ts';
+import { isUnavailable } from '../../../store/connection.ts';
+import { setQuotas, setWorkflowLimits, setWriteBudget, type Quotas } from '../../../runs/limits.ts';
+import { storeId } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
-import { dedupeMarkOf } from '../../../runs/record/keepsake.ts';
+import { dedupeMarkOf } from '../../../runs/record/restoreAnnotations.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Stage } from '../stage.ts';
 import { eventOf, limitsOf, REVISION, revisionOf, uidOf, WORKFLOWS, type Limits } from '../workflows.ts';

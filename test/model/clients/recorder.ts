@@ -1,6 +1,6 @@
 /** A recorder that goes once over what is behind, and trims once what is too much. */
 import { createRecorder } from '../../../runs/record/recorder.ts';
-import { createSurplusTrimmer } from '../../../runs/record/surplus.ts';
+import { createSummarizer } from '../../../runs/record/summarize.ts';
 import type { Stage } from '../stage.ts';
 
 export type Recorder = ReturnType<typeof createRecording>;
@@ -15,6 +15,6 @@ export function createRecording({ project, store, records }: Stage) {
       ending.abort();
       await recording;
     },
-    trim: async () => void (await createSurplusTrimmer(conn, project).trim()),
+    trim: async () => void (await createSummarizer(conn, project).trim()),
   };
 }

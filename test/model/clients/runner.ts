@@ -4,11 +4,11 @@
  */
 import { isTerminal } from '../../../api/phase.ts';
 import { RunWriter } from '../../../runner/writer.ts';
-import { beat, removeBeat } from '../../../runs/beat.ts';
+import { sendHeartbeat, removeHeartbeat } from '../../../runs/heartbeat.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
-import type { RunStoreConnection } from '../../../runs/connection.ts';
+import type { RunStoreConnection } from '../../../store/connection.ts';
 import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
 import { takeOverOnce } from '../scripts.ts';
 import type { Stage } from '../stage.ts';
@@ -151,13 +151,13 @@ export function createRunner(stage: Stage, name: string) {
       const except = { has: (token: string) => held.some(({ writer }) => writer.ref.token === token) };
       await handBackAll(conn, { project, runner: name, except });
     },
-    beat: async () => void (await beat(conn, project, name)),
+    beat: async () => void (await sendHeartbeat(conn, project, name)),
     takeOver: () => takeOverOnce(conn, { project, runner: name }),
     wake: async () => void (await wakeDue(conn, project)),
     leave: async () => {
       held = [];
       await handBackAll(conn, { project, runner: name });
-      await removeBeat(conn, project, name);
+      await removeHeartbeat(conn, project, name);
     },
   };
 }

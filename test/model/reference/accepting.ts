@@ -19,13 +19,13 @@ const submit: Transition = (state, call) => {
   run.live = isReplacing;
   if (workflow.timeout !== undefined) run.timeout = workflow.timeout;
   admit(state, run);
-  if (call.keys['dk']) state.keys[call.keys['dk']] = { run: run_id, body: body_hash, expires: false };
+  if (call.keys['dedupe']) state.keys[call.keys['dedupe']] = { run: run_id, body: body_hash, expires: false };
   workflow.accepted += 1;
   workflow.last = call.us;
   return ['accepted', ...replaced];
 };
 
-function keyOf(state: State, { keys: { dk } }: Call): EventKey | undefined {
+function keyOf(state: State, { keys: { dedupe: dk } }: Call): EventKey | undefined {
   return dk ? state.keys[dk] : undefined;
 }
 
@@ -38,7 +38,7 @@ function repeated({ run, body, phase = '' }: EventKey, sent: string): string[] {
 function refusal(state: State, { args: { group = '', run_id = '' }, keys }: Call): string[] | undefined {
   if (state.runs[run_id]) return ['taken'];
   if (isUsedUp(state.quota)) return ['full'];
-  if (keys['dk'] && isUsedUp(state.keyQuota)) return ['full', 'keys'];
+  if (keys['dedupe'] && isUsedUp(state.keyQuota)) return ['full', 'keys'];
   const { suspended, policy, active, limit = Infinity } = workflowOf(state, group);
   if (suspended) return ['suspended'];
   return policy === 'Reject' && active >= limit ? ['rejected', String(limit)] : undefined;

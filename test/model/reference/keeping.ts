@@ -55,7 +55,7 @@ const restore: Transition = (state, call) => {
   // While it is held no time of it passes.
   if (deadline && run.held) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
-  const { dk } = call.keys;
+  const { dedupe: dk } = call.keys;
   const key = dk ? state.keys[dk] : undefined;
   if (dk && (key?.run !== run_id || key.expires))
     state.keys[dk] = { run: run_id, body: body_hash, expires: false };
@@ -77,7 +77,7 @@ function refusal(
 }
 
 /** Its event is another run, of which nothing is recorded yet. */
-function otherRun(state: State, { args: { run_id }, keys: { dk } }: Call): string | undefined {
+function otherRun(state: State, { args: { run_id }, keys: { dedupe: dk } }: Call): string | undefined {
   const key = dk ? state.keys[dk] : undefined;
   return key && key.run !== run_id && key.phase === undefined ? 'dropped' : undefined;
 }

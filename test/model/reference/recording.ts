@@ -31,7 +31,7 @@ const spend: Transition = (state, { rest, now }) => {
 };
 
 const recorded: Transition = (state, call) => {
-  const { run_id = '', sequence, why, line = '' } = call.args;
+  const { run_id = '', sequence, why, summary = '' } = call.args;
   if (state.id === undefined) return NO_STORE;
   const run = state.runs[run_id];
   if (!run || run.dropped) {
@@ -44,7 +44,7 @@ const recorded: Transition = (state, call) => {
     return 'behind';
   }
   delete run.out;
-  if (run.ended !== undefined) letGo(state, { name: run_id, line }, call);
+  if (run.ended !== undefined) letGo(state, { name: run_id, line: summary }, call);
   return 'recorded';
 };
 
@@ -63,7 +63,7 @@ function letGo(state: State, { name, line }: { name: string; line: string }, { k
   workflowOf(state, run.wf).waiting[run.phase as TerminalPhase] -= 1;
   state.summaries[name] = { wf: run.wf, accepted: run.accepted, line };
   if (isUsedUp(state.keyQuota)) evict(state, run.wf);
-  const key = keys['dk'] ? state.keys[keys['dk']] : undefined;
+  const key = keys['dedupe'] ? state.keys[keys['dedupe']] : undefined;
   if (!key || key.run !== name || key.phase !== undefined) return;
   key.expires = true;
   key.phase = run.reply === undefined ? run.phase : '';

@@ -57,7 +57,7 @@ function endOf({ phase, reason = '', message = '' }: Call['args']) {
 /** The waits come first, in pairs, then the nodes with their events. Of several replies the first is kept. */
 function storeValues(run: Run, { args, rest, now }: Call): void {
   if (args['reply']) run.reply ??= args['reply'];
-  const nodesAt = 2 * Number(args['waits']);
+  const nodesAt = 2 * Number(args['waits_count']);
   for (let at = 0; at < nodesAt; at += 2) run.waits[rest[at] ?? ''] = now + Number(rest[at + 1]);
   for (let at = nodesAt; at < rest.length; at += 3)
     run.nodes[(rest[at] ?? '').slice('n:'.length)] = rest[at + 1] ?? '';
@@ -108,8 +108,8 @@ const handBack: Transition = (state, call) => {
 
 const takeOver: Transition = (state, call) => {
   if (isFenced(state, call)) return fenced(state);
-  const { run_id = '', runner = '', beat } = call.args;
-  if (String(state.beats[runner] ?? '') !== beat) return 'alive';
+  const { run_id = '', runner = '', heartbeat } = call.args;
+  if (String(state.beats[runner] ?? '') !== heartbeat) return 'alive';
   const run = runOf(state, run_id);
   run.crashes = run.progress ? 1 : run.crashes + 1;
   run.progress = false;
@@ -154,8 +154,8 @@ export const RUNNING: Record<string, Transition> = {
   wake,
   beat: (state, { args: { runner = '' } }) => (state.beats[runner] = (state.beats[runner] ?? 0) + 1),
   readBeats: () => undefined,
-  forgetRunner: (state, { args: { runner = '', beat } }) => {
-    if (String(state.beats[runner] ?? '') !== beat) return 0;
+  forgetRunner: (state, { args: { runner = '', heartbeat } }) => {
+    if (String(state.beats[runner] ?? '') !== heartbeat) return 0;
     delete state.beats[runner];
     return undefined;
   },

@@ -1,7 +1,7 @@
 /** With the password of its own pool, straight to Redis. */
 import { createHash } from 'node:crypto';
 import { claimRuns } from '../../../../runs/claim.ts';
-import { connectRunStore, type RunStoreConnection } from '../../../../runs/connection.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../../store/connection.ts';
 import { cancelRun } from '../../../../runs/cancel.ts';
 import { readRun } from '../../../../runs/read.ts';
 import { submit } from '../../../../runs/submit.ts';

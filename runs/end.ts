@@ -1,0 +1,154 @@
+/** The end of a run, as the scripts share it that can end one. */
+import type { KeyName } from '../store/keys.ts';
+import { defineFragment } from '../store/script.ts';
+import { FREE_SLOT, LEASE_MS } from './lua.ts';
+import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
+import type { RunEnd, RunEventBody } from './types.ts';
+
+/**
+ * How long an ended run's events are stored, in seconds; less when more than a hundred runs end in a minute.
+ */
+const EVENTS_KEPT_S = 600;
+const EVENTS_KEPT_LEAST_S = 10;
+const ENDS_A_MINUTE = 100;
+/**
+ * An end counts once more for each so many bytes of its events: the stored events of a project take about 8
+ * MiB at any rate of ends.
+ */
+const EVENT_BYTES_PER_END = 8 * 1024;
+/** A failure is recorded before successes that ended within this time before it. */
+const FAILURES_AHEAD_MS = 60_000;
+
+/** The keys that END needs. */
+export const END_KEYS = [
+  'meta',
+  'ready',
+  'overLimit',
+  'replaceable',
+  'unrecorded',
+  'cancels',
+  'replaced',
+  'wf',
+  'run',
+  'events',
+] as const satisfies readonly KeyName[];
+
+/** The arguments that END needs, in the order of `endArgs`. */
+export const END_ARGS = ['phase', 'reason', 'message', 'end_event'] as const;
+
+/** The values of `END_ARGS`. */
+export function endArgs({
+  phase,
+  reason = '',
+  message = '',
+}: RunEnd): Record<(typeof END_ARGS)[number], string> {
+  const event = eventText({ type: 'run', phase, ...shortened({ reason, message }) });
+  return { phase, reason, message, end_event: event };
+}
+
+/** A live event as scripts store it. */
+export function eventText(event: RunEventBody): string {
+  return JSON.stringify(event);
+}
+
+/** In events; the node itself keeps the whole message. */
+const EVENT_MESSAGE_LENGTH = 300;
+
+/** Reason and message for an event. */
+export function shortened({ reason = '', message = '' }: { reason?: string; message?: string }) {
+  return { ...(reason && { reason }), ...(message && { message: message.slice(0, EVENT_MESSAGE_LENGTH) }) };
+}
+
+/**
+ * `end_of(run_id)`: the reason, message and event with which the run ends. A cancelled run that a newer one
+ * replaced ends with the reason `Replaced`.
+ */
+const END_REASON = defineFragment({
+  needs: ['cancels', 'replaced', ...END_ARGS],
+  gives: ['end_of'],
+  lua: `
+local function end_of(run_id)
+  local newer = redis.call('SREM', cancels, run_id) == 1 and redis.call('HGET', replaced, run_id)
+  if not newer then return reason, message, end_event end
+  redis.call('HDEL', replaced, run_id)
+  if phase ~= 'Cancelled' then return reason, message, end_event end
+  local text = 'Run ' .. newer .. ' replaced this run (concurrency.policy: Replace).'
+  return 'Replaced', text, '{"type":"run","phase":"Cancelled","reason":"Replaced","message":"' .. text .. '"}'
+end
+`,
+});
+
+/**
+ * `events_ttl(ends)`: how many seconds the events of an ended run are stored, when so many ends were counted
+ * this minute.
+ */
+const EVENTS_TTL = defineFragment({
+  gives: ['events_ttl'],
+  lua: `
+local function events_ttl(ends)
+  if ends <= ${ENDS_A_MINUTE} then return ${EVENTS_KEPT_S} end
+  return math.max(${EVENTS_KEPT_LEAST_S}, math.floor(${EVENTS_KEPT_S * ENDS_A_MINUTE} / ends))
+end
+`,
+});
+
+/**
+ * `end_run(group, has_slot, accepted, sequence, added, grown)`: ends the run, once and for all. The caller
+ * removes it from claims or queue. `has_slot`: it counts against the limit, so that the oldest run over the
+ * limit takes its place. `added`: bytes that this step adds. `grown`: bytes by which the run has grown since
+ * it was accepted, where a runner ends it. Reads come first: a key of a wrong type fails the script before it
+ * has changed anything, and the caller calls again.
+ */
+export const END = defineFragment({
+  needs: [
+    ...END_KEYS,
+    ...END_ARGS,
+    'run_id',
+    'now',
+    'wall',
+    'event_count',
+    'event_bytes',
+    'emit',
+    'write_events',
+    'enqueue',
+  ],
+  gives: ['end_run'],
+  lua: `
+${FREE_SLOT}
+${LEARN_GROWTH}
+${ANNOUNCE_ROOM}
+${END_REASON}
+${EVENTS_TTL}
+local function end_run(group, has_slot, accepted, sequence, added, grown)
+  local waiting = 'waiting:' .. phase
+  local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
+  local active, limit, own, known, ended, unrecorded_ends = unpack(redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting))
+  local record_at = redis.call('ZSCORE', unrecorded, run_id)
+  redis.call('ZREM', replaceable, group .. ' ' .. accepted .. ' ' .. run_id)
+  local why, text, event = end_of(run_id)
+  emit(event)
+  write_events()
+  active = tonumber(active or 0)
+  if has_slot then active, own = free_slot(group, virtual, active, limit, own) end
+  redis.call('HSET', run, 'phase', phase, 'ended', wall, 'sequence', sequence, 'evcount', event_count,
+    'evbytes', event_bytes, 'reason', why, 'message', text)
+
+  local this_minute, counted = math.floor(now / 60000), 1 + math.floor(event_bytes / ${EVENT_BYTES_PER_END})
+  if tonumber(minute) == this_minute then counted = counted + tonumber(ends) end
+  redis.call('HSET', meta, 'bytes', tonumber(bytes or 0) + added, 'minute', this_minute, 'ends', counted,
+    'growth', grown and learn_growth(growth, grown, true) or growth or '')
+  redis.call('EXPIRE', events, events_ttl(counted))
+
+  -- A write would create the hash of a dropped workflow again.
+  if known then
+    redis.call('HSET', wf, 'active', active, 'vt', own or 0,
+      phase, tonumber(ended or 0) + 1, waiting, tonumber(unrecorded_ends or 0) + 1)
+  end
+  if not record_at or tonumber(record_at) < now + ${LEASE_MS / 2} then
+    redis.call('ZADD', unrecorded, phase == 'Failed' and now - ${FAILURES_AHEAD_MS} or now, run_id)
+  end
+  redis.call('PUBLISH', run, 'end')
+  announce_room(short)
+end
+`,
+});

@@ -1,0 +1,218 @@
+/**
+ * What happens to a run once its state is recorded, or need not be: an ended run leaves the run store, and a
+ * summary stays.
+ */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
+import { keysOf } from '../../store/keys.ts';
+import { NOW, REQUIRE_STORE } from '../../store/lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../../store/script.ts';
+import { COALESCE_MS } from '../lua.ts';
+import {
+  ANNOUNCE_ROOM,
+  BESIDE_KEYS,
+  DEDUPE_KEPT_S,
+  DEDUPE_KEY_BYTES,
+  EXPIRING,
+  REPLY_KEPT_S,
+  REPLY_OVERHEAD_BYTES,
+  RUN_KEPT_S,
+  SUMMARIES_KEPT,
+  SUMMARY_OVERHEAD_BYTES,
+} from '../room.ts';
+import { scriptKeys } from '../scriptKeys.ts';
+import type { RunState } from '../types.ts';
+import { toSummary } from './record.ts';
+
+/** How many unrecorded runs a workflow keeps whose limits the operator has not set. */
+export const HISTORY = 10;
+/** Summaries that are dropped at once where a project has too many. */
+const EVICTED = 20;
+/** A run that ended within this time may still be recorded at once. */
+const SETTLED_MS = 1_000;
+/** A larger reply is not stored with the dedupe key. */
+const REPLY_KEPT_BYTES = 64 * 1024;
+
+/**
+ * `count_summary()`: counts the summary of the run. Where the workflow has too many summaries, or the
+ * project's take too much, the workflow's oldest are dropped, but for one.
+ */
+const COUNT_SUMMARY = defineFragment({
+  needs: ['meta', 'wf', 'summarized', 'summaries', 'summary', 'key_quota', 'summary_bytes'],
+  gives: ['count_summary'],
+  lua: `
+local function count_summary()
+  local added = ${SUMMARY_OVERHEAD_BYTES} + #summary
+  local most = (tonumber(key_quota) or math.huge) * ${BESIDE_KEYS} - tonumber(summary_bytes or 0)
+  local count = redis.call('ZCARD', summarized)
+  local surplus = count - ${SUMMARIES_KEPT}
+  if added > most then surplus = math.max(surplus, math.min(${EVICTED}, count - 1)) end
+  for index, name in ipairs(surplus > 0 and redis.call('ZRANGE', summarized, 0, surplus - 1) or {}) do
+    if added <= most and count - index < ${SUMMARIES_KEPT} then break end
+    added = added - ${SUMMARY_OVERHEAD_BYTES} - redis.call('HSTRLEN', summaries, name)
+    redis.call('ZREM', summarized, name)
+    redis.call('HDEL', summaries, name)
+  end
+  redis.call('HINCRBY', wf, 'summaries', added)
+  redis.call('HINCRBY', meta, 'summaries', added)
+end
+`,
+});
+
+/**
+ * `keep_key()`: stores the dedupe key for days, and the reply for an hour where there is room. Without a
+ * reply the key has the phase.
+ */
+const KEEP_KEY = defineFragment({
+  needs: ['meta', 'dedupe', 'reply', 'expire_later', 'phase', 'reply_text', 'key_quota', 'reply_bytes'],
+  gives: ['keep_key'],
+  lua: `
+local function keep_key()
+  -- A key with a phase expires already: another run had it.
+  if redis.call('HSETNX', dedupe, 'phase', reply_text and '' or phase) == 0 then return end
+  redis.call('EXPIRE', dedupe, ${DEDUPE_KEPT_S})
+  expire_later('keys', ${DEDUPE_KEY_BYTES}, ${DEDUPE_KEPT_S})
+  if not reply_text then return end
+  local size = #reply_text + ${REPLY_OVERHEAD_BYTES}
+  local most = (tonumber(key_quota) or math.huge) * ${BESIDE_KEYS} - tonumber(reply_bytes or 0)
+  if #reply_text <= ${REPLY_KEPT_BYTES} and size <= most then
+    redis.call('SET', reply, reply_text, 'EX', ${REPLY_KEPT_S})
+    expire_later('replies', size, ${REPLY_KEPT_S})
+    redis.call('HINCRBY', meta, 'replies', size)
+  end
+end
+`,
+});
+
+/**
+ * `is_surplus()`: the run need not be recorded. It ended a while ago, its workflow has more unrecorded runs
+ * than its history keeps, and nobody has begun to create its object, which would then stay as it is for ever.
+ */
+const IS_SURPLUS = defineFragment({
+  needs: ['wf', 'phase', 'ended', 'recorded', 'creating', 'wall'],
+  gives: ['is_surplus'],
+  lua: `
+local function is_surplus()
+  if not ended or recorded or creating or math.abs(wall - ended) < ${SETTLED_MS} then return false end
+  local waiting, keep = unpack(redis.call('HMGET', wf, 'waiting:' .. phase, 'keep:' .. phase))
+  return tonumber(waiting or 0) > tonumber(keep or ${HISTORY})
+end
+`,
+});
+
+/** Removes the run from the indexes of its project and group. It can be read for a few more seconds. */
+const DROP_RECORDED = defineFragment({
+  needs: ['meta', 'runs', 'unrecorded', 'run', 'run_id', 'bytes'],
+  lua: `
+redis.call('ZREM', runs, run_id)
+redis.call('ZREM', unrecorded, run_id)
+redis.call('HSET', run, 'dropped', 1)
+redis.call('EXPIRE', run, ${RUN_KEPT_S})
+redis.call('HINCRBY', meta, 'bytes', 0 - bytes)
+`,
+});
+
+const RECORDED = defineScript({
+  flags: 'drains',
+  transitions: ['ended > none'],
+  // The last two are left out where the run has no dedupe key.
+  keys: [
+    'meta',
+    'ready',
+    'unrecorded',
+    'wf',
+    'run',
+    'runs',
+    'summarized',
+    'summaries',
+    'expiring',
+    'dedupe',
+    'reply',
+  ],
+  // `why`: `written`, or `surplus` where the caller holds that the run need not be recorded.
+  args: ['run_id', 'sequence', 'why', 'summary'],
+  answers: {
+    recorded: 'the record is as the run; an ended run is dropped',
+    behind: 'the run has advanced',
+    kept: 'the run is to be recorded',
+    gone: 'the run was dropped before',
+  },
+  body: `
+    ${REQUIRE_STORE}
+    local phase, stored_sequence, ended, bytes, dropped, reply_text, accepted, recorded, creating = unpack(
+      redis.call('HMGET', run, 'phase', 'sequence', 'ended', 'bytes', 'dropped', 'reply', 'accepted', 'recorded', 'creating'))
+    if not phase or dropped then
+      redis.call('ZREM', unrecorded, run_id)
+      return 'gone'
+    end
+    ${NOW}
+    ${IS_SURPLUS}
+    if why == 'surplus' and not is_surplus() then return 'kept' end
+    if (stored_sequence or '0') ~= sequence then
+      redis.call('ZADD', unrecorded, ended and now or now + ${COALESCE_MS}, run_id)
+      return 'behind'
+    end
+    if not ended then
+      redis.call('ZREM', unrecorded, run_id)
+      return 'recorded'
+    end
+
+    local waiting = 'waiting:' .. phase
+    local known, unrecorded_ends = unpack(redis.call('HMGET', wf, 'accepted', waiting))
+    local key_quota, summary_bytes, reply_bytes, short = unpack(
+      redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short'))
+    -- Somebody may have removed the key by hand: the event may be another run now.
+    local is_deduped = dedupe and redis.call('HGET', dedupe, 'run') == run_id
+    -- Writes that can be repeated come first: where a key is of a wrong type, the run stays unrecorded and
+    -- nothing is counted twice.
+    -- A dropped workflow has no summaries, and a write would create its hash again.
+    if known then
+      redis.call('ZADD', summarized, accepted, run_id)
+      redis.call('HSET', summaries, run_id, summary)
+    end
+    ${DROP_RECORDED}
+    if known then
+      ${COUNT_SUMMARY}
+      count_summary()
+      -- Where the hash was removed by hand, it does not count runs that ended before.
+      redis.call('HSET', wf, waiting, math.max(0, tonumber(unrecorded_ends or 0) - 1))
+    end
+    if is_deduped then
+      ${EXPIRING}
+      ${KEEP_KEY}
+      keep_key()
+    elseif dedupe then
+      redis.call('HINCRBY', meta, 'keys', -${DEDUPE_KEY_BYTES})
+    end
+    ${ANNOUNCE_ROOM}
+    announce_room(short)
+    return 'recorded'
+  `,
+});
+
+/**
+ * - `recorded`: the record is as the run. An ended run leaves the store in ten seconds; its summary stays.
+ * - `behind`: the run has advanced, and will be recorded again.
+ * - `kept`: no surplus; the run is still to be recorded.
+ * - `gone`: the store does not have the run any more.
+ */
+export type Dropped = 'recorded' | 'behind' | 'kept' | 'gone';
+
+/**
+ * Tells the store that this very state of the run is recorded; or, with `surplus`, that it need not be, if
+ * its workflow has more unrecorded runs than its history keeps.
+ */
+export function recorded(
+  conn: RunStoreConnection,
+  state: RunState,
+  why: 'written' | 'surplus',
+): Promise<Dropped | Unavailable> {
+  const { project, workflowUid, dedupeHash } = state;
+  const keys = scriptKeys(RECORDED, state).slice(0, -2);
+  if (dedupeHash !== undefined) {
+    const { dedupe, reply } = keysOf(project);
+    keys.push(dedupe(workflowUid, dedupeHash), reply(workflowUid, dedupeHash));
+  }
+  const summary = state.endedAt === undefined ? '' : JSON.stringify(toSummary(state));
+  const args = argumentsOf(RECORDED, { run_id: state.run, sequence: state.sequence, why, summary });
+  return orUnavailable(async () => (await conn.script(RECORDED, keys, args)) as Dropped);
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { ANNOTATION } from '../../api/group.ts';
+import type { RunState } from '../types.ts';
+import { RECORD_LIMITS } from './record.ts';
+import { dedupeMarkOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
+
+const keepsake = ({ input = '', ...state }: Partial<RunState>) =>
+  restoreAnnotationsOf(state, input, RECORD_LIMITS);
+
+test('a record keeps by what its event is known', () => {
+  const kept = keepsake({ dedupeHash: 'hash', bodyHash: 'body' });
+  expect(dedupeMarkOf(kept)).toEqual({ hash: 'hash', body: 'body' });
+  expect(dedupeMarkOf(keepsake({ dedupeHash: 'hash' }))).toEqual({ hash: 'hash', body: '' });
+  expect(keepsake({})).toEqual({});
+  expect(dedupeMarkOf({})).toBeUndefined();
+});
+
+test.each([
+  ['is all there', '{"text_content":"","data_content":{"a":1}}', false],
+  ['of a test run without one', '', false],
+  ['has headers', '{"text_content":"","data_content":{},"headers":{"x-a":"b"}}', true],
+  ['is too large', JSON.stringify({ text_content: 'x'.repeat(70_000), data_content: null }), true],
+  [
+    'is too large as the API server writes it',
+    JSON.stringify({ text_content: '<'.repeat(20_000), data_content: null }),
+    true,
+  ],
+])('an input that %s', (_what, input, isPartial) => {
+  expect(ANNOTATION.partialInput in keepsake({ input })).toBe(isPartial);
+});

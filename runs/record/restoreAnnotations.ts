@@ -1,0 +1,34 @@
+/** The restore annotations of a record: what a restore needs beside spec and status. Pure. */
+import { ANNOTATION } from '../../api/group.ts';
+import type { DedupeMark, RunState } from '../types.ts';
+import { storedBytes, type RecordLimits } from './record.ts';
+
+/**
+ * The annotations of a run's record: its dedupe mark, and whether the record can have less of the input than
+ * the run (headers of a webhook, or a too large input). `input`: the run's input, also where the record
+ * withholds it.
+ */
+export function restoreAnnotationsOf(
+  { dedupeHash, bodyHash }: Pick<RunState, 'dedupeHash' | 'bodyHash'>,
+  input: string,
+  { maxOutputBytes }: RecordLimits,
+): Record<string, string> {
+  return {
+    ...(dedupeHash !== undefined && { [ANNOTATION.dedupe]: `${dedupeHash} ${bodyHash ?? ''}`.trimEnd() }),
+    ...(isPartial(input, maxOutputBytes) && { [ANNOTATION.partialInput]: 'true' }),
+  };
+}
+
+/** The dedupe mark of a record, if it has one. */
+export function dedupeMarkOf(annotations: Record<string, string> | undefined): DedupeMark | undefined {
+  const [hash, body = ''] = annotations?.[ANNOTATION.dedupe]?.split(' ') ?? [];
+  return hash ? { hash, body } : undefined;
+}
+
+function isPartial(input: string, maxBytes: number): boolean {
+  if (input === '') return false;
+  const { text_content, data_content, ...rest } = JSON.parse(input) as Record<string, unknown>;
+  return (
+    Object.keys(rest).length > 0 || storedBytes(text_content ?? '') + storedBytes(data_content) > maxBytes
+  );
+}

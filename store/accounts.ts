@@ -1,0 +1,160 @@
+/**
+ * Accounts of the run store. The runner pool of a project can access the keys and channels of its project and
+ * no others, also in scripts; the gateway those of all projects. Only the operator manages accounts. Nothing
+ * is possible without an account.
+ */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
+import { keysOf, type ProjectUid } from './keys.ts';
+
+const POOL_PREFIX = 'windlass-pool-';
+export const OPERATOR_ACCOUNT = 'windlass-operator';
+export const GATEWAY_ACCOUNT = 'windlass-gateway';
+/** The account of the program beside the server that reloads its certificate. */
+export const CERTIFICATE_ACCOUNT = 'windlass-certificate';
+
+/** The commands of all scripts and calls. None of them can list keys of others. */
+const RUN_COMMANDS = [
+  'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
+  'time exists expire unlink get set',
+  'hget hmget hgetall hkeys hvals hset hsetnx hdel hexists hincrby hstrlen',
+  'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
+  'lindex lrange lpop lpush ltrim rpush',
+];
+/**
+ * It can change settings, so that its password never leaves the server's pod. It can access no key and no
+ * channel.
+ */
+const CERTIFICATE_COMMANDS = ['ping hello auth client|setname config|set'];
+const ADMIN_COMMANDS = ['scan info type acl|setuser acl|getuser acl|deluser acl|users acl|save'];
+
+const only = (commands: string[]) => [
+  '-@all',
+  ...commands.flatMap((line) => line.split(' ')).map((command) => `+${command}`),
+];
+const rules = (keys: string, channels: string, commands: string[]) => [
+  `~${keys}`,
+  `&${channels}`,
+  ...only(commands),
+];
+
+/** The name of the account of a project's runner pool. */
+export function poolAccount(project: ProjectUid): string {
+  return POOL_PREFIX + project;
+}
+
+/**
+ * Ensures the account of a runner pool with exactly this password (its SHA-256, in hex), and saves it if it
+ * changed. Call it periodically: a server that lost its volume lost its accounts.
+ */
+export function ensurePoolAccount(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  passwordSha256: string,
+): Promise<{ outcome: 'done'; changed: boolean } | Unavailable> {
+  const name = poolAccount(project);
+  const { prefix } = keysOf(project);
+  return orUnavailable(async () => {
+    const rule = rules(`${prefix}*`, `${prefix}*`, RUN_COMMANDS);
+    const changed = await setAccount(conn, name, passwordSha256, rule);
+    if (changed) await conn.command('acl', 'save');
+    return { outcome: 'done', changed };
+  });
+}
+
+/** Whether the account exists. */
+export function hasPoolAccount(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+): Promise<boolean | Unavailable> {
+  return orUnavailable(async () => (await conn.command('acl', 'getuser', poolAccount(project))) !== null);
+}
+
+/** The projects that have an account. Throws as the connection does. */
+export async function poolAccounts(conn: RunStoreConnection): Promise<ProjectUid[]> {
+  const users = (await conn.command('acl', 'users')) as string[];
+  return users.filter((name) => name.startsWith(POOL_PREFIX)).map((name) => name.slice(POOL_PREFIX.length));
+}
+
+/**
+ * Removes the account and ends its connections. Saves also where it was gone: a process that removed it may
+ * have ended before saving, and a restart of the server would restore it.
+ */
+export function dropPoolAccount(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  return orUnavailable(async () => {
+    await conn.command('acl', 'deluser', poolAccount(project));
+    await conn.command('acl', 'save');
+    return { outcome: 'done' };
+  });
+}
+
+async function describe(conn: RunStoreConnection, name: string): Promise<string> {
+  return JSON.stringify(await conn.command('acl', 'getuser', name));
+}
+
+/** The SHA-256, in hex, of the passwords of the operator and the gateway. */
+export type PasswordHashes = { operatorSha256: string; gatewaySha256: string };
+
+const ACL_RULES = {
+  [OPERATOR_ACCOUNT]: rules('wl:*', 'wl:*', [...RUN_COMMANDS, ...ADMIN_COMMANDS]),
+  [GATEWAY_ACCOUNT]: rules('wl:*', 'wl:*', RUN_COMMANDS),
+  [CERTIFICATE_ACCOUNT]: only(CERTIFICATE_COMMANDS),
+};
+
+/**
+ * Ensures the ACL users of the operator and the gateway with the rules of this version and these passwords,
+ * and saves them if something changed. A server that keeps running through an upgrade has the accounts of the
+ * version before.
+ */
+export function ensureAclUsers(
+  conn: RunStoreConnection,
+  { operatorSha256, gatewaySha256 }: PasswordHashes,
+): Promise<{ outcome: 'done'; changed: boolean } | Unavailable> {
+  const accounts = [
+    [OPERATOR_ACCOUNT, operatorSha256],
+    [GATEWAY_ACCOUNT, gatewaySha256],
+  ] as const;
+  return orUnavailable(async () => {
+    const changes: boolean[] = [];
+    for (const [name, passwordSha256] of accounts)
+      changes.push(await setAccount(conn, name, passwordSha256, ACL_RULES[name]));
+    const changed = changes.includes(true);
+    if (changed) await conn.command('acl', 'save');
+    return { outcome: 'done', changed };
+  });
+}
+
+/**
+ * Sets an account in one command, so that its users never lose a right in between. Returns whether it was
+ * different before.
+ */
+async function setAccount(
+  conn: RunStoreConnection,
+  name: string,
+  passwordSha256: string,
+  rule: string[],
+): Promise<boolean> {
+  const before = await describe(conn, name);
+  await conn.command('acl', 'setuser', name, 'reset', 'on', `#${passwordSha256}`, ...rule);
+  return before !== (await describe(conn, name));
+}
+
+/**
+ * Nobody can log in as `default`, but it may do everything: a starting server replays its log as that
+ * account, and would silently leave out a transaction of a script that the account may not execute.
+ */
+const DEFAULT_ACCOUNT = 'user default reset off ~* &* +@all';
+
+/**
+ * The ACL users that no project owns, one per line of the aclfile. `#windlass-operator` and the like are
+ * placeholders for the SHA-256 of the account's password. The chart has a copy, which the pod of Redis fills
+ * in (charts/windlass/files/redis).
+ */
+export function aclUsers(): string {
+  const lines = Object.entries(ACL_RULES).map(([name, rule]) =>
+    ['user', name, 'reset', 'on', `#${name}`, ...rule].join(' '),
+  );
+  return [DEFAULT_ACCOUNT, ...lines, ''].join('\n');
+}

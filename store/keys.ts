@@ -1,0 +1,166 @@
+/**
+ * The keys of the run store: the name of each in Redis, and in code. Every key of a project begins with
+ * `wl:{<uid of its namespace>}:`. The braces are a hash tag: all keys of a project are on one server, and the
+ * account of one project can access no other. Keys that belong to no project are in `oauth/keys.ts` and
+ * `sessions/keys.ts`. Names in Redis never change, because programs of two versions share them.
+ *
+ * - `meta`, a hash: see below
+ * - `q` (in code `ready`), a sorted set: runs that are ready, by virtual start time
+ * - `held` (in code `overLimit`), a sorted set: runs over their workflow's limit, in order of acceptance
+ * - `due` (in code `parked`), a sorted set: runs that wait and hold no runner, by the time (ms, the project's
+ *   clock) at which they become ready
+ * - `live` (in code `replaceable`), a sorted set: unfinished runs of workflows with the policy `Replace`
+ * - `claims`, a hash: run → claim token: `<runner>/<group>/<random>`
+ * - `beats` (in code `heartbeats`), a hash: runner → counter
+ * - `cancels`, a set: claimed runs that their runner shall cancel
+ * - `replaced`, a hash: run in `cancels` → the run that replaces it
+ * - `deleting`, a hash: workflow → name: workflows whose deletion has begun and not ended
+ * - `out` (in code `unrecorded`), a sorted set: runs whose record is behind, by the time from which a
+ *   recorder may lease them
+ * - `checks`, `registrations`, a sorted set: credentials and bots with a request to runners, by the time (ms)
+ *   from which a runner may take it
+ * - `check:<credential>`, `registration:<credential>`, a hash: the request (`key`, `request`, `asked`) and
+ *   the last answer (`answer`, `answered`). Expires after three days
+ * - `wf:<group>`, a hash: see below
+ * - `run:<id>`, a hash: the run. `restored`: the epoch of the record that it was restored from, until its
+ *   runner has stored it again. `doubt`: it may have advanced after that record. `n:<node>`: the state of a
+ *   node. `w:<node>`: when a waiting node is tried again (ms, the project's clock)
+ * - `ev:<id>` (in code `events`), a list: live events, each `<number> <at> <json>`
+ * - `dk:<workflow>:<hash>` (in code `dedupe`), a hash: of a dedupe key: its run, and the hash of the body.
+ *   Once the run is recorded also its phase, empty if there was a reply
+ * - `reply:<workflow>:<hash>`, a string: the reply of a recorded run with that dedupe key. Expires after an
+ *   hour
+ * - `expiring`, a hash: `<field of meta> <time>` → bytes of dedupe keys and replies that expire at that time
+ * - `runs:<group>`, a sorted set: all runs of the group that have a `run:<id>`, by acceptance (µs)
+ * - `done:<group>` (in code `summarized`), a sorted set: runs of the group that have a summary, by acceptance
+ *   (µs)
+ * - `lines:<group>` (in code `summaries`), a hash: run → summary
+ * - `rev:<name>` (in code `revision`), a string: a revision
+ * - `polls`, a set: workflows with a polled trigger
+ * - `poll:<workflow>`, a hash: see below
+ * - `kept:<workflow>` (in code `knownItems`), a hash: known items of a polled trigger (base64), by name:
+ *   those in force, and those of the poll that goes on
+ *
+ * `meta`: `id` of the store, or `seeding` (token) before it has one; `opened` (when it got the id, ms);
+ * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
+ * server whose clock went back); `bytes` of runs and known items, their `quota` for `submit` and `claimQuota`
+ * for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for room); bytes
+ * of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring` was
+ * subtracted); `v` (virtual time); ends of this minute (`minute`, `ends`: one more for each 8 KiB of a run's
+ * live events); the write budget (`rate`, `tokens`, `filled`).
+ *
+ * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
+ * claimed: the limit counts them); `vt` (virtual time at which its next run starts); totals (`accepted`, one
+ * for each phase); `last` acceptance (µs); `reported` (failed runs that Events have reported);
+ * `waiting:<phase>` (ended and not recorded); bytes of `summaries`; `deleted` (its runs are being deleted).
+ * The key is removed five minutes after the last run was deleted.
+ *
+ * `poll:<workflow>`: `config` (JSON), `interval` and `early` (ms), `put` (when the operator stored it, ms);
+ * `token` and `until` of the claim; `cursor`; `at` (when the last poll began, ms), `polled` (when the last
+ * successful poll began, ms); `failures` in a row, `notBefore` (ms), `reason` and `error` of the last
+ * failure; `lost` (why the cursor was dropped, until it is reported); `memory` (name of the known items in
+ * force); `n:<name>` (counts of polls, until the operator takes them).
+ *
+ * Workflows and credentials are named by uid, groups of runs as `groups.ts` says. In `q`, `held`, `due` and
+ * `live` a run is its entry: `<group> <accepted, µs> <run>`. Channels have the names of keys: `q` announces
+ * ready runs, `run:<id>` changes of a run, `cancels` runs to cancel, `checks` and `registrations` requests.
+ */
+import { workflowOfGroup, type RunGroup } from './groups.ts';
+
+/** A project in the run store, by the uid of its namespace. */
+export type ProjectUid = string;
+
+/** The names in Redis of the keys that a project has once. */
+const PROJECT_KEYS = {
+  meta: 'meta',
+  ready: 'q',
+  overLimit: 'held',
+  parked: 'due',
+  replaceable: 'live',
+  claims: 'claims',
+  heartbeats: 'beats',
+  cancels: 'cancels',
+  replaced: 'replaced',
+  deleting: 'deleting',
+  unrecorded: 'out',
+  checks: 'checks',
+  registrations: 'registrations',
+  polls: 'polls',
+  expiring: 'expiring',
+} as const;
+
+export type ProjectKey = keyof typeof PROJECT_KEYS;
+
+/**
+ * The name of a key in a script: a key of a project, or one that the caller names. `requests` and `request`
+ * stand for those of one kind of request, `secret`, `counter` and `codes` for keys that belong to no project.
+ */
+export type KeyName =
+  | Exclude<keyof ProjectKeys, 'prefix'>
+  | 'requests'
+  | 'request'
+  | 'secret'
+  | 'counter'
+  | 'codes';
+
+export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
+  prefix: string;
+  wf: (group: RunGroup) => string;
+  run: (id: string) => string;
+  events: (run: string) => string;
+  dedupe: (workflowUid: string, hash: string) => string;
+  runs: (group: RunGroup) => string;
+  summarized: (group: RunGroup) => string;
+  summaries: (group: RunGroup) => string;
+  reply: (workflowUid: string, hash: string) => string;
+  check: (credentialUid: string) => string;
+  registration: (credentialUid: string) => string;
+  revision: (name: string) => string;
+  poll: (workflowUid: string) => string;
+  knownItems: (workflowUid: string) => string;
+};
+
+const known = new Map<ProjectUid, ProjectKeys>();
+
+/** The keys of a project. */
+export function keysOf(project: ProjectUid): ProjectKeys {
+  let keys = known.get(project);
+  if (!keys) known.set(project, (keys = makeKeys(project)));
+  return keys;
+}
+
+/** The project that a key of the run store belongs to. */
+export function projectOfKey(key: string): ProjectUid | undefined {
+  return /^wl:\{([^}]+)\}:/.exec(key)?.[1];
+}
+
+/** The uid of the workflow of a `wf` key. */
+export function workflowOfKey(key: string): string | undefined {
+  const group = /^wl:\{[^}]+\}:wf:(.+)$/.exec(key)?.[1];
+  return group === undefined ? undefined : workflowOfGroup(group);
+}
+
+function makeKeys(project: ProjectUid): ProjectKeys {
+  // A brace would end the hash tag, a star would widen an account's pattern.
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(project))
+    throw new Error('a project is named by the uid of its namespace');
+  const prefix = `wl:{${project}}:`;
+  const fixed = Object.entries(PROJECT_KEYS).map(([name, key]) => [name, prefix + key]);
+  return {
+    ...(Object.fromEntries(fixed) as Record<ProjectKey, string>),
+    prefix,
+    wf: (group) => `${prefix}wf:${group}`,
+    run: (id) => `${prefix}run:${id}`,
+    events: (run) => `${prefix}ev:${run}`,
+    dedupe: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
+    runs: (group) => `${prefix}runs:${group}`,
+    summarized: (group) => `${prefix}done:${group}`,
+    summaries: (group) => `${prefix}lines:${group}`,
+    reply: (workflowUid, hash) => `${prefix}reply:${workflowUid}:${hash}`,
+    check: (credentialUid) => `${prefix}check:${credentialUid}`,
+    registration: (credentialUid) => `${prefix}registration:${credentialUid}`,
+    revision: (name) => `${prefix}rev:${name}`,
+    poll: (workflowUid) => `${prefix}poll:${workflowUid}`,
+    knownItems: (workflowUid) => `${prefix}kept:${workflowUid}`,
+  };
+}

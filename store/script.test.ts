@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { argumentsOf, defineScript } from './script.ts';
+
+test('keys and arguments are locals by the names that they are declared with', () => {
+  const script = defineScript({ keys: ['meta', 'run'], args: ['first'], body: 'return first -- why' });
+  expect(script.lua).toBe(
+    ['#!lua', 'local meta, run = KEYS[1], KEYS[2]', 'local first = ARGV[1]', 'return first'].join('\n'),
+  );
+  expect(script.sha).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test('a script that drains also runs in a full memory, and no other one does', () => {
+  const first = (flags?: 'drains') =>
+    defineScript({ ...(flags && { flags }), keys: [], body: '' }).lua.split('\n')[0];
+  expect(first('drains')).toBe('#!lua flags=allow-oom');
+  expect(first()).toBe('#!lua');
+});
+
+const LISTS = defineScript({
+  keys: ['meta'],
+  args: ['token'],
+  lists: { waits: { args: ['node', 'delay'] }, nodes: { args: ['field'], keys: ['run'] } },
+  body: `
+    for _, node, delay in waits() do note(node, delay) end
+    for index, field, run in nodes() do note(index, field, run, keys_of_nodes(index), unpack_nodes()) end
+  `,
+});
+
+test('arguments come first, then the lengths of all lists but the last, then the rows', () => {
+  expect(
+    argumentsOf(LISTS, {
+      token: 't',
+      waits: [
+        ['a', 1],
+        ['b', 2],
+      ],
+      nodes: [['n:a']],
+    }),
+  ).toEqual(['t', 2, 'a', 1, 'b', 2, 'n:a']);
+});
+
+test('lists are iterators over rows of arguments and keys', () => {
+  const { lua } = LISTS;
+  expect(lua).toContain('local token, waits_count = ARGV[1], ARGV[2]');
+  expect(lua).toContain('local waits_first, waits_last = 3, 3 + 2 * waits_count - 1');
+  expect(lua).toContain('if at <= waits_last then return index, ARGV[at], ARGV[at + 1] end');
+  expect(lua).toContain('local nodes_first, nodes_last = waits_last + 1, #ARGV');
+  expect(lua).toContain('if at <= nodes_last then return index, ARGV[at], KEYS[2 + (index - 1) * 1] end');
+  expect(lua).toContain('local function unpack_nodes() return unpack(ARGV, nodes_first, nodes_last) end');
+  expect(lua).toContain('local function keys_of_nodes(index) return KEYS[2 + (index - 1) * 1] end');
+});

@@ -1,0 +1,176 @@
+/**
+ * Defines the Lua scripts of the run store. A script is one atomic transition. It declares every key that it
+ * uses, so that accounts, proxies and clusters can tell what it may access, and it reads keys, arguments and
+ * lists by name.
+ */
+import { createHash } from 'node:crypto';
+import type { KeyName } from './keys.ts';
+
+/**
+ * The states of a run, as the diagram in docs/execution.md has them. `none`: the run store does not have the
+ * run.
+ */
+export type RunPlace = 'none' | 'ready' | 'overLimit' | 'claimed' | 'parked' | 'ended';
+
+/** A move of a run from one state to another. */
+type Transition = `${RunPlace} > ${RunPlace}`;
+
+/**
+ * Rows of variable number: each has these arguments, and these keys. Only the last list of a script may have
+ * keys.
+ */
+type List = { readonly args?: readonly string[]; readonly keys?: readonly string[] };
+
+/** `Arg`, `List`: the names of its arguments and lists. */
+export type Script<Arg extends string = string, ListName extends string = string> = {
+  readonly lua: string;
+  readonly sha: string;
+  /** The names of `KEYS`, in order. Each is a local of the script. The keys of a list follow. */
+  readonly keys: readonly KeyName[];
+  readonly args: readonly Arg[];
+  readonly lists: Readonly<Record<ListName, List>>;
+  readonly transitions: readonly Transition[];
+};
+
+type ScriptSource<Arg extends string, ListName extends string> = {
+  /**
+   * `drains`: also runs when the memory is full, because it frees memory in the end. `reads`: writes nothing.
+   */
+  flags?: 'drains' | 'reads';
+  /** Which moves of runs the script makes. */
+  transitions?: readonly Transition[];
+  keys: readonly KeyName[];
+  /** The names of the first of `ARGV`. Each is a local of the script. */
+  args?: readonly Arg[];
+  /**
+   * The rows after the arguments. Of a list `rows` with the arguments `a`, `b` and the key `k` the script
+   * has:
+   * - `for index, a, b, k in rows() do`
+   * - `unpack_rows()`: all arguments of all rows
+   * - `keys_of_rows(index)`: the keys of one row
+   */
+  lists?: Readonly<Record<ListName, List>>;
+  /**
+   * What the script answers, and when. For readers; a unit test compares the words with those in the body.
+   */
+  answers?: string | Readonly<Record<string, string>>;
+  body: string;
+};
+
+const FLAGS = { drains: ' flags=allow-oom', reads: ' flags=no-writes,allow-oom', none: '' };
+
+/** Defines a script. Its keys and arguments are locals, its lists iterators. */
+export function defineScript<const Arg extends string = never, const ListName extends string = never>({
+  flags,
+  transitions = [],
+  keys,
+  args = [],
+  lists,
+  body,
+}: ScriptSource<Arg, ListName>): Script<Arg, ListName> {
+  const shapes: Record<string, List> = lists ?? {};
+  const code = withoutComments(body);
+  const loops = Object.keys(shapes).reduce(
+    (text, name) => text.replaceAll(`in ${name}() do`, `in next_${name}, nil, 0 do`),
+    code,
+  );
+  const lua = [
+    `#!lua${FLAGS[flags ?? 'none']}`,
+    locals(keys, 'KEYS'),
+    locals([...args, ...countsOf(shapes)], 'ARGV'),
+    ...iterators(shapes, code, { keys: keys.length, args: args.length }),
+    loops,
+  ].join('\n');
+  return {
+    lua,
+    sha: createHash('sha1').update(lua).digest('hex'),
+    keys,
+    args,
+    lists: shapes as Record<ListName, List>,
+    transitions,
+  };
+}
+
+/**
+ * A piece of Lua that several scripts use, as text. `needs`: locals that the script has before it. `gives`:
+ * locals that it has after it.
+ */
+export function defineFragment({
+  lua,
+}: {
+  needs?: readonly string[];
+  gives?: readonly string[];
+  lua: string;
+}): string {
+  return lua;
+}
+
+type Argument = string | number;
+type Rows = readonly (readonly Argument[])[];
+
+/**
+ * `ARGV` of a script: its arguments by name, and its lists by name, each row with the list's arguments in
+ * order.
+ */
+export function argumentsOf<Arg extends string, ListName extends string>(
+  { args, lists }: Script<Arg, ListName>,
+  values: Readonly<Record<NoInfer<Arg>, Argument> & Record<NoInfer<ListName>, Rows>>,
+): Argument[] {
+  const rows = Object.keys(lists).map((name) => values[name as ListName]);
+  return [
+    ...args.map((name) => values[name]),
+    ...rows.slice(0, -1).map(({ length }) => length),
+    ...rows.flat(2),
+  ];
+}
+
+function withoutComments(lua: string): string {
+  return lua.replaceAll(/^ +| *--.*$/gm, '').replaceAll(/\n{2,}/g, '\n');
+}
+
+function locals(names: readonly string[], from: 'KEYS' | 'ARGV'): string {
+  if (names.length === 0) return '';
+  return `local ${names.join(', ')} = ${names.map((_, index) => `${from}[${index + 1}]`).join(', ')}`;
+}
+
+/** How many rows each list has but the last, which goes to the end of `ARGV`. */
+function countsOf(lists: Record<string, List>): string[] {
+  return Object.keys(lists)
+    .slice(0, -1)
+    .map((name) => `${name}_count`);
+}
+
+/**
+ * What the body uses of each list. Iterators have no state and make no tables, because scripts that run for
+ * each step of a run use them.
+ */
+function iterators(
+  lists: Record<string, List>,
+  body: string,
+  { keys, args }: { keys: number; args: number },
+): string[] {
+  let first = String(args + countsOf(lists).length + 1);
+  return Object.entries(lists).map(([name, list], index, { length }) => {
+    const width = list.args?.length ?? 0;
+    const last = index < length - 1 ? `${first} + ${width} * ${name}_count - 1` : '#ARGV';
+    const rowArgs = (list.args ?? []).map((_, at) => (at === 0 ? 'ARGV[at]' : `ARGV[at + ${at}]`));
+    const rowKeys = (list.keys ?? []).map(
+      (_, at) => `KEYS[${keys + 1 + at} + (index - 1) * ${list.keys?.length}]`,
+    );
+    const lua = [`local ${name}_first, ${name}_last = ${first}, ${last}`];
+    if (body.includes(`in ${name}() do`))
+      lua.push(
+        `local function next_${name}(_, index)`,
+        `local at = ${name}_first + index * ${width}`,
+        'index = index + 1',
+        `if at <= ${name}_last then return ${['index', ...rowArgs, ...rowKeys].join(', ')} end`,
+        'end',
+      );
+    if (body.includes(`unpack_${name}()`))
+      lua.push(`local function unpack_${name}() return unpack(ARGV, ${name}_first, ${name}_last) end`);
+    if (body.includes(`keys_of_${name}(`))
+      lua.push(`local function keys_of_${name}(index) return ${rowKeys.join(', ')} end`);
+    first = `${name}_last + 1`;
+    return lua.join('\n');
+  });
+}

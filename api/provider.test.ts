@@ -34,7 +34,9 @@ function fieldsIn({ properties = {} }: Schema, path: string[] = []): Field[] {
 const spec = (rootSchema(CREDENTIAL) as Schema).properties?.['spec'];
 const fields = fieldsIn(spec?.properties?.['oauth2'] ?? {});
 
-/** Fields that lead the token nowhere else. Add a field only if no request that shows the token depends on it. */
+/**
+ * Fields that lead the token nowhere else. Add a field only if no request that shows the token depends on it.
+ */
 const NO_PLACE = ['clientSecretRef', 'clientAuthentication', 'scopes', 'allowedHosts', 'imap.username'];
 
 /** Two specs that differ in this field alone. */

@@ -1,6 +1,6 @@
 /**
- * Server-side apply of what a controller owns: owner references, names that are the same each time, and no write when
- * nothing would change.
+ * Server-side apply of what a controller owns: owner references, names that are the same each time, and no
+ * write when nothing would change.
  */
 import { createHash } from 'node:crypto';
 import type { ApplyOptions, KubeClient, Manifest } from './client.ts';
@@ -61,9 +61,10 @@ export type ApplyIfChanged<T extends KubeObject> = {
 };
 
 /**
- * Applies the manifest unless the cached object shows that it would change nothing: it carries the hash of this very
- * manifest (so no field was dropped from it) and still has each of its values (so nobody changed one). Where the
- * server writes a value differently from the manifest, it applies each time, which is harmless.
+ * Applies the manifest unless the cached object shows that it would change nothing: it carries the hash of
+ * this very manifest (so no field was dropped from it) and still has each of its values (so nobody changed
+ * one). Where the server writes a value differently from the manifest, it applies each time, which is
+ * harmless.
  */
 export async function applyIfChanged<T extends KubeObject>(
   { client, resource, manifest, cached, prefix }: ApplyIfChanged<T>,
@@ -117,8 +118,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 const hashLength = 8;
 
 /**
- * `base-suffix`, the same each time. Where that is longer than `maxLength`, the base is cut and a hash of the whole
- * name takes the place of the rest, so that two long names stay two. An empty suffix is left out.
+ * `base-suffix`, the same each time. Where that is longer than `maxLength`, the base is cut and a hash of the
+ * whole name takes the place of the rest, so that two long names stay two. An empty suffix is left out.
  * Throws if the limit leaves no room for the base.
  */
 export function childName(base: string, suffix: string, maxLength = 253): string {

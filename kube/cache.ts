@@ -1,6 +1,6 @@
 /**
- * All objects of a kind in memory, followed by a watch that heals. What it holds is the last good state: when the API
- * server is away, it stays. Objects are shared: nobody changes them.
+ * All objects of a kind in memory, followed by a watch that heals. What it holds is the last good state: when
+ * the API server is away, it stays. Objects are shared: nobody changes them.
  */
 import type { KubeClient } from './client.ts';
 import { systemClock, type Clock } from './clock.ts';
@@ -23,7 +23,10 @@ export type CacheOptions<T extends KubeObject> = {
   labelSelector?: string;
   fieldSelector?: string;
   indexes?: Record<string, IndexFunction<T>>;
-  /** What is kept of an object; by default all but `managedFields`. It must keep name, namespace, uid and resourceVersion. */
+  /**
+   * What is kept of an object; by default all but `managedFields`. It must keep name, namespace, uid and
+   * resourceVersion.
+   */
   transform?: (object: T) => T;
   onOutcome?: (outcome: ReflectorOutcome) => void;
   /** Whole seconds that one watch lasts; default 18 to 23. */
@@ -43,15 +46,20 @@ export type Cache<T extends KubeObject> = {
   list(namespace?: string): T[];
   byIndex(index: string, key: string): T[];
   /**
-   * Calls the handler for every change from now on, and at once with `added` for everything that is here already.
-   * What a handler throws is logged. Returns the function that ends it.
+   * Calls the handler for every change from now on, and at once with `added` for everything that is here
+   * already. What a handler throws is logged. Returns the function that ends it.
    */
   onChange(handler: (change: Change<T>) => void): () => void;
-  /** Milliseconds since the server last showed that nothing is missing here; Infinity before the first list. */
+  /**
+   * Milliseconds since the server last showed that nothing is missing here; Infinity before the first list.
+   */
   lastSyncAgeMs(): number;
   /** Remembers that we wrote this version, until the watch has delivered it (at most a minute). */
   noteWrite(object: T): void;
-  /** True if this copy is older than what we wrote. Then read it from the server, or look again a little later. */
+  /**
+   * True if this copy is older than what we wrote. Then read it from the server, or look again a little
+   * later.
+   */
   isStale(object: T): boolean;
   /** The object from here, or from the server if what is here is older than what we wrote. */
   getFresh(namespace: string | undefined, name: string): Promise<T | undefined>;

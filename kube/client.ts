@@ -1,6 +1,6 @@
 /**
- * A client of the Kubernetes API: pooled connections, time-outs, retries of what may be repeated, typed errors.
- * Watches have connections of their own, so that they cannot starve calls.
+ * A client of the Kubernetes API: pooled connections, time-outs, retries of what may be repeated, typed
+ * errors. Watches have connections of their own, so that they cannot starve calls.
  */
 import { createCaller, type CallOptions, type RequestMetric } from './caller.ts';
 import type { KubeConnection } from './config.ts';
@@ -23,8 +23,8 @@ export type ClientOptions = {
   signal?: AbortSignal;
   onRequest?: (metric: RequestMetric) => void;
   /**
-   * Asked right before each write is sent; where it says no, nothing is sent and the call throws a `FencedError`. For whoever writes
-   * only as long as it leads.
+   * Asked right before each write is sent; where it says no, nothing is sent and the call throws a
+   * `FencedError`. For whoever writes only as long as it leads.
    */
   mayWrite?: () => boolean;
 };
@@ -102,11 +102,13 @@ export type KubeClient = {
   ): Promise<T>;
   /** True if it was there, false if it was gone already. Throws a conflict when a precondition fails. */
   delete(resource: Resource, ref: ObjectRef, options?: DeleteOptions): Promise<boolean>;
-  /** Any other path, such as `/version` or `/readyz`. Returns parsed JSON, or text when the answer is none. */
+  /**
+   * Any other path, such as `/version` or `/readyz`. Returns parsed JSON, or text when the answer is none.
+   */
   raw(method: string, path: string, options?: RawOptions): Promise<unknown>;
   /**
-   * One watch, until the server or the time-out ends it. Ends without an error then and when the signal is aborted;
-   * throws an ApiError for refusals, ERROR events and broken connections.
+   * One watch, until the server or the time-out ends it. Ends without an error then and when the signal is
+   * aborted; throws an ApiError for refusals, ERROR events and broken connections.
    */
   watch<T extends KubeObject>(
     resource: Resource<T>,

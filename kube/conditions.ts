@@ -15,8 +15,8 @@ export type ConditionUpdate = {
 const maxMessageLength = 32_768;
 
 /**
- * The list with this condition set. `lastTransitionTime` moves only when the status changes; when nothing changes,
- * the very same list is returned.
+ * The list with this condition set. `lastTransitionTime` moves only when the status changes; when nothing
+ * changes, the very same list is returned.
  */
 export function setCondition(
   list: readonly Condition[],
@@ -57,8 +57,8 @@ export type RootCondition = {
 };
 
 /**
- * Computes the root from what it depends on, in order of importance: the first False wins, then the first that is
- * Unknown, missing or about an older generation; otherwise it is True.
+ * Computes the root from what it depends on, in order of importance: the first False wins, then the first
+ * that is Unknown, missing or about an older generation; otherwise it is True.
  */
 export function summarize(
   root: RootCondition,

@@ -28,9 +28,9 @@ const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 const tokenCacheMs = 60_000;
 
 /**
- * The connection of a pod: address from the environment that is passed in, token and authority from the mounted
- * service account. The token is read again when it is older than a minute, because kubelet replaces it.
- * Throws if the program does not run in a pod.
+ * The connection of a pod: address from the environment that is passed in, token and authority from the
+ * mounted service account. The token is read again when it is older than a minute, because kubelet replaces
+ * it. Throws if the program does not run in a pod.
  */
 export function inClusterConnection(
   env: Record<string, string | undefined>,
@@ -54,9 +54,9 @@ export function inClusterConnection(
 }
 
 /**
- * The connection that a kubeconfig file describes, for its current context or the one named. Exec and OIDC logins
- * work as in kubectl, since client-node performs them; it is loaded here, so that programs in a pod never pay for it.
- * Throws if the file, the context or its cluster is missing, or if it needs a proxy.
+ * The connection that a kubeconfig file describes, for its current context or the one named. Exec and OIDC
+ * logins work as in kubectl, since client-node performs them; it is loaded here, so that programs in a pod
+ * never pay for it. Throws if the file, the context or its cluster is missing, or if it needs a proxy.
  */
 export async function kubeconfigConnection(path: string, context?: string): Promise<KubeConnection> {
   const { KubeConfig } = await import('@kubernetes/client-node');

@@ -1,6 +1,6 @@
 /**
- * The reconcile loop: keys come from caches, one function looks at the world and acts, and here alone is decided what
- * its outcome means for the key. A failure never ends the loop.
+ * The reconcile loop: keys come from caches, one function looks at the world and acts, and here alone is
+ * decided what its outcome means for the key. A failure never ends the loop.
  */
 import type { Cache, Change } from './cache.ts';
 import { isConflict } from './errors.ts';

@@ -3,7 +3,9 @@
 export type ApiErrorDetails = {
   /** HTTP status code; 0 when no answer came (network, time-out). */
   status: number;
-  /** The machine-readable reason of the server's `Status`, such as `AlreadyExists`, or a network error code. */
+  /**
+   * The machine-readable reason of the server's `Status`, such as `AlreadyExists`, or a network error code.
+   */
   reason: string;
   message: string;
   /** How long the server asked us to wait, in milliseconds. */
@@ -37,7 +39,9 @@ export function isNotFound(error: unknown): boolean {
   return hasStatus(error, 404);
 }
 
-/** Somebody else changed the object since it was read, or a precondition failed. Read again and decide anew. */
+/**
+ * Somebody else changed the object since it was read, or a precondition failed. Read again and decide anew.
+ */
 export function isConflict(error: unknown): boolean {
   return hasStatus(error, 409) && !isAlreadyExists(error);
 }
@@ -51,7 +55,10 @@ export function isGone(error: unknown): boolean {
   return hasStatus(error, 410);
 }
 
-/** The server asks to wait: it has too much to do, or is not ready for the kind yet (`storage is (re)initializing`). */
+/**
+ * The server asks to wait: it has too much to do, or is not ready for the kind yet (`storage is
+ * (re)initializing`).
+ */
 export function isTooManyRequests(error: unknown): boolean {
   return hasStatus(error, 429);
 }

@@ -1,6 +1,7 @@
 /**
- * Bounds how many Events are written: the same one once in two minutes, 50 at once and one a second of all namespaces together, and half of
- * that at once and a tenth of it a second of each namespace, so that no namespace takes the room of the others.
+ * Bounds how many Events are written: the same one once in two minutes, 50 at once and one a second of all
+ * namespaces together, and half of that at once and a tenth of it a second of each namespace, so that no
+ * namespace takes the room of the others.
  */
 import type { Clock } from './clock.ts';
 
@@ -14,8 +15,9 @@ const OF_NAMESPACE: Rate = { burst: 25, perSecond: 0.1 };
 
 export type EventBudget = {
   /**
-   * Whether an Event of the namespace is to be written. `key` says what it tells: the same one is `repeated` where it was to be written in
-   * the last two minutes. One for which there is no room is to be dropped, and is not remembered.
+   * Whether an Event of the namespace is to be written. `key` says what it tells: the same one is `repeated`
+   * where it was to be written in the last two minutes. One for which there is no room is to be dropped, and
+   * is not remembered.
    */
   take(namespace: string, key: string): 'write' | 'repeated' | 'drop';
 };

@@ -1,6 +1,6 @@
 /**
- * Events that people see in `kubectl describe`: few (`eventBudget.ts`), never twice within two minutes, and never in the way of the
- * work they tell about.
+ * Events that people see in `kubectl describe`: few (`eventBudget.ts`), never twice within two minutes, and
+ * never in the way of the work they tell about.
  */
 import { randomBytes } from 'node:crypto';
 import type { KubeClient, Manifest } from './client.ts';
@@ -23,8 +23,8 @@ export type Occurrence = {
 
 export type Recorder = {
   /**
-   * Writes the event in the background. What fails is logged and forgotten. False where it is dropped because too many were written, so that
-   * it may be recorded later.
+   * Writes the event in the background. What fails is logged and forgotten. False where it is dropped because
+   * too many were written, so that it may be recorded later.
    */
   record(regarding: KubeObject, occurrence: Occurrence): boolean;
   /** Resolves when nothing is being written any more. */

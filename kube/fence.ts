@@ -1,6 +1,7 @@
 /**
- * Keeps back the writes of a process that may have lost what allowed it to write. It asks at the moment at which a request would go
- * onto its connection: before that a request may have waited, or the whole process have stood still, for any time.
+ * Keeps back the writes of a process that may have lost what allowed it to write. It asks at the moment at
+ * which a request would go onto its connection: before that a request may have waited, or the whole process
+ * have stood still, for any time.
  */
 import type { Dispatcher } from 'undici';
 

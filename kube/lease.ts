@@ -1,8 +1,9 @@
 /**
- * Leader election with a Lease, by the rules of client-go: whether a holder is alive is judged by changes that we see on
- * our own monotonic clock, never by comparing the times that others wrote. As there, two processes may for a moment both
- * believe that they lead; so every write of a leader must be safe when repeated, or guarded by a resourceVersion. What `onStarted` is
- * given tells right before a write whether the lease can have run out meanwhile, as it can in a process that stood still.
+ * Leader election with a Lease, by the rules of client-go: whether a holder is alive is judged by changes
+ * that we see on our own monotonic clock, never by comparing the times that others wrote. As there, two
+ * processes may for a moment both believe that they lead; so every write of a leader must be safe when
+ * repeated, or guarded by a resourceVersion. What `onStarted` is given tells right before a write whether the
+ * lease can have run out meanwhile, as it can in a process that stood still.
  */
 import { jittered } from './backoff.ts';
 import type { KubeClient, Manifest } from './client.ts';
@@ -24,8 +25,9 @@ export type LeaseOptions = {
   /** Between two attempts to take or renew; default 2,000. */
   retryMs?: number;
   /**
-   * Leads until the signal is aborted, and returns when all its work has ended. `isLeading` is false from the moment at which the
-   * lease was not renewed for `renewMs`, also before anybody has come to abort the signal.
+   * Leads until the signal is aborted, and returns when all its work has ended. `isLeading` is false from the
+   * moment at which the lease was not renewed for `renewMs`, also before anybody has come to abort the
+   * signal.
    */
   onStarted: (signal: AbortSignal, isLeading: () => boolean) => Promise<void>;
   /** The lease was lost: another may lead already. The program must exit. */
@@ -37,8 +39,8 @@ export type LeaseOptions = {
 };
 
 /**
- * Waits for the lease, leads, and resolves after shutdown (a successor takes over within about a `retryMs`) or after
- * `onLost`. Rejects with what `onStarted` rejects with, after the lease was given back.
+ * Waits for the lease, leads, and resolves after shutdown (a successor takes over within about a `retryMs`)
+ * or after `onLost`. Rejects with what `onStarted` rejects with, after the lease was given back.
  */
 export async function runWithLease(options: LeaseOptions): Promise<void> {
   const { clock = systemClock, durationMs = 15_000, renewMs = 10_000, retryMs = 2_000, signal } = options;
@@ -99,11 +101,13 @@ export type KeepLeaseOptions = {
 };
 
 export type KeptLease = {
-  /** Replaces the annotations. Written at once, or together with what follows within 50 ms of the last write. */
+  /**
+   * Replaces the annotations. Written at once, or together with what follows within 50 ms of the last write.
+   */
   publish(annotations: Record<string, string>): void;
   /**
-   * The annotations that the server has confirmed, and how long ago the write that it confirmed was begun. `steadyMs`: how long no write
-   * has failed; 0 where the last one did, or none was confirmed.
+   * The annotations that the server has confirmed, and how long ago the write that it confirmed was begun.
+   * `steadyMs`: how long no write has failed; 0 where the last one did, or none was confirmed.
    */
   confirmed(): { annotations: Record<string, string> | undefined; ageMs: number; steadyMs: number };
   /** Resolves when the lease is deleted, after the signal. */

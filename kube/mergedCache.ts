@@ -1,13 +1,13 @@
 /**
- * One kind followed in several namespaces, or by several names, as if it were one cache: for programs that may see a part of
- * the cluster alone. Each part has a list-watch of its own, and heals by itself.
+ * One kind followed in several namespaces, or by several names, as if it were one cache: for programs that
+ * may see a part of the cluster alone. Each part has a list-watch of its own, and heals by itself.
  */
 import type { Cache } from './cache.ts';
 import type { KubeObject } from './resource.ts';
 
 /**
- * The parts as one. `partOf` says which part an object of that namespace and name belongs to; undefined: it is followed by
- * none, and never found. Throws when there are no parts.
+ * The parts as one. `partOf` says which part an object of that namespace and name belongs to; undefined: it
+ * is followed by none, and never found. Throws when there are no parts.
  */
 export function mergeCaches<T extends KubeObject>(
   parts: readonly Cache<T>[],

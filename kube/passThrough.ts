@@ -1,6 +1,7 @@
 /**
- * Passes requests on to the API server in the name of whoever sent them: with the token that comes with each request, and never
- * with an identity of ours. Of our connection it knows where the API server is and whom it trusts, nothing else.
+ * Passes requests on to the API server in the name of whoever sent them: with the token that comes with each
+ * request, and never with an identity of ours. Of our connection it knows where the API server is and whom it
+ * trusts, nothing else.
  */
 import { Agent } from 'undici';
 import type { KubeConnection } from './config.ts';
@@ -19,7 +20,10 @@ export type PassedRequest = {
   contentType?: string | undefined;
   /** Ends the request, and the reading of its answer. */
   signal: AbortSignal;
-  /** How long nothing may come of an answer that has begun, in milliseconds; 0: as long as it likes, for watches. */
+  /**
+   * How long nothing may come of an answer that has begun, in milliseconds; 0: as long as it likes, for
+   * watches.
+   */
   silenceMs: number;
 };
 
@@ -32,8 +36,8 @@ export type PassedAnswer = {
 
 export type PassThrough = {
   /**
-   * The answer, whatever its status. Throws an ApiError with status 0 if none came, or the reason of the signal. The body must be
-   * read or left, or the signal aborted.
+   * The answer, whatever its status. Throws an ApiError with status 0 if none came, or the reason of the
+   * signal. The body must be read or left, or the signal aborted.
    */
   send: (request: PassedRequest) => Promise<PassedAnswer>;
   close: () => Promise<void>;

@@ -15,8 +15,8 @@ export function collectionPath(resource: Resource, namespace?: string): string {
 }
 
 /**
- * The path of one object or of a subresource of it.
- * Throws if a namespaced kind comes without a namespace, or a name is empty: either would address something else.
+ * The path of one object or of a subresource of it. Throws if a namespaced kind comes without a namespace, or
+ * a name is empty: either would address something else.
  */
 export function objectPath(resource: Resource, ref: ObjectRef, subresource?: string): string {
   if (ref.name === '') throw new Error(`A ${resource.kind} needs a name.`);

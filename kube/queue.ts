@@ -1,6 +1,7 @@
 /**
- * A work queue of keys: a key waits at most once, is never worked on twice at the same time, and what is added while
- * it is worked on is worked on afterwards. It holds keys and never events, so that a burst collapses into one run.
+ * A work queue of keys: a key waits at most once, is never worked on twice at the same time, and what is
+ * added while it is worked on is worked on afterwards. It holds keys and never events, so that a burst
+ * collapses into one run.
  */
 import { systemClock, type Clock } from './clock.ts';
 import { backoffDelay, type Backoff } from './backoff.ts';
@@ -29,7 +30,9 @@ export type Queue = {
   add(key: string): void;
   /** Works on the key after `ms`, or earlier if it is added earlier; a run of the key cancels it. */
   addAfter(key: string, ms: number): void;
-  /** Works on the key after its back-off, which grows with every call until `forget`. Returns the delay in ms. */
+  /**
+   * Works on the key after its back-off, which grows with every call until `forget`. Returns the delay in ms.
+   */
   retry(key: string): number;
   /** The key's next back-off starts from the beginning. */
   forget(key: string): void;

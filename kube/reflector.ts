@@ -1,7 +1,7 @@
 /**
- * List, then watch, for ever: whatever breaks, the state of a kind is followed again, and nothing is forgotten while it
- * is not. A change is seen within 30 s even if a connection goes silent without being closed: no watch lasts longer
- * than that (docs/decisions/0004-short-watches.md).
+ * List, then watch, for ever: whatever breaks, the state of a kind is followed again, and nothing is
+ * forgotten while it is not. A change is seen within 30 s even if a connection goes silent without being
+ * closed: no watch lasts longer than that (docs/decisions/0004-short-watches.md).
  */
 import { backoffDelay, jittered, type Backoff } from './backoff.ts';
 import type { KubeClient } from './client.ts';
@@ -25,7 +25,9 @@ export type ReflectorOptions<T extends KubeObject> = {
   onList: (items: T[], startedAt: number) => void;
   /** One change, in the order of the server; called synchronously. */
   onChange: (type: ChangeType, object: T) => void;
-  /** The server has shown that nothing is missing: a list, an event, a bookmark, the regular end of a watch. */
+  /**
+   * The server has shown that nothing is missing: a list, an event, a bookmark, the regular end of a watch.
+   */
   onProof?: () => void;
   onOutcome?: (outcome: ReflectorOutcome) => void;
   /** Whole seconds that one watch lasts, random between the two; default 18 to 23. */
@@ -37,7 +39,10 @@ export type ReflectorOptions<T extends KubeObject> = {
 
 type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** With the client's grace of 3 s a watch stays well under 30 s, and so does the time that a silent one deceives us. */
+/**
+ * With the client's grace of 3 s a watch stays well under 30 s, and so does the time that a silent one
+ * deceives us.
+ */
 const defaultWatchSeconds = { least: 18, most: 23 };
 /** A watch that ends sooner is a fault, however politely: a broken proxy must not make us a storm. */
 const shortestWatchMs = 5_000;
@@ -46,7 +51,10 @@ const backoff: Backoff = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.5
 const failuresBeforeRelist = 3;
 /** Even a state that looks followed is listed again now and then, against whatever we did not think of. */
 const relistAfterMs = 1_800_000;
-/** A server that lags behind catches up; one whose etcd was restored from a backup never does, and then what it says is so. */
+/**
+ * A server that lags behind catches up; one whose etcd was restored from a backup never does, and then what
+ * it says is so.
+ */
 const oldListsBeforeBelief = 5;
 
 /** Follows a kind until the signal is aborted, then resolves. It never rejects. */
@@ -139,7 +147,10 @@ function note(state: State, version: string | undefined): void {
   if (version !== undefined && !isOlder(version, state.newest)) state.newest = version;
 }
 
-/** Versions can be compared where they are decimal numbers, as those of Kubernetes are (KEP-5504); others are never older. */
+/**
+ * Versions can be compared where they are decimal numbers, as those of Kubernetes are (KEP-5504); others are
+ * never older.
+ */
 function isOlder(version: string | undefined, than: string): boolean {
   if (!/^\d+$/.test(version ?? '') || !/^\d+$/.test(than)) return false;
   return BigInt(version ?? '') < BigInt(than);
@@ -174,7 +185,10 @@ function recover<T extends KubeObject>(
   return Math.min(Math.max(own, asked), backoff.maxMs);
 }
 
-/** So many answers in a row that ask to wait are passing, as while the server starts, or while a new kind is made known to it. */
+/**
+ * So many answers in a row that ask to wait are passing, as while the server starts, or while a new kind is
+ * made known to it.
+ */
 const PASSING = 4;
 
 /** An expired version is everyday life; of other failures in a row the 1st, 2nd, 4th, 8th … are logged. */
@@ -196,7 +210,8 @@ function report<T extends KubeObject>(
 }
 
 /**
- * A refusal of the version that we hold, other than 410: 400 if it is malformed, 504 if it lies in the server's future.
+ * A refusal of the version that we hold, other than 410: 400 if it is malformed, 504 if it lies in the
+ * server's future.
  */
 function needsList(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 400 || error.status === 504);

@@ -11,8 +11,8 @@ const callBackoff: Backoff = { initialMs: 100, factor: 3, maxMs: 5_000, jitter: 
 const longestWaitMs = 30_000;
 
 /**
- * How long to wait before the call is sent again, in milliseconds; undefined if it must not be.
- * What the server refused to process (429) or never received may always be repeated; what may have been processed only
+ * How long to wait before the call is sent again, in milliseconds; undefined if it must not be. What the
+ * server refused to process (429) or never received may always be repeated; what may have been processed only
  * if the call is idempotent. `Retry-After` is honoured as the least wait.
  */
 export function retryDelay(
@@ -30,7 +30,9 @@ export function retryDelay(
   return asked === 0 ? own : asked + Math.min(own, 1_000);
 }
 
-/** `Retry-After` in milliseconds: seconds or a date (RFC 9110, section 10.2.3); undefined if it is neither. */
+/**
+ * `Retry-After` in milliseconds: seconds or a date (RFC 9110, section 10.2.3); undefined if it is neither.
+ */
 export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;

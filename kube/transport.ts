@@ -16,7 +16,10 @@ export type Exchange = {
   contentType?: string | undefined;
   accept?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Bound of the wait for headers, and then of the body, in milliseconds. Waiting for a connection is not counted. */
+  /**
+   * Bound of the wait for headers, and then of the body, in milliseconds. Waiting for a connection is not
+   * counted.
+   */
   timeoutMs: number;
 };
 
@@ -160,8 +163,8 @@ function refusal(exchange: Exchange, response: Dispatcher.ResponseData, text: st
 }
 
 /**
- * The server quotes the values that it refuses, and with them what users wrote: the message keeps field and rule alone.
- * (`field.Error` in k8s.io/apimachinery: a string in quotes, or JSON.)
+ * The server quotes the values that it refuses, and with them what users wrote: the message keeps field and
+ * rule alone. (`field.Error` in k8s.io/apimachinery: a string in quotes, or JSON.)
  */
 function withoutValues(message: string): string {
   return message
@@ -186,7 +189,10 @@ function parseStatus(text: string): StatusBody | undefined {
   }
 }
 
-/** What was thrown as an ApiError, but for what stays what it is: the abort of a signal, and what was not to be sent. */
+/**
+ * What was thrown as an ApiError, but for what stays what it is: the abort of a signal, and what was not to
+ * be sent.
+ */
 function asApiError(exchange: Exchange, error: unknown): unknown {
   if (error instanceof ApiError || error instanceof FencedError) return error;
   if (exchange.signal?.aborted === true) return exchange.signal.reason;

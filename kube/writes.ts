@@ -1,4 +1,7 @@
-/** The verbs of a client that write. What may have been processed is sent again only where that changes nothing. */
+/**
+ * The verbs of a client that write. What may have been processed is sent again only where that changes
+ * nothing.
+ */
 import type { Call, Caller } from './caller.ts';
 import type { DeleteOptions, Draft, KubeClient, WriteOptions } from './client.ts';
 import { collectionPath, objectPath, requireNamespace, withQuery, type Query } from './paths.ts';

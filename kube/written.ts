@@ -1,6 +1,7 @@
 /**
- * Remembers what we wrote until the watch has delivered it, so that an older copy from a cache is not taken for current
- * (argo-workflows#16357). Versions are compared for equality alone: their order means nothing to a client.
+ * Remembers what we wrote until the watch has delivered it, so that an older copy from a cache is not taken
+ * for current (argo-workflows#16357). Versions are compared for equality alone: their order means nothing to
+ * a client.
  */
 import { systemClock, type Clock } from './clock.ts';
 import { objectKey, type KubeObject } from './resource.ts';

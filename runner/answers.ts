@@ -1,6 +1,6 @@
 /**
- * Answers what the operator asks the runners of a project: several questions at once, so that one that takes long holds up no other. Each
- * runner may do it; what one takes with it when it ends another takes up.
+ * Answers what the operator asks the runners of a project: several questions at once, so that one that takes
+ * long holds up no other. Each runner may do it; what one takes with it when it ends another takes up.
  */
 import { sleep } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
@@ -15,7 +15,9 @@ const PAUSE_MS = 1_000;
 /** How long a lost message, or a runner that died with a question, can hold one up. */
 const POLL_MS = 5_000;
 
-/** Answers until the signal is aborted. `resultOf` ends within its deadline, and throws only what is a defect. */
+/**
+ * Answers until the signal is aborted. `resultOf` ends within its deadline, and throws only what is a defect.
+ */
 export async function answerQuestions<Q extends { name: string }, R extends { works: boolean }>(
   { conn, project, log }: AnswersDeps,
   questions: Questions<Q, R>,

@@ -1,4 +1,7 @@
-/** One attempt of one step: bounded in time, stoppable, and with a credential that is read again when it was refused. */
+/**
+ * One attempt of one step: bounded in time, stoppable, and with a credential that is read again when it was
+ * refused.
+ */
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { Egress } from '../nodes/egress/egress.ts';

@@ -1,6 +1,6 @@
 /**
- * The loop of a runner: claims as many runs as there is room for, in the order that the run store finds fair, and executes
- * them at the same time. No failure of a run ends the loop.
+ * The loop of a runner: claims as many runs as there is room for, in the order that the run store finds fair,
+ * and executes them at the same time. No failure of a run ends the loop.
  */
 import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
@@ -37,7 +37,10 @@ export class Claims {
   #left = false;
   /** A run that runners died with has this process to itself. */
   #isAlone = false;
-  /** When to look for claims whose answer was lost: at once after an outage, and now and then for those that came late. */
+  /**
+   * When to look for claims whose answer was lost: at once after an outage, and now and then for those that
+   * came late.
+   */
   #sweepAt = 0;
   /** Whether runs are ready and the store has no room for what they would write. */
   #isShort = false;
@@ -67,7 +70,8 @@ export class Claims {
       if (!signal.aborted) await this.#ended.promise;
       return;
     }
-    // Never all at once: the store takes the steps of some while others are decided here, and neither waits for the other.
+    // Never all at once: the store takes the steps of some while others are decided here, and neither waits
+    // for the other.
     const max = Math.min(room, Math.ceil(concurrency / 2));
     const sweepAt = this.#sweepAt;
     // Unless there is an answer: what was claimed without one is to be found soon.
@@ -81,8 +85,9 @@ export class Claims {
   }
 
   /**
-   * Gives back what the store holds as ours and we do not know of: the answer to a claim may be lost with its connection,
-   * and since this runner lives on, nobody would take such a run over. In between claims, so that none is on its way.
+   * Gives back what the store holds as ours and we do not know of: the answer to a claim may be lost with its
+   * connection, and since this runner lives on, nobody would take such a run over. In between claims, so that
+   * none is on its way.
    */
   async #sweep(): Promise<void> {
     const { conn, project, runner, log } = this.#deps;
@@ -118,7 +123,10 @@ export class Claims {
     for (const { execution } of this.#held) execution?.leave();
   }
 
-  /** Executes the run; one that is executed here already, of which the store lost the claim, goes on under the new one. */
+  /**
+   * Executes the run; one that is executed here already, of which the store lost the claim, goes on under the
+   * new one.
+   */
   #take(claim: Claim): void {
     for (const held of this.#held) {
       if (held.run !== claim.state.run || !held.execution?.adopt(claim)) continue;
@@ -151,7 +159,9 @@ export class Claims {
     this.#wake();
   }
 
-  /** Whoever waits looks again. (A race with a promise that lasts would keep something of each of its rounds.) */
+  /**
+   * Whoever waits looks again. (A race with a promise that lasts would keep something of each of its rounds.)
+   */
   #wake(): void {
     this.#ended.resolve();
     this.#ended = Promise.withResolvers();
@@ -174,13 +184,18 @@ export class Claims {
     return conclusion;
   }
 
-  /** An end never changes: a store that hands the run out once more was put back to a state from before it. */
+  /**
+   * An end never changes: a store that hands the run out once more was put back to a state from before it.
+   */
   #endAgain(claim: Claim, end: RunEnd): Promise<Conclusion> {
     this.#deps.log.warn({ run: claim.state.run }, 'run store lost the end of a run, storing it again');
     return this.#end(claim, end);
   }
 
-  /** The plan of a revision, or how a run ends that has none; undefined when the process ends before it is known. */
+  /**
+   * The plan of a revision, or how a run ends that has none; undefined when the process ends before it is
+   * known.
+   */
   async #plan(revision: string): Promise<Plan | RunEnd | undefined> {
     const { conn, project, abandon } = this.#deps;
     while (!abandon.aborted) {

@@ -1,4 +1,7 @@
-/** What a runner is told from outside: its environment, read once and checked. A value that makes no sense stops it. */
+/**
+ * What a runner is told from outside: its environment, read once and checked. A value that makes no sense
+ * stops it.
+ */
 import * as z from 'zod';
 import { egressProblems, rulesInPod, type EgressRules } from '../nodes/egress/rules.ts';
 
@@ -42,7 +45,10 @@ const environment = z.object({
   EGRESS_ALLOW: rules('allow'),
   /** Where they may not, with commas: ranges. */
   EGRESS_DENY: rules('deny'),
-  /** The pod's own: the address of the API server, and that of the node with its kubelet. Steps may not connect to them either. */
+  /**
+   * The pod's own: the address of the API server, and that of the node with its kubelet. Steps may not
+   * connect to them either.
+   */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),
   /** False: no audit trail on stdout. LOG_LEVEL has no say in it. */
@@ -65,7 +71,10 @@ export function readConfig(env: Record<string, string | undefined>): RunnerConfi
   throw new Error(`The runner's environment is not usable.\n  ${problems.join('\n  ')}`);
 }
 
-/** Where steps may connect to. The API server and the node are denied by their addresses, as far as the pod knows these. */
+/**
+ * Where steps may connect to. The API server and the node are denied by their addresses, as far as the pod
+ * knows these.
+ */
 export function egressOf(config: RunnerConfig): EgressRules {
   const { EGRESS_ALLOW: allow, EGRESS_DENY: deny, KUBERNETES_SERVICE_HOST: server, HOST_IP: node } = config;
   return rulesInPod({ allow, deny }, [server, node]);

@@ -1,4 +1,7 @@
-/** Records in the audit trail which credentials the nodes of runs use: each once for each attempt of a node, at its first use. */
+/**
+ * Records in the audit trail which credentials the nodes of runs use: each once for each attempt of a node,
+ * at its first use.
+ */
 import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
@@ -49,7 +52,10 @@ export function reportingUses(
   };
 }
 
-/** Whether the step's URL is at no host to which the credential may be sent: the step then fails before anything is sent. */
+/**
+ * Whether the step's URL is at no host to which the credential may be sent: the step then fails before
+ * anything is sent.
+ */
 export function isSentNowhere(spec: CredentialSpec, { parameters }: StepFields): boolean {
   const { url } = (parameters ?? {}) as { url?: unknown };
   if (typeof url !== 'string' || !URL.canParse(url) || !(spec.http ?? spec.oauth2)) return false;
@@ -57,8 +63,8 @@ export function isSentNowhere(spec: CredentialSpec, { parameters }: StepFields):
 }
 
 /**
- * Where it is sent to, always with the port, as far as that is known before it is: the host of the step's URL, or the one that the
- * credential names.
+ * Where it is sent to, always with the port, as far as that is known before it is: the host of the step's
+ * URL, or the one that the credential names.
  */
 export function destinationOf(spec: CredentialSpec, { parameters }: StepFields): string | undefined {
   const { url } = (parameters ?? {}) as { url?: unknown };

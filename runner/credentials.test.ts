@@ -17,7 +17,10 @@ const credential = (keys: object = {}): Credential => ({
   spec: { openai: { apiKeyRef: { name: 'keys', key: 'api' }, ...keys } },
 });
 
-/** A namespace with one credential and its Secret, by any name, a clock that is moved by hand, and a count of what was asked. */
+/**
+ * A namespace with one credential and its Secret, by any name, a clock that is moved by hand, and a count of
+ * what was asked.
+ */
 function namespace(initial: Record<string, string> | undefined, secretName = 'keys') {
   const world = { secret: initial, away: false, reads: 0, now: 0, credential: credential() };
   let onChange: (change: Change<Credential>) => void = () => undefined;
@@ -197,7 +200,10 @@ test('of a connected account the access token is read, and again after a minute;
 const connected = { preset: 'google', clientID: 'client' } as const;
 type OAuth2 = NonNullable<CredentialSpec['oauth2']>;
 
-/** What a step gets of an account whose token was given for `connected`, where the Credential says this by now. */
+/**
+ * What a step gets of an account whose token was given for `connected`, where the Credential says this by
+ * now.
+ */
 async function usedBy(oauth2: OAuth2, secret: Record<string, string>): Promise<string> {
   const { credentials } = namespace(secret, TOKENS);
   const access = await credentials.fresh('gmail', { oauth2 });

@@ -1,6 +1,6 @@
 /**
- * The credentials of the project, as the steps use them. Only Secrets that a Credential names are read, each by its name.
- * Steps go on with what is known while the API server is away.
+ * The credentials of the project, as the steps use them. Only Secrets that a Credential names are read, each
+ * by its name. Steps go on with what is known while the API server is away.
  */
 import type { CredentialSpec } from '../api/credential.ts';
 import { GROUP, VERSION } from '../api/group.ts';
@@ -28,11 +28,13 @@ export type CredentialSource = {
   /** Throws a StepError `CredentialMissing` when the credential or one of its Secrets is not there. */
   get(name: string): Promise<CredentialAccess>;
   /**
-   * The credential of this name and spec, with its Secrets as they are now, whatever is known of them; steps get these from then on.
-   * Throws a StepError `CredentialMissing` when they cannot be read.
+   * The credential of this name and spec, with its Secrets as they are now, whatever is known of them; steps
+   * get these from then on. Throws a StepError `CredentialMissing` when they cannot be read.
    */
   fresh(name: string, spec: CredentialSpec): Promise<CredentialAccess>;
-  /** Reads the Secrets again, since the credential was refused. True when they are not what it was made of. */
+  /**
+   * Reads the Secrets again, since the credential was refused. True when they are not what it was made of.
+   */
   hasChanged(used: CredentialAccess): Promise<boolean>;
 };
 
@@ -43,7 +45,10 @@ const MOST_TOKEN_AGE_MS = 60_000;
 
 type Parts = Map<string, SecretValues | undefined>;
 
-/** The credentials that the cache follows. A change of a Credential has its Secrets read again when they are next used. */
+/**
+ * The credentials that the cache follows. A change of a Credential has its Secrets read again when they are
+ * next used.
+ */
 export function createCredentials(
   cache: Pick<Cache<Credential>, 'get' | 'onChange'>,
   reader: SecretReader,
@@ -108,8 +113,8 @@ export function createCredentials(
 }
 
 /**
- * A Credential that was changed may be seen before the operator has taken its token away: what was given for other hosts or another
- * client is not sent to these.
+ * A Credential that was changed may be seen before the operator has taken its token away: what was given for
+ * other hosts or another client is not sent to these.
  */
 function refuseOtherConnection(
   credential: string,

@@ -1,6 +1,7 @@
 /**
- * How runs ended here of late, so that one which a run store that was put back hands out again is not executed again. A table of
- * fixed size: a run takes the place of another, and nothing is left for the collector.
+ * How runs ended here of late, so that one which a run store that was put back hands out again is not
+ * executed again. A table of fixed size: a run takes the place of another, and nothing is left for the
+ * collector.
  */
 import type { RunEnd, RunState } from '../runs/types.ts';
 

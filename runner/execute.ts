@@ -1,6 +1,7 @@
 /**
- * Executes one run that was claimed: turns of decisions in memory, each stored before its effects begin. A claim that is
- * another's by now drops the run without a word; a store that is away is asked again for as long as this process lives.
+ * Executes one run that was claimed: turns of decisions in memory, each stored before its effects begin. A
+ * claim that is another's by now drops the run without a word; a store that is away is asked again for as
+ * long as this process lives.
  */
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';

@@ -1,4 +1,7 @@
-/** What the failure of an attempt means: another attempt later, or an end. Pure, so that a table of cases can hold it. */
+/**
+ * What the failure of an attempt means: another attempt later, or an end. Pure, so that a table of cases can
+ * hold it.
+ */
 import { ExpressionError } from '../api/expression/errors.ts';
 import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { RetryPolicy } from '../api/revision.ts';
@@ -13,7 +16,10 @@ export type AfterFailure =
   | { kind: 'retry'; delayMs: number; end: FailedEnd }
   | { kind: 'end'; end: FailedEnd };
 
-/** Decides what follows on the failure of attempt `attempt` (from 1). `Retry-After` is honoured as the least wait. */
+/**
+ * Decides what follows on the failure of attempt `attempt` (from 1). `Retry-After` is honoured as the least
+ * wait.
+ */
 export function afterFailure(
   error: StepError,
   attempt: number,
@@ -35,7 +41,10 @@ export function failedEnd({ reason, message }: StepError): FailedEnd {
   return { phase: phases[reason] ?? 'Failed', reason, message: message.slice(0, MESSAGE_LIMIT) };
 }
 
-/** Whatever was thrown, as the error of a step. What is no StepError is a defect, and its text stays in the log. */
+/**
+ * Whatever was thrown, as the error of a step. What is no StepError is a defect, and its text stays in the
+ * log.
+ */
 export function asStepError(error: unknown): StepError {
   if (error instanceof StepError) return error;
   if (error instanceof ExpressionError) {

@@ -10,7 +10,9 @@ export type HealthOptions = {
   unready: () => string | undefined;
 };
 
-/** Serves until the server is closed. The process lives, so /healthz says so: a hung one is ended by its beat. */
+/**
+ * Serves until the server is closed. The process lives, so /healthz says so: a hung one is ended by its beat.
+ */
 export async function serveHealth({ port, registry, unready }: HealthOptions): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url === '/healthz') response.end('ok\n');

@@ -1,7 +1,7 @@
 /**
- * What a runner executes at the moment. A list whose places are used again: a map that changes as often as runs come and go is
- * made anew by the engine every few runs, and each map that it leaves behind keeps the next one, with all that was in it, from
- * being collected while it is young.
+ * What a runner executes at the moment. A list whose places are used again: a map that changes as often as
+ * runs come and go is made anew by the engine every few runs, and each map that it leaves behind keeps the
+ * next one, with all that was in it, from being collected while it is young.
  */
 import type { RunExecution } from './execute.ts';
 

@@ -1,4 +1,6 @@
-/** Calls of the run store that must be answered: an outage delays what is done, and changes nothing about it. */
+/**
+ * Calls of the run store that must be answered: an outage delays what is done, and changes nothing about it.
+ */
 import { sleep } from '../kube/clock.ts';
 import type { Unavailable } from '../runs/types.ts';
 

@@ -26,7 +26,10 @@ const LEAVE_MS = 10_000;
 
 const { config, env } = runnerConfig();
 const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: pod, CONCURRENCY: concurrency } = config;
-/** Of this process, not of the pod: a container that starts again must not pass for the one that died with its claims. */
+/**
+ * Of this process, not of the pod: a container that starts again must not pass for the one that died with its
+ * claims.
+ */
 const runner = `${pod}_${randomBytes(4).toString('hex')}`;
 /** In an image the thread's program lies beside this one; outside, where it always lies. */
 const beatWorker = import.meta.url.endsWith('.mjs')

@@ -1,6 +1,6 @@
 /**
- * A run while it is executed: what is known of its nodes, and what is to be stored next. Pure memory: nothing here waits,
- * and nothing is true for others before the run store has taken it.
+ * A run while it is executed: what is known of its nodes, and what is to be stored next. Pure memory: nothing
+ * here waits, and nothing is true for others before the run store has taken it.
  */
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { GraphEdge } from '../api/graph.ts';
@@ -13,8 +13,8 @@ import type { FailedEnd } from './failure.ts';
 import type { Plan } from './plan.ts';
 
 /**
- * A node that has begun: the attempts that were begun, the number of the next one, how the last one failed, and when a node
- * that waits is tried again, on this process's monotonic clock.
+ * A node that has begun: the attempts that were begun, the number of the next one, how the last one failed,
+ * and when a node that waits is tried again, on this process's monotonic clock.
  */
 type Progress = {
   tried: number;
@@ -91,8 +91,9 @@ function recallTrigger(memory: Memory): void {
 }
 
 /**
- * What another runner left of a node. A mark without an end means that the effect may have happened: what must not be
- * repeated is `Unknown` then, everything else is done again as the same attempt. A wait goes on where it was.
+ * What another runner left of a node. A mark without an end means that the effect may have happened: what
+ * must not be repeated is `Unknown` then, everything else is done again as the same attempt. A wait goes on
+ * where it was.
  */
 function recall(memory: Memory, node: NodeState, now: number): void {
   const { id, phase, attempts, startedAt, mark } = node;
@@ -219,8 +220,8 @@ export function release(memory: Memory, id: string): void {
 }
 
 /**
- * The run store refused this as too large: the nodes that produced something have failed, and so has the run. Without
- * any output it will be taken.
+ * The run store refused this as too large: the nodes that produced something have failed, and so has the run.
+ * Without any output it will be taken.
  */
 export function refuseOutputs(memory: Memory, refused: Advance, message: string): void {
   for (const { output, usage: _, ...node } of refused.checkpoints ?? []) {

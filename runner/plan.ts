@@ -1,4 +1,7 @@
-/** A revision made ready to be executed: references and conditions are parsed once per process, edges looked up once. */
+/**
+ * A revision made ready to be executed: references and conditions are parsed once per process, edges looked
+ * up once.
+ */
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import type { Scope } from '../api/expression/scope.ts';
@@ -26,8 +29,8 @@ export type Plan = {
 
 /**
  * Parses all of a revision.
- * @throws StepError when something cannot be parsed, or asks for what this version does not execute. The operator makes no
- *   revision of such a workflow; one that an older or newer operator made may be so.
+ * @throws StepError when something cannot be parsed, or asks for what this version does not execute. The
+ *   operator makes no revision of such a workflow; one that an older or newer operator made may be so.
  */
 export function planOf(revision: Revision): Plan {
   try {
@@ -67,8 +70,8 @@ function planStep(step: RevisionStep): PlannedStep {
 }
 
 /**
- * The plan of a run that goes only as far as this node: edges lead to the node and its predecessors alone, so that everything else is
- * skipped, and a failure that a branch beyond would catch fails the run.
+ * The plan of a run that goes only as far as this node: edges lead to the node and its predecessors alone, so
+ * that everything else is skipped, and a failure that a branch beyond would catch fails the run.
  * @throws StepError when there is no such node.
  */
 export function planUntil(plan: Plan, node: string | undefined): Plan {

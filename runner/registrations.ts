@@ -1,6 +1,7 @@
 /**
- * Has the updates of bots sent to us, or not any more, when the operator asks for it. With a bot whose token is gone by the time at
- * which its webhook is to be deleted, be it that its Credential has become that of another bot, the token that registered it is used.
+ * Has the updates of bots sent to us, or not any more, when the operator asks for it. With a bot whose token
+ * is gone by the time at which its webhook is to be deleted, be it that its Credential has become that of
+ * another bot, the token that registered it is used.
  */
 import { telegramId } from '../api/bot.ts';
 import type { Registered, RegistrationResult } from '../api/registration.ts';
@@ -63,7 +64,10 @@ async function tryTo(
   }
 }
 
-/** Deletes the webhook of the bot that the Credential had before, if it was another one; answers with why that is there still. */
+/**
+ * Deletes the webhook of the bot that the Credential had before, if it was another one; answers with why that
+ * is there still.
+ */
 async function leaveOther(
   before: CredentialAccess | undefined,
   bot: string | undefined,
@@ -100,8 +104,8 @@ function tokenOf(credential: CredentialAccess): string {
 }
 
 /**
- * The credential with its Secrets as they are now; to delete a webhook, as they were, where the token cannot be had any more or is that of
- * another bot. Throws a StepError where they cannot be read.
+ * The credential with its Secrets as they are now; to delete a webhook, as they were, where the token cannot
+ * be had any more or is that of another bot. Throws a StepError where they cannot be read.
  */
 async function accessFor(
   { credentials }: CheckerDeps,

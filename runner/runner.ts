@@ -1,6 +1,6 @@
 /**
- * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what happened, tries
- * credentials, registers bots, and leaves in order.
+ * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what
+ * happened, tries credentials, registers bots, and leaves in order.
  */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
@@ -52,8 +52,8 @@ const LEAVE_MS = 6_000;
 /** How long the records may catch up at the end. Other runners go on with what is left. */
 const LAST_RECORDS_MS = 1_000;
 /**
- * How long it stays for the webhooks of bots at the least: a namespace that is deleted loses its runners first, and nobody else can delete
- * them. With a namespace that stays nobody asks for that.
+ * How long it stays for the webhooks of bots at the least: a namespace that is deleted loses its runners
+ * first, and nobody else can delete them. With a namespace that stays nobody asks for that.
  */
 const LAST_REGISTRATIONS_MS = 5_000;
 const LOOK_MS = 100;
@@ -108,7 +108,10 @@ export function startRunner(options: RunnerOptions): Runner {
   };
 }
 
-/** Runs a loop until the signal is aborted. A defect in it is logged, and the loop begins anew: runs depend on it. */
+/**
+ * Runs a loop until the signal is aborted. A defect in it is logged, and the loop begins anew: runs depend on
+ * it.
+ */
 async function keepRunning(
   loop: string,
   run: (signal: AbortSignal) => Promise<void>,

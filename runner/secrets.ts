@@ -1,7 +1,8 @@
 /**
- * Secrets of the project by name, kept in memory. Guarantees that a Secret is asked for at most every 5 s, however many
- * steps want it, once more in that time for logins that are refused, and again after changes of credentials, of many at the
- * same time once; and that what was read once stays usable while the API server is away.
+ * Secrets of the project by name, kept in memory. Guarantees that a Secret is asked for at most every 5 s,
+ * however many steps want it, once more in that time for logins that are refused, and again after changes of
+ * credentials, of many at the same time once; and that what was read once stays usable while the API server
+ * is away.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
@@ -11,7 +12,10 @@ import { secrets } from '../kube/resource.ts';
 export type SecretValues = Readonly<Record<string, string>>;
 
 export type SecretReader = {
-  /** The Secret, read anew if what is known is older than that; undefined when there is none. Throws when nothing is known. */
+  /**
+   * The Secret, read anew if what is known is older than that; undefined when there is none. Throws when
+   * nothing is known.
+   */
   read(name: string, mostAgeMs: number): Promise<SecretValues | undefined>;
   /** The Secret, read anew whatever its age, since it was refused; at most every 5 s. */
   again(name: string): Promise<SecretValues | undefined>;
@@ -56,7 +60,10 @@ export function createSecretReader(
     entry.readAt = now();
   }
 
-  /** One reading after the other, so that the later one is what counts; and no more than one that waits, which sees all there is by then. */
+  /**
+   * One reading after the other, so that the later one is what counts; and no more than one that waits, which
+   * sees all there is by then.
+   */
   function begin(name: string, entry: Entry): void {
     if (entry.isQueued) return;
     entry.isQueued = entry.pending !== undefined;

@@ -1,6 +1,7 @@
 /**
- * One turn of a run: decides everything that is due, executes what has no effect, and gives one step forward for the run
- * store, which takes it as a whole or not at all. Every runner decides the same from the same state.
+ * One turn of a run: decides everything that is due, executes what has no effect, and gives one step forward
+ * for the run store, which takes it as a whole or not at all. Every runner decides the same from the same
+ * state.
  */
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
@@ -20,7 +21,8 @@ const IN_DOUBT: FailedEnd = {
 };
 
 /**
- * What is to be stored now, or undefined. It is forgotten here: the caller stores it, and then starts what it marks.
+ * What is to be stored now, or undefined. It is forgotten here: the caller stores it, and then starts what it
+ * marks.
  */
 export function takeTurn(memory: Memory, now: number): Advance | undefined {
   const end = decide(memory, now);
@@ -68,7 +70,9 @@ function judge(memory: Memory): NextSteps | undefined {
   return undefined;
 }
 
-/** Nothing more starts: what waits to be tried again ends as its last attempt did. The end, once nothing runs. */
+/**
+ * Nothing more starts: what waits to be tried again ends as its last attempt did. The end, once nothing runs.
+ */
 function drain(memory: Memory, halt: RunEnd, now: number): RunEnd | undefined {
   let isRunning = false;
   for (const { id } of memory.plan.graph.nodes) {
@@ -81,7 +85,9 @@ function drain(memory: Memory, halt: RunEnd, now: number): RunEnd | undefined {
   return isRunning ? undefined : halt;
 }
 
-/** Of a node that another runner began, or that was about to be tried again, the attempts are not forgotten. */
+/**
+ * Of a node that another runner began, or that was about to be tried again, the attempts are not forgotten.
+ */
 function hasBeenTried(memory: Memory, id: string): boolean {
   return (memory.progress.get(id)?.tried ?? 0) > 0;
 }
@@ -106,8 +112,8 @@ function endOfFailure(memory: Memory, id: string): RunEnd {
 }
 
 /**
- * Whether the condition of an edge holds. It is judged once, when everything before the edge's end has ended; until then
- * the edge counts as taken, so that a failure that it may catch does not fail the run too soon.
+ * Whether the condition of an edge holds. It is judged once, when everything before the edge's end has ended;
+ * until then the edge counts as taken, so that a failure that it may catch does not fail the run too soon.
  */
 function holds(memory: Memory, edge: GraphEdge): boolean {
   const known = memory.held.get(edge);

@@ -1,11 +1,14 @@
-/** All that a runner knows of a run, as one step: for a run store that was put back to an older state. Pure. */
+/**
+ * All that a runner knows of a run, as one step: for a run store that was put back to an older state. Pure.
+ */
 import type { Advance, NodeStart, NodeState } from '../runs/types.ts';
 
 type Known = { checkpoint: NodeState } | { start: NodeStart };
 
 /**
- * `next`, with everything that came before it: the nodes that the run was claimed with, then the steps that were stored, in
- * order. Of each node only the last state counts; one that runs keeps its mark. `waits`: of the nodes that wait now.
+ * `next`, with everything that came before it: the nodes that the run was claimed with, then the steps that
+ * were stored, in order. Of each node only the last state counts; one that runs keeps its mark. `waits`: of
+ * the nodes that wait now.
  */
 export function wholeStep(
   claimed: readonly NodeState[],

@@ -1,6 +1,7 @@
 /**
- * Stores the steps of one run that is executed, in order and each once. A run store that was put back to an older state is
- * noticed: it gets everything that is known of the run again, and the claim, if that was lost with the rest and nobody else has one.
+ * Stores the steps of one run that is executed, in order and each once. A run store that was put back to an
+ * older state is noticed: it gets everything that is known of the run again, and the claim, if that was lost
+ * with the rest and nobody else has one.
  */
 import type { Log } from '../kube/log.ts';
 import { advance } from '../runs/advance.ts';
@@ -47,8 +48,8 @@ export class RunWriter {
   }
 
   /**
-   * Goes on under a new claim of the same run, if nobody else has gone on with it: the store was put back to a state from before
-   * the claim, or lost its data and got the run back from its record.
+   * Goes on under a new claim of the same run, if nobody else has gone on with it: the store was put back to
+   * a state from before the claim, or lost its data and got the run back from its record.
    */
   adopt({ token, state }: Claim): boolean {
     // A claim counts as one step, and a record may have our last one.

@@ -244,7 +244,7 @@ function routedBy(routing: Routing): Update {
         type,
         status: 'True',
         reason: 'Routed',
-        message: 'All gateway replicas serve the current spec.',
+        message: 'Every ready gateway replica serves the current spec.',
       };
   }
 }

@@ -8,7 +8,10 @@ export type PollConfig = {
   /** Who looks, among those that do. */
   pod: string;
   store: { url: string; username?: string; password?: string; caFile?: string };
-  /** Where pollers may connect to beside the Internet, and where they may not: also neither to the API server nor to the node. */
+  /**
+   * Where pollers may connect to beside the Internet, and where they may not: also neither to the API server
+   * nor to the node.
+   */
   egress: { allow: string[]; deny: string[]; around: string[] };
   /** Outside a cluster: the kubeconfig to use. */
   kubeconfig?: string;
@@ -16,7 +19,10 @@ export type PollConfig = {
   env: Environment;
 };
 
-/** Reads the environment by hand: a pod lives for moments, and loading a schema library would take long of them. */
+/**
+ * Reads the environment by hand: a pod lives for moments, and loading a schema library would take long of
+ * them.
+ */
 function readPollConfig(env: Environment): PollConfig {
   const missing: string[] = [];
   const required = (name: string): string => {

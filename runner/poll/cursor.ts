@@ -1,6 +1,6 @@
 /**
- * A cursor as it is kept: with the place that it is of, and the wish to begin anew that it was made after. So a trigger that
- * looks elsewhere by now does not go on from where it was, and each wish is granted once.
+ * A cursor as it is kept: with the place that it is of, and the wish to begin anew that it was made after. So
+ * a trigger that looks elsewhere by now does not go on from where it was, and each wish is granted once.
  */
 import type { PolledTrigger } from '../../runs/polling/triggers.ts';
 

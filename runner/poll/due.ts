@@ -1,6 +1,6 @@
 /**
- * Which accounts are to be looked at now, and when the next one is due. Pure. Accounts that failed have places of their own, so that they
- * hold up no other.
+ * Which accounts are to be looked at now, and when the next one is due. Pure. Accounts that failed have
+ * places of their own, so that they hold up no other.
  */
 
 /** Looks at the same time: of accounts that work, and of those that failed. */
@@ -12,7 +12,10 @@ export type Known = { dueAt: number; failing: boolean };
 export type Due = {
   /** What to begin with now, the longest due first. */
   begin: string[];
-  /** When something becomes due; undefined where nothing does. What is due already waits for a place, and so for a look to end. */
+  /**
+   * When something becomes due; undefined where nothing does. What is due already waits for a place, and so
+   * for a look to end.
+   */
   next: number | undefined;
 };
 

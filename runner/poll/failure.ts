@@ -5,7 +5,9 @@ import { PollError } from '../../nodes/poller.ts';
 
 export type PollFailure = { reason: Reason; message: string; retryAfterSeconds?: number };
 
-/** What a failure of what pollers use, such as a credential or the egress, is called where a trigger shows it. */
+/**
+ * What a failure of what pollers use, such as a credential or the egress, is called where a trigger shows it.
+ */
 const OF_STEPS: Partial<Record<FailureReason, Reason>> = {
   CredentialMissing: 'CredentialMissing',
   CredentialRejected: 'Rejected',

@@ -1,7 +1,7 @@
 /**
- * One look at one account. Guarantees that the cursor moves only after every event before it is in the run store, and that
- * whatever ends the look, a deadline, a failure or the death of the pod, the next one finds the same events again, which then
- * start nothing twice.
+ * One look at one account. Guarantees that the cursor moves only after every event before it is in the run
+ * store, and that whatever ends the look, a deadline, a failure or the death of the pod, the next one finds
+ * the same events again, which then start nothing twice.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
@@ -33,7 +33,10 @@ import { createMemory } from './memory.ts';
 
 /** One page must be there after this time. */
 const PAGE_MS = 30_000;
-/** After a third of that time a page ends with what it has, so that what takes long has the next one for itself. */
+/**
+ * After a third of that time a page ends with what it has, so that what takes long has the next one for
+ * itself.
+ */
 const ENOUGH_OF_PAGE = 1 / 3;
 /** Events of a page, and what all of them may have. */
 const PAGE_EVENTS = 100;
@@ -66,7 +69,10 @@ export type LookDeps = {
   pageMs?: number;
 };
 
-/** When to look again, in milliseconds, and whether the last look failed; or nobody is to look any more. `away`: what the run store said. */
+/**
+ * When to look again, in milliseconds, and whether the last look failed; or nobody is to look any more.
+ * `away`: what the run store said.
+ */
 export type Looked =
   | { outcome: 'again'; ms: number; failing: boolean; away?: Unavailable['why'] }
   | { outcome: 'gone' };
@@ -74,8 +80,8 @@ export type Looked =
 type Claimed = Extract<ClaimedPoll, { outcome: 'claimed' }>;
 
 /**
- * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their turn. `onlyWell`: not at one
- * whose last look failed.
+ * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their
+ * turn. `onlyWell`: not at one whose last look failed.
  */
 export async function lookAt(
   deps: LookDeps,
@@ -109,7 +115,10 @@ export async function lookAt(
   return { outcome: 'again', ms: Math.max(0, begunAt + intervalMs - performance.now()), failing: false };
 }
 
-/** Whether more is left for another turn. Throws what the poller throws, and the signal's reason when it is aborted. */
+/**
+ * Whether more is left for another turn. Throws what the poller throws, and the signal's reason when it is
+ * aborted.
+ */
 async function readPages(
   deps: LookDeps,
   { ref, trigger, cursor }: Claimed,
@@ -177,7 +186,10 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** One after the other, so that they start in their order. Throws the signal's reason when it ends while the run store is away. */
+/**
+ * One after the other, so that they start in their order. Throws the signal's reason when it ends while the
+ * run store is away.
+ */
 async function submitAll(
   { conn, project, log }: LookDeps,
   trigger: PolledTrigger,

@@ -1,4 +1,7 @@
-/** The program of the pod that looks at the accounts of a project. It loads what it needs when it needs it, since it starts every minute. */
+/**
+ * The program of the pod that looks at the accounts of a project. It loads what it needs when it needs it,
+ * since it starts every minute.
+ */
 import type { Log } from '../../kube/log.ts';
 import { loadPoller } from '../../nodes/pollers.ts';
 import { connectRunStore } from '../../runs/connection.ts';
@@ -48,7 +51,8 @@ const reached = await runPod({
 });
 if (!reached) log.error({}, 'the run store was not reached');
 await conn.close();
-// Ended before its time, as where its node is drained, it must not count as a success: then its Job makes another pod, instead of nobody
-// looking before the next minute. What a poller that did not heed its end still holds open is not waited for.
+// Ended before its time, as where its node is drained, it must not count as a success: then its Job makes
+// another pod, instead of nobody looking before the next minute. What a poller that did not heed its end
+// still holds open is not waited for.
 const ended = stopping.signal.aborted ? TERMINATED : 0;
 process.exit(reached ? ended : 1);

@@ -1,6 +1,7 @@
 /**
- * What pollers use of the project: the egress, and the credentials as the API server has them when the pod first needs one, and again
- * after a look that failed, since somebody may have mended them. Loaded only then: most pods find nothing due.
+ * What pollers use of the project: the egress, and the credentials as the API server has them when the pod
+ * first needs one, and again after a look that failed, since somebody may have mended them. Loaded only then:
+ * most pods find nothing due.
  */
 import type { Credential } from '../../api/kinds.ts';
 import type { Change } from '../../kube/cache.ts';
@@ -24,7 +25,10 @@ export type AccountMeans = Means & {
   doubt(): void;
 };
 
-/** Connects with the API server. Its answers are kept until they are doubted, or lack an account: a pod lives for about a minute. */
+/**
+ * Connects with the API server. Its answers are kept until they are doubted, or lack an account: a pod lives
+ * for about a minute.
+ */
 export async function openMeans(config: PollConfig, log: Log): Promise<AccountMeans> {
   const { namespace, kubeconfig, env, egress } = config;
   const connection = kubeconfig ? await kubeconfigConnection(kubeconfig) : inClusterConnection(env);

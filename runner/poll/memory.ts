@@ -11,7 +11,10 @@ export type LookMemory = KnownItems & {
   kept(): string | undefined;
 };
 
-/** `isFirst`: the look has no cursor, so that nothing that is kept belongs to it. Where the run store is away or the look is another's, the look fails. */
+/**
+ * `isFirst`: the look has no cursor, so that nothing that is kept belongs to it. Where the run store is away
+ * or the look is another's, the look fails.
+ */
 export function createMemory(conn: RunStoreConnection, ref: PollRef, isFirst: boolean): LookMemory {
   let kept: string | undefined;
   return {

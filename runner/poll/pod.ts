@@ -1,4 +1,7 @@
-/** A pod that looks at the accounts of a project: at each when it is due, at several at the same time, until its time is over. */
+/**
+ * A pod that looks at the accounts of a project: at each when it is due, at several at the same time, until
+ * its time is over.
+ */
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../runs/connection.ts';
 import { listTriggers } from '../../runs/polling/triggers.ts';
@@ -16,7 +19,10 @@ export type PodOptions = Omit<LookDeps, 'leave'> & {
   stop?: AbortSignal;
 };
 
-/** Looks until its time is over, or until nothing is due before that. False where the run store was never reached. */
+/**
+ * Looks until its time is over, or until nothing is due before that. False where the run store was never
+ * reached.
+ */
 export async function runPod({ forMs, stop, ...options }: PodOptions): Promise<boolean> {
   const end = performance.now() + forMs;
   const over = new AbortController();

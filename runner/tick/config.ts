@@ -18,7 +18,10 @@ export type TickConfig = {
 
 type Environment = Record<string, string | undefined>;
 
-/** Reads the environment by hand: a tick lives for a moment, and loading a schema library would take half of it. */
+/**
+ * Reads the environment by hand: a tick lives for a moment, and loading a schema library would take half of
+ * it.
+ */
 function readTickConfig(env: Environment): TickConfig {
   const missing: string[] = [];
   const required = (name: string): string => {

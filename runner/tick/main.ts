@@ -1,4 +1,7 @@
-/** The program of a CronJob's pod: one event of a schedule, and away. It loads next to nothing, since it starts every time. */
+/**
+ * The program of a CronJob's pod: one event of a schedule, and away. It loads next to nothing, since it
+ * starts every time.
+ */
 import { LOST_EXIT } from '../../api/tick.ts';
 import type { Log } from '../../kube/log.ts';
 import { connectRunStore } from '../../runs/connection.ts';

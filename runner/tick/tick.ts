@@ -1,6 +1,6 @@
 /**
- * One tick of a schedule: the event of one scheduled time, submitted once, however often the tick is executed. It waits for a
- * run store that is away until the time has passed in which the event still counts.
+ * One tick of a schedule: the event of one scheduled time, submitted once, however often the tick is
+ * executed. It waits for a run store that is away until the time has passed in which the event still counts.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
@@ -18,8 +18,8 @@ const AHEAD_MS = MINUTE_MS;
 export type Tick = { scheduledAt: number; firedAt: number; submission: Submission };
 
 /**
- * The event of the Job. The CronJob controller names a Job after the minute for which it was made; a Job that somebody made by hand
- * is for the moment in which it is executed, and is an event of its own.
+ * The event of the Job. The CronJob controller names a Job after the minute for which it was made; a Job that
+ * somebody made by hand is for the moment in which it is executed, and is an event of its own.
  */
 export function tickOf(config: TickConfig, firedAt: number): Tick {
   const { job, jobUid, cronJob, timeZone, project, workflow, workflowUid, revision } = config;
@@ -43,7 +43,10 @@ export function tickOf(config: TickConfig, firedAt: number): Tick {
   return { scheduledAt, firedAt, submission };
 }
 
-/** The minute in the name of a Job; none where it is still to come, since then it was not the controller who chose the name. */
+/**
+ * The minute in the name of a Job; none where it is still to come, since then it was not the controller who
+ * chose the name.
+ */
 function minuteOf(job: string, cronJob: string, firedAt: number): number | undefined {
   const [, digits] = job.startsWith(`${cronJob}-`) ? (/^-(\d+)$/.exec(job.slice(cronJob.length)) ?? []) : [];
   const minute = Number(digits ?? NaN) * MINUTE_MS;
@@ -55,8 +58,8 @@ function rfc3339(time: number): string {
 }
 
 /**
- * How a tick ended, and what to say of it. `lost`: its time starts no run, and to try again is of no use. What was told to stop
- * is tried again, unless its Job is gone.
+ * How a tick ended, and what to say of it. `lost`: its time starts no run, and to try again is of no use.
+ * What was told to stop is tried again, unless its Job is gone.
  */
 export type TickOutcome = {
   kind: 'ok' | 'lost' | 'stopped';

@@ -4,6 +4,7 @@
  * in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo the
  * input.
  */
+import { isRecord } from './record.ts';
 
 export type JsonLimits = {
   /** The deepest nesting of objects and arrays. */
@@ -146,11 +147,7 @@ function inspect(value: unknown, inspection: Inspection): JsonRefusalCode | unde
   if (typeof value === 'string') return inspectText(value, inspection);
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number-out-of-range';
   if (Array.isArray(value)) return inspectList(value, inspection);
-  return isObject(value) ? inspectObject(value, inspection) : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return isRecord(value) ? inspectObject(value, inspection) : undefined;
 }
 
 function inspectText(text: string, inspection: Inspection): JsonRefusalCode | undefined {
@@ -180,5 +177,5 @@ function inspectObject(object: Record<string, unknown>, inspection: Inspection):
 
 function isForbidden(key: string, value: unknown): boolean {
   if (key === '__proto__') return true;
-  return key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype');
+  return key === 'constructor' && isRecord(value) && Object.hasOwn(value, 'prototype');
 }

@@ -120,14 +120,3 @@ export function replies(revision: Revision): boolean {
 export function hasNode({ trigger, steps }: Revision, id: string): boolean {
   return trigger.id === id || steps.some((step) => step.id === id);
 }
-
-/**
- * JSON with sorted keys, so that equal revisions have equal texts (and, through a hash of it, equal names).
- */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
-}

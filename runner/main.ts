@@ -1,6 +1,5 @@
 /** The program of a runner pod: wires configuration, API server, run store and the runner. */
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createAudit } from '../api/audit/audit.ts';
 import { BOT_FINALIZER } from '../api/bot.ts';
@@ -16,10 +15,11 @@ import { createRecorder } from '../runs/record/recorder.ts';
 import { egressOf, runnerConfig } from './config.ts';
 import { createCredentials, credentialResource } from './credentials.ts';
 import { createUseRecorder } from './credentialUse.ts';
-import { serveHealth } from './health.ts';
+import { serveHealth } from '../kube/healthServer.ts';
 import { createMetrics } from './metrics.ts';
 import { startRunner } from './runner.ts';
 import { createSecretReader } from './secrets.ts';
+import { storeAccount } from './environment.ts';
 
 /** From the end of patience to the end of the pod. */
 const LEAVE_MS = 10_000;
@@ -52,12 +52,7 @@ const audit = config.AUDIT_ENABLED
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
 
-const account = {
-  url: config.REDIS_URL,
-  ...(config.REDIS_USERNAME && { username: config.REDIS_USERNAME }),
-  ...(config.REDIS_PASSWORD && { password: config.REDIS_PASSWORD }),
-  ...(config.REDIS_CA_FILE && { caFile: config.REDIS_CA_FILE }),
-};
+const account = storeAccount(config.REDIS_URL, config);
 const conn = connectRunStore({ ...account, name: runner, log });
 const connection = config.KUBECONFIG
   ? await kubeconfigConnection(config.KUBECONFIG)
@@ -70,10 +65,9 @@ const unready = (): string | undefined => {
   return conn.healthy() ? undefined : 'the run store does not answer';
 };
 const health = await serveHealth({ port: config.METRICS_PORT, registry: metrics.registry, unready });
-const { port: metricsPort } = health.address() as AddressInfo;
 const following = new AbortController();
 const followed = cache.start(following.signal);
-log.info({ project, namespace, concurrency, metricsPort }, 'listening');
+log.info({ project, namespace, concurrency, metricsPort: health.port }, 'listening');
 
 // Without credentials every step would fail: a run is claimed when it can be executed, and not before.
 await Promise.race([cache.synced, new Promise((resolve) => stop.signal.addEventListener('abort', resolve))]);
@@ -100,6 +94,6 @@ if (!stop.signal.aborted) {
 audit?.close();
 following.abort();
 await followed;
-health.close();
+health.server.close();
 await Promise.all([conn.close(), kube.close()]);
 process.exit(0);

@@ -1,5 +1,6 @@
 /** What the operator keeps in a project's run store: its id, limits, the write budget, revisions. */
-import { canonicalJson, type Revision } from '../api/revision.ts';
+import { type Revision } from '../api/revision.ts';
+import { canonicalJson } from '../kube/json.ts';
 import { sleep } from '../kube/clock.ts';
 import { orUnavailable, type RunStoreConnection } from './connection.ts';
 import { groupsOf, type RunGroup } from './groups.ts';

@@ -3,9 +3,9 @@
  * the Secret with it, the rights, the Deployment. Everything is applied when it changed, and compared again every five
  * minutes; the account in the run store every half minute, because it may vanish with a restart.
  */
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import type { KubeClient, Manifest } from '../../kube/client.ts';
-import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
 import {
   deployments,
@@ -19,9 +19,8 @@ import {
 import { dropPoolAccount, ensurePoolAccount } from '../../runs/accounts.ts';
 import { newScan, type Scan } from '../../runs/pages.ts';
 import { closeProject } from '../../runs/project.ts';
-import type { Unavailable } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
-import { explainRefusal } from '../refusal.ts';
+import { explainRefusal, unreachable } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
 import { applyPods } from './applyPods.ts';
 import { createAuthorityReader } from './authority.ts';
@@ -318,8 +317,4 @@ async function closeGone({ conn, store }: OperatorContext, uid: string, scan: Sc
   const closed = dropped.outcome === 'done' ? await closeProject(conn, uid, scan) : dropped;
   if (closed.outcome === 'unavailable') throw unreachable(closed);
   store.forget(uid);
-}
-
-function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
-  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
 }

@@ -2,7 +2,7 @@
  * Puts revisions, limits and polled triggers of workflows into the run store, and remembers by project what was put last, so that a
  * reconcile that changes nothing sends nothing.
  */
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { isUnavailable, type RunStoreConnection } from '../../runs/connection.ts';
 import { dropTrigger, putTrigger } from '../../runs/polling/triggers.ts';
 import { putRevision, setWorkflowLimits, storeId } from '../../runs/project.ts';

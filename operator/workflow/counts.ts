@@ -5,10 +5,10 @@
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { groupOf, groupsOf, type RunGroup } from '../../runs/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
@@ -17,6 +17,7 @@ import type { Counts, ProjectUid } from '../../runs/types.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 import type { FailureReports } from './failures.ts';
+import { unreachable } from '../refusal.ts';
 
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;
@@ -140,7 +141,7 @@ async function countsOrThrow(
 ): Promise<GroupCounts> {
   const counts = await readCounts(conn, project, group);
   if (!('outcome' in counts)) return counts;
-  throw new WaitingError('the run store cannot be reached', counts.retryAfterSeconds * 1_000);
+  throw unreachable(counts);
 }
 
 /**

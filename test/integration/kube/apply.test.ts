@@ -1,6 +1,6 @@
 /** Children and events on a real API server. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { applyChild, applyIfChanged, asChild } from '../../../kube/apply.ts';
+import { applyIfChanged, asChild } from '../../../kube/apply.ts';
 import { createClient, type KubeClient, type Manifest } from '../../../kube/client.ts';
 import { createRecorder } from '../../../kube/events.ts';
 import {
@@ -56,12 +56,7 @@ function applyOnce<T extends KubeObject>(
 }
 
 test('a child lives beside its owner and names it as controller, for the garbage collector', async () => {
-  const child = await applyChild({
-    client,
-    resource: configMaps,
-    owner,
-    manifest: { metadata: { name: 'child' } },
-  });
+  const child = await client.apply(configMaps, asChild(owner, { metadata: { name: 'child' } }));
   expect(child.metadata.ownerReferences).toEqual([
     { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid, controller: true },
   ]);

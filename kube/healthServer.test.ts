@@ -6,14 +6,16 @@ import { serveHealth } from './healthServer.ts';
 test('pipelined requests on one connection get one answer, so that unread answers do not fill the memory', async () => {
   let collections = 0;
   const registry = new Registry();
-  new Gauge({
-    name: 'one',
-    help: 'Counts collections.',
-    registers: [registry],
-    collect: () => {
-      collections += 1;
-    },
-  });
+  registry.registerMetric(
+    new Gauge({
+      name: 'one',
+      help: 'Counts collections.',
+      registers: [],
+      collect: () => {
+        collections += 1;
+      },
+    }),
+  );
   const { server, port } = await serveHealth({ port: 0, unready: () => undefined, registry });
   const client = connect(port, '127.0.0.1').on('error', () => undefined);
   const isClosed = new Promise((resolve) => client.once('close', resolve));

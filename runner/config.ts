@@ -1,4 +1,6 @@
-/** The runner's configuration: its environment, read and validated once. An invalid value stops the process. */
+/**
+ * The runner's configuration: its environment, read and validated once. An invalid value stops the process.
+ */
 import * as z from 'zod';
 import { integer, logLevel, parseEnvironment, redisURL } from '../api/environment.ts';
 import { rulesInPod, type EgressRules } from '../nodes/egress/rules.ts';
@@ -24,11 +26,17 @@ const environment = z.object({
   GRACE_SECONDS: integer(5, 3_600).default(60),
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: integer(0, 65_535).default(9090),
-  /** Destinations that steps may connect to beside the Internet, comma-separated: ranges, and hosts with a port. */
+  /**
+   * Destinations that steps may connect to beside the Internet, comma-separated: ranges, and hosts with a
+   * port.
+   */
   EGRESS_ALLOW: egressList('allow'),
   /** Ranges that steps may not connect to, comma-separated. */
   EGRESS_DENY: egressList('deny'),
-  /** The addresses of the API server and of the node with its kubelet, which Kubernetes sets. Steps may not connect to them. */
+  /**
+   * The addresses of the API server and of the node with its kubelet, which Kubernetes sets. Steps may not
+   * connect to them.
+   */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),
   /** False: no audit trail on stdout. LOG_LEVEL does not affect it. */
@@ -45,7 +53,9 @@ export function readConfig(env: Record<string, string | undefined>): RunnerConfi
   return parseEnvironment(environment, env, 'runner');
 }
 
-/** The egress rules of steps. They deny the API server and the node, if the environment has their addresses. */
+/**
+ * The egress rules of steps. They deny the API server and the node, if the environment has their addresses.
+ */
 export function egressOf(config: RunnerConfig): EgressRules {
   const { EGRESS_ALLOW: allow, EGRESS_DENY: deny, KUBERNETES_SERVICE_HOST: server, HOST_IP: node } = config;
   return rulesInPod({ allow, deny }, [server, node]);

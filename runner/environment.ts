@@ -1,6 +1,6 @@
 /**
- * Reads environment variables without a schema library: poll pods and ticks live for moments, and loading one would
- * take a large part of that time.
+ * Reads environment variables without a schema library: poll pods and ticks live for moments, and loading one
+ * would take a large part of that time.
  */
 
 export type Environment = Record<string, string | undefined>;

@@ -21,21 +21,20 @@ import { startRunner } from './runner.ts';
 import { createSecretReader } from './secrets.ts';
 import { storeAccount } from './environment.ts';
 
-/** From the end of patience to the end of the pod. */
-const LEAVE_MS = 10_000;
+/** The time that is reserved for handing back runs before the pod is killed. */
+const HANDBACK_MS = 10_000;
 
 const { config, env } = runnerConfig();
 const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: pod, CONCURRENCY: concurrency } = config;
 /**
- * Of this process, not of the pod: a container that starts again must not pass for the one that died with its
- * claims.
+ * Unique to this process: a restarted container must not count as the one that died with its claims.
  */
 const runner = `${pod}_${randomBytes(4).toString('hex')}`;
-/** In an image the thread's program lies beside this one; outside, where it always lies. */
+/** An image has the program of the thread beside this one; outside of images, the default path is used. */
 const beatWorker = import.meta.url.endsWith('.mjs')
   ? { worker: new URL('./beatWorker.mjs', import.meta.url) }
   : {};
-// One for all lines, so that each is written whole.
+// One destination for all lines, so that each is written whole.
 const stdout = pino.destination(1);
 const log = pino(
   { ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'runner', pod, runner } },
@@ -61,15 +60,15 @@ const kube = createClient(connection, { fieldManager: 'windlass-runner', userAge
 const cache = createCache({ client: kube, resource: credentialResource, namespace, log });
 const metrics = createMetrics({ defaults: true });
 const unready = (): string | undefined => {
-  if (!cache.hasSynced()) return 'the credentials are not read yet';
-  return conn.healthy() ? undefined : 'the run store does not answer';
+  if (!cache.hasSynced()) return 'credentials are not synced yet';
+  return conn.healthy() ? undefined : 'the run store is unreachable';
 };
 const health = await serveHealth({ port: config.METRICS_PORT, registry: metrics.registry, unready });
 const following = new AbortController();
 const followed = cache.start(following.signal);
 log.info({ project, namespace, concurrency, metricsPort: health.port }, 'listening');
 
-// Without credentials every step would fail: a run is claimed when it can be executed, and not before.
+// Without credentials every step would fail, so runs are claimed only after the cache has synced.
 await Promise.race([cache.synced, new Promise((resolve) => stop.signal.addEventListener('abort', resolve))]);
 if (!stop.signal.aborted) {
   const active = startRunner({
@@ -86,10 +85,10 @@ if (!stop.signal.aborted) {
     metrics,
     log,
   });
-  log.info({}, 'runner claims');
+  log.info({}, 'claiming runs');
   if (!stop.signal.aborted) await new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
-  log.info({}, 'runner stops');
-  await active.stop(config.GRACE_SECONDS * 1_000 - LEAVE_MS);
+  log.info({}, 'shutting down');
+  await active.stop(config.GRACE_SECONDS * 1_000 - HANDBACK_MS);
 }
 audit?.close();
 following.abort();

@@ -7,7 +7,10 @@ export type PollConfig = {
   /** Identifies this pod among the poll pods. */
   pod: string;
   store: StoreAccount;
-  /** `allow`, `deny`: rules beside the default ones. `around`: the addresses of the API server and the node, denied. */
+  /**
+   * `allow`, `deny`: rules beside the default ones. `around`: the addresses of the API server and the node,
+   * denied.
+   */
   egress: { allow: string[]; deny: string[]; around: string[] };
   /** Outside a cluster: path of the kubeconfig. */
   kubeconfig?: string;

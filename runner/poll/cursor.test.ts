@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keptCursor, startOf } from './cursor.ts';
+import { storedCursor, startOf } from './cursor.ts';
 
 const inbox = { place: 'inbox' };
 const wish = { value: '2026-03-02T09:00:00Z', since: '2026-03-02T09:00:00Z' };
@@ -7,13 +7,13 @@ const first = { cursor: undefined };
 const sinceWish = { cursor: undefined, since: new Date(wish.since) };
 
 test('a look goes on from the cursor that the one before brought', () => {
-  const kept = keptCursor(inbox, { uid: 7 });
+  const kept = storedCursor(inbox, { uid: 7 });
   expect(startOf(inbox, kept)).toEqual({ cursor: { uid: 7 } });
 });
 
 test.each([
   ['there is no cursor', undefined],
-  ['the cursor is of another place', keptCursor({ place: 'other' }, { uid: 7 })],
+  ['the cursor is of another place', storedCursor({ place: 'other' }, { uid: 7 })],
   ['the cursor is damaged', '{"place":"inb'],
   ['it is no cursor', 'null'],
 ])('where %s it is the first look', (_what, text) => {
@@ -21,14 +21,14 @@ test.each([
 });
 
 test('a wish to begin anew is granted once, and again when its value is another', () => {
-  const before = keptCursor(inbox, { uid: 7 });
+  const before = storedCursor(inbox, { uid: 7 });
   expect(startOf({ ...inbox, reset: wish }, before)).toEqual(sinceWish);
-  const after = keptCursor({ ...inbox, reset: wish }, { uid: 3 });
+  const after = storedCursor({ ...inbox, reset: wish }, { uid: 3 });
   expect(startOf({ ...inbox, reset: wish }, after)).toEqual({ cursor: { uid: 3 } });
   expect(startOf({ ...inbox, reset: { value: 'now' } }, after)).toEqual(first);
 });
 
 test('a wish that was granted for one place is not granted again for another', () => {
-  const granted = keptCursor({ ...inbox, reset: wish }, { uid: 3 });
+  const granted = storedCursor({ ...inbox, reset: wish }, { uid: 3 });
   expect(startOf({ place: 'other', reset: wish }, granted)).toEqual(first);
 });

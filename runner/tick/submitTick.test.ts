@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TickConfig } from './config.ts';
-import { tickOf } from './tick.ts';
+import { tickOf } from './submitTick.ts';
 
 const config: TickConfig = {
   project: 'project-1',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeState, NodeStart } from '../runs/types.ts';
-import { wholeStep } from './whole.ts';
+import { mergeSteps } from './writer.ts';
 
 const ended = (id: string): NodeState => ({ id, phase: 'Succeeded', attempts: 1, startedAt: 1, endedAt: 2 });
 const waits = (id: string): NodeState => ({ id, phase: 'Waiting', attempts: 1, startedAt: 1 });
@@ -22,7 +22,7 @@ test('each node is in it once, as it was stored last or is to be stored now', ()
     { id: 'b', delayMs: 40 },
     { id: 'waits', delayMs: -3 },
   ];
-  expect(wholeStep(claimed, stored, next, left)).toEqual({
+  expect(mergeSteps(claimed, stored, next, left)).toEqual({
     checkpoints: [ended('trigger'), ended('a'), waits('b')],
     starts: [
       { id: 'marked', attempt: 2, atMostOnce: false, at: 1, firstAt: 1 },
@@ -37,7 +37,7 @@ test('each node is in it once, as it was stored last or is to be stored now', ()
 });
 
 test('a wait that is over is one of no time', () => {
-  expect(wholeStep([waits('a')], [], {}, [{ id: 'a', delayMs: -3 }]).waits).toEqual([
+  expect(mergeSteps([waits('a')], [], {}, [{ id: 'a', delayMs: -3 }]).waits).toEqual([
     { id: 'a', delayMs: 0 },
   ]);
 });

@@ -1,5 +1,6 @@
 /** Server-side apply of child objects: owner references, and no write if nothing would change. */
-import type { ApplyOptions, KubeClient, Manifest } from './client.ts';
+import type { KubeClient } from './client.ts';
+import type { ApplyOptions, Manifest } from './writes.ts';
 import { objectKey, type KubeObject, type OwnerReference, type Resource } from './resource.ts';
 import { hashOf, includes } from './json.ts';
 

@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import { runReflector, type ReflectorOutcome } from './reflector.ts';
 import { objectKey, type KubeObject, type Resource } from './resource.ts';
 import { createStore, type IndexFunction, type Store } from './store.ts';
-import { createWriteGuard, type WriteGuard } from './written.ts';
+import { createWriteGuard, type WriteGuard } from './writeGuard.ts';
 
 export type Change<T extends KubeObject> =
   | { type: 'added'; object: T }

@@ -3,11 +3,12 @@
  * never in the way of the work they tell about.
  */
 import { randomBytes } from 'node:crypto';
-import type { KubeClient, Manifest } from './client.ts';
+import type { KubeClient } from './client.ts';
+import type { Manifest } from './writes.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { isTerminating } from './errors.ts';
 import { createEventBudget } from './eventBudget.ts';
-import { microTime } from './holder.ts';
+import { microTime } from './leaseLock.ts';
 import type { Log } from './log.ts';
 import { events, type Event, type KubeObject } from './resource.ts';
 

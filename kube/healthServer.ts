@@ -19,7 +19,8 @@ export async function serveHealth(options: HealthServerOptions): Promise<{ serve
       send(response, 500, 'cannot read the metrics\n'),
     );
   });
-  // Every pod of the cluster may connect: pipelined requests without reading the answers would fill the memory.
+  // Every pod of the cluster may connect: pipelined requests without reading the answers would fill the
+  // memory.
   server.maxRequestsPerSocket = 1;
   server.on('dropRequest', (_request, socket) => socket.destroy());
   server.listen(options.port);

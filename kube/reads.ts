@@ -1,17 +1,40 @@
 /** The verbs of a client that read. */
 import type { Caller, CallOptions } from './caller.ts';
-import type { KubeClient, ListOptions } from './client.ts';
 import { isGone, isNotFound } from './errors.ts';
 import { collectionPath, objectPath, withQuery } from './paths.ts';
 import { apiVersionOf, type KubeList, type KubeObject, type ObjectRef, type Resource } from './resource.ts';
+
+export type ListOptions = CallOptions & {
+  /** All namespaces when left out. */
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  limit?: number;
+  continue?: string;
+  resourceVersion?: string;
+};
+
+export type ReadingVerbs = {
+  /** Throws an ApiError with status 404 when there is none. */
+  get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
+  /** Undefined when there is none. */
+  find<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options?: CallOptions,
+  ): Promise<T | undefined>;
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
+  /** All pages of 500. Starts anew when the list expired on the way. */
+  listAll<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
+};
 
 const pageSize = 500;
 /** A list of large objects takes its time. */
 const listTimeoutMs = 30_000;
 
-type List = KubeClient['list'];
+type List = ReadingVerbs['list'];
 
-export function readingVerbs(caller: Caller): Pick<KubeClient, 'get' | 'find' | 'list' | 'listAll'> {
+export function readingVerbs(caller: Caller): ReadingVerbs {
   async function get<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,

@@ -5,7 +5,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { KubeConnection } from './config.ts';
 import { ApiError } from './errors.ts';
-import { FencedError, fenceWrites } from './fence.ts';
+import { NotLeadingError, refuseWritesUnless } from './leaderOnly.ts';
 import { parseRetryAfter } from './retry.ts';
 
 export type Exchange = {
@@ -56,7 +56,7 @@ export function createTransport(
   const prefix = pathname.replace(/\/+$/, '');
   const shared = { allowH2: false, keepAliveTimeout: keepAliveMs, connect: connectOptions(connection) };
   const calls = new Agent({ ...shared, connections: maxConnections });
-  const fencedCalls = mayWrite === undefined ? calls : calls.compose(fenceWrites(mayWrite));
+  const fencedCalls = mayWrite === undefined ? calls : calls.compose(refuseWritesUnless(mayWrite));
   const watches = new Agent(shared);
 
   async function headers(exchange: Exchange): Promise<Record<string, string>> {
@@ -194,7 +194,7 @@ function parseStatus(text: string): StatusBody | undefined {
  * be sent.
  */
 function asApiError(exchange: Exchange, error: unknown): unknown {
-  if (error instanceof ApiError || error instanceof FencedError) return error;
+  if (error instanceof ApiError || error instanceof NotLeadingError) return error;
   if (exchange.signal?.aborted === true) return exchange.signal.reason;
   const code = codeOf(error);
   return new ApiError({

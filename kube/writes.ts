@@ -2,11 +2,10 @@
  * The verbs of a client that write. What may have been processed is sent again only where that changes
  * nothing.
  */
-import type { Call, Caller } from './caller.ts';
-import type { DeleteOptions, Draft, KubeClient, WriteOptions } from './client.ts';
+import type { Call, Caller, CallOptions } from './caller.ts';
 import { collectionPath, objectPath, requireNamespace, withQuery, type Query } from './paths.ts';
 import { decode, undefinedIfAbsent } from './reads.ts';
-import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from './resource.ts';
+import { apiVersionOf, type KubeObject, type ObjectMeta, type ObjectRef, type Resource } from './resource.ts';
 
 const applyType = 'application/apply-patch+yaml';
 const patchTypes = {
@@ -15,7 +14,48 @@ const patchTypes = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-type WritingVerbs = Pick<KubeClient, 'create' | 'replace' | 'apply' | 'patch' | 'delete'>;
+export type WriteOptions = CallOptions & { fieldManager?: string; dryRun?: boolean };
+
+export type ApplyOptions = WriteOptions & {
+  /** Take fields from other managers; default true. */
+  force?: boolean;
+  subresource?: 'status';
+};
+
+type PatchOptions = WriteOptions & { type: 'merge' | 'json' | 'strategic'; subresource?: string };
+
+export type DeleteOptions = CallOptions & {
+  propagation?: 'Foreground' | 'Background' | 'Orphan';
+  preconditions?: { uid?: string; resourceVersion?: string };
+  gracePeriodSeconds?: number;
+};
+
+/** An object to write: apiVersion and kind are filled in from the resource, whatever else may be left out. */
+export type Manifest<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata: ObjectMeta };
+
+/** An object to create: the server may make its name (`generateName`), or take it without one (reviews). */
+export type Draft<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata?: Partial<ObjectMeta> };
+
+export type WritingVerbs = {
+  /** Never repeated when it may have been processed. */
+  create<T extends KubeObject>(resource: Resource<T>, object: Draft<T>, options?: WriteOptions): Promise<T>;
+  /** PUT: with a resourceVersion in the object it fails with a conflict if somebody else wrote meanwhile. */
+  replace<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Manifest<T>,
+    options?: WriteOptions & { subresource?: 'status' },
+  ): Promise<T>;
+  /** Server-side apply; creates the object when there is none. */
+  apply<T extends KubeObject>(resource: Resource<T>, object: Manifest<T>, options?: ApplyOptions): Promise<T>;
+  patch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    body: unknown,
+    options: PatchOptions,
+  ): Promise<T>;
+  /** True if it was there, false if it was gone already. Throws a conflict when a precondition fails. */
+  delete(resource: Resource, ref: ObjectRef, options?: DeleteOptions): Promise<boolean>;
+};
 
 export function writingVerbs(caller: Caller, fieldManager: string): WritingVerbs {
   async function send<T extends KubeObject>(

@@ -4,7 +4,8 @@
  * minutes; the account in the run store every half minute, because it may vanish with a restart.
  */
 import { canonicalJson } from '../../kube/json.ts';
-import type { KubeClient, Manifest } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
 import {

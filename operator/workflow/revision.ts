@@ -8,7 +8,7 @@ import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
-import type { Manifest } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/project.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';

@@ -1,7 +1,8 @@
 /** Children and events on a real API server. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyIfChanged, asChild } from '../../../kube/apply.ts';
-import { createClient, type KubeClient, type Manifest } from '../../../kube/client.ts';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import type { Manifest } from '../../../kube/writes.ts';
 import { createRecorder } from '../../../kube/events.ts';
 import {
   configMaps,

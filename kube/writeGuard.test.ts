@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../test/support/manualClock.ts';
 import type { KubeObject } from './resource.ts';
-import { createWriteGuard } from './written.ts';
+import { createWriteGuard } from './writeGuard.ts';
 
 function version(resourceVersion: string, uid = 'u1'): KubeObject {
   return {

@@ -1,6 +1,6 @@
 /**
- * A server's certificate and key in files that the kubelet mounts from a Secret, and replaces when the Secret
- * changes. Whatever new files contain, the server keeps a certificate that works.
+ * Reloads the certificate and key of a server from a mounted Secret. Whatever new files contain, the server
+ * keeps a working certificate.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
@@ -54,16 +54,16 @@ export function expiryOfReplacement(certificate: ServerCertificate, now = new Da
 export type CertificateReload = {
   read: () => Promise<ServerCertificate>;
   /**
-   * Puts a certificate into effect and returns when it expires. Throws when it is no good; returns undefined
-   * when that cannot be tried now.
+   * Puts a certificate into effect and returns when it expires. Throws if it is invalid; returns undefined if
+   * it cannot be checked now.
    */
   use: (certificate: ServerCertificate) => Date | undefined | Promise<Date | undefined>;
   log: Log;
 };
 
 /**
- * Returns a function that reads the files and puts them into effect when they differ from what is in effect.
- * What is refused is logged once, tried again each time, and leaves the last certificate in effect.
+ * Returns a function that reads the files and puts them into effect if they have changed. A refused
+ * certificate is logged once, retried each time, and leaves the last one in effect.
  */
 export function createCertificateReload(
   { read, use, log }: CertificateReload,
@@ -94,7 +94,7 @@ function textOf({ cert, key }: ServerCertificate): string {
   return `${cert}\n${key}`;
 }
 
-/** Between two readings. The kubelet takes up to a minute to replace files. */
+/** The time between two reads. The kubelet takes up to a minute to replace files. */
 const RELOAD_MS = 5_000;
 
 /** Calls the function every five seconds until the signal is aborted. */

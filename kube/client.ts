@@ -1,6 +1,6 @@
 /**
- * A client of the Kubernetes API: pooled connections, time-outs, retries of what may be repeated, typed
- * errors. Watches have connections of their own, so that they cannot starve calls.
+ * A client of the Kubernetes API: pooled connections, timeouts, retries of repeatable calls, typed errors.
+ * Watches use their own connections, so that they cannot starve calls.
  */
 import { createCaller, type CallOptions, type RequestMetric } from './caller.ts';
 import type { KubeConnection } from './config.ts';
@@ -12,10 +12,10 @@ import { openWatch, type WatchEvent, type WatchOptions } from './watch.ts';
 import { writingVerbs, type WritingVerbs } from './writes.ts';
 
 export type ClientOptions = {
-  /** Owner name of what `apply`, `create`, `replace` and `patch` write; default `windlass`. */
+  /** The field manager of writes; default `windlass`. */
   fieldManager?: string;
   userAgent?: string;
-  /** Bound of one attempt, headers and body, in milliseconds; default 10,000, and for lists 30,000. */
+  /** Timeout of one attempt, headers and body, in milliseconds; default 10,000, for lists 30,000. */
   requestTimeoutMs?: number;
   /** Connections for calls (watches have their own); default 16. */
   maxConnections?: number;
@@ -23,8 +23,8 @@ export type ClientOptions = {
   signal?: AbortSignal;
   onRequest?: (metric: RequestMetric) => void;
   /**
-   * Asked right before each write is sent; where it says no, nothing is sent and the call throws a
-   * `NotLeadingError`. For whoever writes only as long as it leads.
+   * Called right before each write is sent. If it returns false, the write is not sent and throws a
+   * `NotLeadingError`. For programs that write only while they lead.
    */
   mayWrite?: () => boolean;
 };
@@ -33,9 +33,9 @@ type RawOptions = CallOptions & {
   query?: Query;
   body?: unknown;
   contentType?: string;
-  /** Another form of the answer than plain JSON, such as a table. */
+  /** The media type of the answer, if not plain JSON, such as a table. */
   accept?: string;
-  /** May be sent again after an error of which the outcome is not known; default: GET, PUT and DELETE may. */
+  /** Whether the call may be repeated after an ambiguous error. Default: for GET, PUT and DELETE. */
   idempotent?: boolean;
 };
 
@@ -43,23 +43,24 @@ export type KubeClient = ReadingVerbs &
   WritingVerbs & {
     readonly server: string;
     /**
-     * Any other path, such as `/version` or `/readyz`. Returns parsed JSON, or text when the answer is none.
+     * Calls another path, such as `/version` or `/readyz`. Returns parsed JSON, or text if the answer is not
+     * JSON.
      */
     raw(method: string, path: string, options?: RawOptions): Promise<unknown>;
     /**
-     * One watch, until the server or the time-out ends it. Ends without an error then and when the signal is
-     * aborted; throws an ApiError for refusals, ERROR events and broken connections.
+     * One watch, until the server or the timeout ends it or the signal is aborted. Throws an ApiError for
+     * refusals, ERROR events and broken connections.
      */
     watch<T extends KubeObject>(
       resource: Resource<T>,
       options: WatchOptions,
       signal: AbortSignal,
     ): AsyncIterable<WatchEvent<T>>;
-    /** Ends all connections; calls under way fail. */
+    /** Closes all connections; calls in progress fail. */
     close(): Promise<void>;
   };
 
-/** Creates a client; it opens no connection before the first call. */
+/** Creates a client, which connects with the first call. */
 export function createClient(connection: KubeConnection, options: ClientOptions = {}): KubeClient {
   const { fieldManager = 'windlass', userAgent = 'windlass', maxConnections = 16 } = options;
   const transport = createTransport(connection, userAgent, maxConnections, options.mayWrite);

@@ -1,4 +1,4 @@
-/** Conditions of a status, as values: nothing here reads a clock or writes an object. */
+/** Conditions of a status. Pure. */
 import type { Condition, ConditionStatus } from './resource.ts';
 
 export type ConditionUpdate = {
@@ -11,7 +11,7 @@ export type ConditionUpdate = {
   observedGeneration?: number;
 };
 
-/** The longest message that `metav1.Condition` admits. */
+/** The longest message of a `metav1.Condition`. */
 const maxMessageLength = 32_768;
 
 /**
@@ -52,7 +52,7 @@ export function isConditionTrue(
 export type RootCondition = {
   type: string;
   generation?: number;
-  /** What the root says when every dependent is True. */
+  /** Reason and message if every dependent is True. */
   whenTrue: { reason: string; message: string };
 };
 
@@ -83,7 +83,7 @@ export function summarize(
   };
 }
 
-/** True if both lists say the same, whatever their order and their transition times. */
+/** Whether both lists have the same conditions, ignoring order and transition times. */
 export function sameConditions(
   a: readonly Condition[] | undefined,
   b: readonly Condition[] | undefined,

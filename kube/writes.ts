@@ -1,6 +1,5 @@
 /**
- * The verbs of a client that write. What may have been processed is sent again only where that changes
- * nothing.
+ * The writing verbs of the client. A call that may have been processed is repeated only if it is idempotent.
  */
 import type { Call, Caller, CallOptions } from './caller.ts';
 import { collectionPath, objectPath, requireNamespace, withQuery, type Query } from './paths.ts';
@@ -14,38 +13,40 @@ const patchTypes = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-export type WriteOptions = CallOptions & { fieldManager?: string; dryRun?: boolean };
+type WriteOptions = CallOptions & { fieldManager?: string; dryRun?: boolean };
 
 export type ApplyOptions = WriteOptions & {
-  /** Take fields from other managers; default true. */
+  /** Whether to take over fields of other managers; default true. */
   force?: boolean;
   subresource?: 'status';
 };
 
 type PatchOptions = WriteOptions & { type: 'merge' | 'json' | 'strategic'; subresource?: string };
 
-export type DeleteOptions = CallOptions & {
+type DeleteOptions = CallOptions & {
   propagation?: 'Foreground' | 'Background' | 'Orphan';
   preconditions?: { uid?: string; resourceVersion?: string };
   gracePeriodSeconds?: number;
 };
 
-/** An object to write: apiVersion and kind are filled in from the resource, whatever else may be left out. */
+/** An object to write. The client fills in apiVersion and kind; other members are optional. */
 export type Manifest<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata: ObjectMeta };
 
-/** An object to create: the server may make its name (`generateName`), or take it without one (reviews). */
+/**
+ * An object to create. The server may generate its name (`generateName`) or accept it without one (reviews).
+ */
 export type Draft<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata?: Partial<ObjectMeta> };
 
 export type WritingVerbs = {
-  /** Never repeated when it may have been processed. */
+  /** Never repeated if it may have been processed. */
   create<T extends KubeObject>(resource: Resource<T>, object: Draft<T>, options?: WriteOptions): Promise<T>;
-  /** PUT: with a resourceVersion in the object it fails with a conflict if somebody else wrote meanwhile. */
+  /** PUT. With a resourceVersion in the object it throws a conflict if the object changed meanwhile. */
   replace<T extends KubeObject>(
     resource: Resource<T>,
     object: Manifest<T>,
     options?: WriteOptions & { subresource?: 'status' },
   ): Promise<T>;
-  /** Server-side apply; creates the object when there is none. */
+  /** Server-side apply; creates the object if it does not exist. */
   apply<T extends KubeObject>(resource: Resource<T>, object: Manifest<T>, options?: ApplyOptions): Promise<T>;
   patch<T extends KubeObject>(
     resource: Resource<T>,
@@ -53,7 +54,7 @@ export type WritingVerbs = {
     body: unknown,
     options: PatchOptions,
   ): Promise<T>;
-  /** True if it was there, false if it was gone already. Throws a conflict when a precondition fails. */
+  /** Whether the object existed. Throws a conflict if a precondition fails. */
   delete(resource: Resource, ref: ObjectRef, options?: DeleteOptions): Promise<boolean>;
 };
 
@@ -94,7 +95,8 @@ export function writingVerbs(caller: Caller, fieldManager: string): WritingVerbs
     patch: async (resource, ref, body, options) => {
       const path = objectPath(resource, ref, options.subresource);
       const contentType = patchTypes[options.type];
-      // A merge patch says what shall be; the others may say what to do, and must not do it twice.
+      // A merge patch states the result; the other types may state operations, which must not be applied
+      // twice.
       const idempotent = options.type === 'merge';
       return send(resource, { verb: 'patch', method: 'PATCH', path, body, contentType, idempotent }, options);
     },

@@ -187,7 +187,7 @@ test('an event that cannot be written is logged and disturbs nobody', async () =
   const recorder = createRecorder(refused, 'example.com/operator', { log });
   recorder.record(owner, occurrence);
   await recorder.flush();
-  expect(log.messages('warn')).toEqual(['cannot write an event']);
+  expect(log.messages('warn')).toEqual(['writing an Event failed']);
   await refused.close();
   await door.stop();
 });

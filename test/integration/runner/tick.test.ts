@@ -168,6 +168,6 @@ test('what is missing in its environment is named', async () => {
   const [complaint] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect(child.exitCode).not.toBe(0);
   expect(complaint).toContain(
-    "The tick's environment lacks WORKFLOW, WORKFLOW_UID, REVISION, JOB_NAME, JOB_UID, CRON_JOB, TIME_ZONE, REDIS_URL.",
+    'Invalid environment of the tick: missing WORKFLOW, WORKFLOW_UID, REVISION, JOB_NAME, JOB_UID, CRON_JOB, TIME_ZONE, REDIS_URL',
   );
 });

@@ -231,5 +231,7 @@ test('what is missing in its environment is named', async () => {
   const errors: string[] = [];
   const pod = startProgram('runner', { PROJECT_UID: 'x' }, { program, errors });
   expect(await pod.ended).not.toBe(0);
-  expect(errors.join('\n')).toContain('Invalid environment of the poll pod: missing POD_NAMESPACE, POD_NAME, REDIS_URL');
+  expect(errors.join('\n')).toContain(
+    'Invalid environment of the poll pod: missing POD_NAMESPACE, POD_NAME, REDIS_URL',
+  );
 });

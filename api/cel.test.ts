@@ -211,7 +211,7 @@ test('the nodes that a condition names are known, each once', () => {
   expect(conditionReferences(compileCondition('"nodes.x" != ""'))).toEqual([]);
 });
 
-test('only the nodes that it names are looked at', () => {
+test('an evaluation reads only the referenced nodes', () => {
   const asked: string[] = [];
   const scope: Scope = { node: (id) => void asked.push(id) };
   expect(evaluateCondition(compileCondition('has(nodes.a) || !has(nodes.b)'), scope)).toBe(true);

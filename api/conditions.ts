@@ -111,8 +111,8 @@ export const REASON = {
 export type Reason = keyof typeof REASON;
 
 /**
- * Reasons that a person should look at, although the object itself need not change (it is not `Stalled`).
- * Some resolve by themselves.
+ * Reasons that need the attention of a person, although the object itself need not change (it is not
+ * `Stalled`). Some resolve by themselves.
  */
 export const NEEDS_ACTION: ReadonlySet<string> = new Set<Reason>([
   'CredentialMissing',

@@ -1,4 +1,6 @@
-/** Schemas and the parser of the environment variables of programs. Pure: the caller passes the environment. */
+/**
+ * Schemas and the parser of the environment variables of programs. Pure: the caller passes the environment.
+ */
 import * as z from 'zod';
 
 /** A whole number. */

@@ -150,7 +150,7 @@ test('hosts that are named take the place of those of the preset, also an empty 
   expect(hostsOf({ oauth2: { ...own, preset: 'google', allowedHosts: [] } })).toEqual([]);
 });
 
-test('the hosts of presets are whole names, at none of which others publish what they like', () => {
+test('the hosts of presets are complete names of hosts on which others cannot publish', () => {
   for (const preset of ['google', 'microsoft'] as const)
     for (const host of hostsOf({ oauth2: { ...own, preset } })) {
       expect(host).toMatch(/^[a-z]+\.(googleapis|microsoft)\.com$/);

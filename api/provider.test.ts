@@ -63,7 +63,7 @@ test.each(fields.map((field) => [field.path.join('.'), field] as const))(
   },
 );
 
-test('taking a host out, or putting one in, is another connection, and the order of fields is none', () => {
+test('adding or removing a host changes the connection, and the order of fields does not', () => {
   const before = connectionOf(google);
   const moved = connectionOf({ ...google, apiURL: 'https://evil.example' });
   expect(moved).not.toBe(before);

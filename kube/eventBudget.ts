@@ -14,27 +14,26 @@ const OF_NAMESPACE: Rate = { burst: 25, perSecond: 0.1 };
 
 export type EventBudget = {
   /**
-   * Whether an Event of the namespace is to be written. `key` says what it tells: the same one is `repeated`
-   * where it was to be written in the last two minutes. One for which there is no room is to be dropped, and
-   * is not remembered.
+   * Decides whether to write an Event of the namespace. `key` identifies its content: `repeated` if the same
+   * Event was written in the last two minutes, `drop` if the budget is used up.
    */
   take(namespace: string, key: string): 'write' | 'repeated' | 'drop';
 };
 
 export function createEventBudget(clock: Pick<Clock, 'now'>): EventBudget {
-  const told = createMemory<true>(clock, SAME_FOR_MS);
+  const written = createMemory<true>(clock, SAME_FOR_MS);
   const all = createBucket(clock, OF_ALL);
   // A bucket that was unused for as long as it takes to fill is the same as a new one.
   const buckets = createMemory<Bucket>(clock, (OF_NAMESPACE.burst / OF_NAMESPACE.perSecond) * 1_000);
 
   return {
     take: (namespace, key) => {
-      if (told.get(key)) return 'repeated';
+      if (written.get(key)) return 'repeated';
       const own = buckets.get(namespace) ?? createBucket(clock, OF_NAMESPACE);
       if (!own.hasRoom() || !all.hasRoom()) return 'drop';
       for (const bucket of [own, all]) bucket.take();
       buckets.set(namespace, own);
-      told.set(key, true);
+      written.set(key, true);
       return 'write';
     },
   };

@@ -72,7 +72,7 @@ test.each<[string, CredentialSpec, string, boolean]>([
   expect(isHostDenied(spec, { parameters: { url } })).toBe(isDenied);
 });
 
-test('an attempt that takes a credential again tells it once, and each of two credentials', async () => {
+test('an attempt reports each credential once, however often it uses it', async () => {
   const told: string[] = [];
   const source = {
     get: async (name: string) => ({ name, spec: http, secret: () => new Secret('x') }),

@@ -15,7 +15,7 @@ import {
 } from '../test/support/passes.ts';
 import { succeed } from './executionState.ts';
 
-test('values are computed at once, in the step of the run that they belong to', () => {
+test('values are computed in the scheduling pass in which they become ready', () => {
   const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
   const nodes = [
     webhook,
@@ -49,7 +49,7 @@ test('a run without effects takes one step: trigger, reply and end together', ()
   expect(step).not.toHaveProperty('starts');
 });
 
-test('a node with an effect is marked before it begins, with what is known of its effect', () => {
+test('a node with an effect gets a start mark with its effect before it starts', () => {
   const memory = open(revision([webhook, agent('a'), mail('m')]));
   expect(pass(memory)?.starts).toEqual([{ id: 'a', attempt: 1, atMostOnce: false, at: NOW }]);
   expect(pass(memory)).toBeUndefined();
@@ -59,7 +59,7 @@ test('a node with an effect is marked before it begins, with what is known of it
   expect(step?.starts).toEqual([{ id: 'm', attempt: 1, atMostOnce: true, at: NOW }]);
 });
 
-test('branches begin at the same time, and what joins them waits for both', () => {
+test('branches start concurrently, and the node that joins them waits for both', () => {
   const edges = [
     { from: 'trigger', to: 'a' },
     { from: 'trigger', to: 'b' },
@@ -79,7 +79,7 @@ test('branches begin at the same time, and what joins them waits for both', () =
   expect(pass(memory)).toMatchObject({ reply: { body: '12' }, end: { phase: 'Succeeded' } });
 });
 
-test('conditions choose the branch, and what is not taken is skipped', () => {
+test('conditions select the branch, and the other branch is skipped', () => {
   const edges = [
     { from: 'trigger', to: 'many', when: 'nodes.trigger.data_content.n > 2' },
     { from: 'trigger', to: 'few', when: 'nodes.trigger.data_content.n <= 2' },
@@ -89,7 +89,7 @@ test('conditions choose the branch, and what is not taken is skipped', () => {
   expect(step).toMatchObject({ reply: { body: 'many' }, end: { phase: 'Succeeded' } });
 });
 
-test('a condition that cannot be judged fails the run', () => {
+test('a condition that cannot be evaluated fails the run', () => {
   const edges = [{ from: 'trigger', to: 'reply', when: 'nodes.trigger.data_content.missing > 2' }];
   const step = pass(open(revision([webhook, reply('reply')], edges)));
   expect(step?.end).toMatchObject({
@@ -100,7 +100,7 @@ test('a condition that cannot be judged fails the run', () => {
   expect(phases(step?.checkpoints)).toMatchObject({ reply: 'Skipped' });
 });
 
-test('a reference that leads nowhere fails the node without a mark, and the run', () => {
+test('a reference to a missing value fails the node without a start mark, and the run', () => {
   const step = pass(
     open(revision([webhook, reply('reply', "{{ $('trigger').data_content.items[9].name }}")])),
   );
@@ -114,7 +114,7 @@ test('a reference that leads nowhere fails the node without a mark, and the run'
   });
 });
 
-test('after a failure that is let pass the next node reads the error', () => {
+test('after a failure with onError Continue the next node can read the error', () => {
   const memory = open(
     revision([webhook, agent('a', { onError: 'Continue' }), reply('reply', "{{ $('a').error.reason }}")]),
   );
@@ -140,7 +140,7 @@ test('an edge after failure is taken when the node fails, and skipped when it do
   expect(pass(succeeded)).toMatchObject({ reply: { body: 'good' }, end: { phase: 'Succeeded' } });
 });
 
-test('a failure edge whose condition asks a branch that still runs does not fail the run too soon', () => {
+test('a failure edge whose condition depends on a running branch does not fail the run too early', () => {
   const edges = [
     { from: 'trigger', to: 'a' },
     { from: 'trigger', to: 'b' },
@@ -155,7 +155,7 @@ test('a failure edge whose condition asks a branch that still runs does not fail
   expect(pass(memory)).toMatchObject({ end: { phase: 'Succeeded' } });
 });
 
-test('when the run has failed, what runs may end and nothing starts', () => {
+test('after the run has failed, running nodes may end and no node starts', () => {
   const edges = [
     { from: 'trigger', to: 'a' },
     { from: 'trigger', to: 'b' },
@@ -188,7 +188,7 @@ test('a test run without an event takes the test data', () => {
   });
 });
 
-test('references see the headers of the webhook', () => {
+test('references can read the headers of the webhook', () => {
   const input = '{"text_content":"","data_content":{},"headers":{"x-shop":"berlin"}}';
   const step = pass(
     open(revision([webhook, reply('reply', "{{ $('trigger').headers['x-shop'] }}")]), { input }),

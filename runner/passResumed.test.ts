@@ -36,7 +36,7 @@ test('after a takeover, nodes with a checkpoint are not repeated', () => {
   expect(step).toEqual({ starts: [{ id: 'm', attempt: 1, atMostOnce: true, at: NOW }] });
 });
 
-test('after a takeover, a marked node that may be repeated is, as the same attempt', () => {
+test('after a takeover, a marked AtLeastOnce node repeats the same attempt', () => {
   const marked: NodeState = {
     id: 'a',
     phase: 'Running',
@@ -48,7 +48,7 @@ test('after a takeover, a marked node that may be repeated is, as the same attem
   expect(step).toEqual({ starts: [{ id: 'a', attempt: 2, atMostOnce: false, at: NOW, firstAt: 600 }] });
 });
 
-test('after a takeover, a marked node that must not be repeated is unknown and fails the run', () => {
+test('after a takeover, a marked AtMostOnce node is Unknown and fails the run', () => {
   const marked: NodeState = {
     id: 'm',
     phase: 'Running',
@@ -66,7 +66,7 @@ test('after a takeover, a marked node that must not be repeated is unknown and f
   });
 });
 
-test('in a run that may have gone on after its record, what must not be repeated is unknown, and the rest goes on', () => {
+test('in a run that may have continued after its record, AtMostOnce nodes are Unknown and the others continue', () => {
   const memory = open(chain, { doubt: true, nodes: [done('trigger')] });
   expect(pass(memory)?.starts).toMatchObject([{ id: 'a', attempt: 1 }]);
   succeed(memory, 'a', text('hello'), NOW);
@@ -80,7 +80,7 @@ test('in a run that may have gone on after its record, what must not be repeated
   });
 });
 
-test('after a takeover, a node that waited goes on waiting, and then has its next attempt', () => {
+test('after a takeover, a waiting node continues to wait, then gets its next attempt', () => {
   const waiting: NodeState = {
     id: 'm',
     phase: 'Waiting',
@@ -111,7 +111,7 @@ test('a node that waits for its next attempt is stored as waiting, then marked a
   });
 });
 
-test('when the run is cancelled, what waits or has not begun ends at once', () => {
+test('when the run is cancelled, waiting and pending nodes end at once', () => {
   const memory = open(chain);
   pass(memory);
   awaitRetry(memory, 'a', busy, 5_000);
@@ -122,7 +122,7 @@ test('when the run is cancelled, what waits or has not begun ends at once', () =
   expect(step?.end).toMatchObject({ phase: 'Cancelled' });
 });
 
-test('a node that a dead runner began is no skipped one when the run is cancelled', () => {
+test('a node that a dead runner started is not skipped when the run is cancelled', () => {
   const marked: NodeState = {
     id: 'a',
     phase: 'Running',
@@ -140,7 +140,7 @@ test('a node that a dead runner began is no skipped one when the run is cancelle
   });
 });
 
-test('a runner that leaves begins no effect, and what it stopped in time is released', () => {
+test('a runner that shuts down starts no effect and releases nodes that it stopped in time', () => {
   const memory = open(chain);
   pass(memory);
   memory.stopping = true;

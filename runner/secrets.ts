@@ -52,7 +52,7 @@ export function createSecretReader(
       if (!isSame(values, entry.values)) entry.values = values;
       entry.error = undefined;
     } catch (error) {
-      // The step that wanted it says only that it cannot be read; this is for whoever grants the rights.
+      // The step reports only that the Secret cannot be read; the log has the cause, for administrators.
       log?.warn({ namespace, secret: name, err: error }, 'reading a Secret failed');
       entry.error = error;
     }

@@ -7,7 +7,7 @@ const waits = (id: string): NodeState => ({ id, phase: 'Waiting', attempts: 1, s
 const start = (id: string, attempt = 1): NodeStart => ({ id, attempt, atMostOnce: true, at: 3 });
 const reply = { status: 200, headers: {}, body: 'first', contentType: 'text/plain' };
 
-test('each node is in it once, as it was stored last or is to be stored now', () => {
+test('a merged step has each node once, in its last stored or new state', () => {
   const claimed: NodeState[] = [
     ended('trigger'),
     { ...waits('marked'), phase: 'Running', mark: { attempt: 2, atMostOnce: false } },
@@ -36,7 +36,7 @@ test('each node is in it once, as it was stored last or is to be stored now', ()
   });
 });
 
-test('a wait that is over is one of no time', () => {
+test('a wait that has ended has no delay', () => {
   expect(mergeSteps([waits('a')], [], {}, [{ id: 'a', delayMs: -3 }]).waits).toEqual([
     { id: 'a', delayMs: 0 },
   ]);

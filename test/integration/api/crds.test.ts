@@ -101,7 +101,7 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'the same edge twice',
     workflow(['trigger', 'a'], ['trigger', 'a']),
-    /edge trigger to a is there twice: two edges join the same pair/,
+    /edge trigger to a is duplicated: combine the conditions/,
   ],
   [
     'a node with two kinds',
@@ -167,7 +167,7 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'a response behind a bot',
     { nodes: [{ id: 't', bot: { credential: 'bot' } }, step('a')] },
-    /node a: a response answers the caller of a webhook, .* send_message to answer a chat/,
+    /node a: a response node needs a caller, .* send_message to answer a chat/,
   ],
   [
     'a reply that nobody makes',

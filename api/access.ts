@@ -1,10 +1,12 @@
-/** Whether a workflow starts runs, and for whom: words and rules that the console shares, without any schema. */
+/**
+ * Who may start runs of a workflow: constants and rules without schemas, so that the console can import them.
+ */
 
-/** Who may call a webhook that verifies nobody: anybody who knows the URL. */
+/** The access of a webhook without authentication: anybody who knows the URL may call it. */
 export const PUBLIC = 'Public';
-/** What the status says of a webhook that is not served: the workflow is inactive, suspended or invalid. */
+/** The access of a webhook that is not served, because the workflow is inactive, suspended or invalid. */
 export const CLOSED = 'Closed';
-/** What routes written by earlier versions say in place of PUBLIC. */
+/** The value that earlier versions wrote for PUBLIC. */
 export const FORMERLY_PUBLIC = 'Exposed';
 
 /** Whether the trigger starts runs: the workflow is active and not suspended. */

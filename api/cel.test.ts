@@ -109,18 +109,24 @@ test.each(TRUE)('%s holds', (source) => {
 });
 
 const MISSING: [source: string, message: RegExp][] = [
-  ['nodes.nowhere.text_content == ""', /^nodes\.nowhere\.\w+: the node 'nowhere' did not run; has/],
-  ['order.nope == 1', /^nodes\.trigger\.data_content has 13 members; \.nope does not exist; has/],
-  ['order.items[5].sku == ""', /data_content\.items has 2 elements; \[5\] does not exist/],
+  [
+    'nodes.nowhere.text_content == ""',
+    /^nodes\.nowhere\.\w+: the node 'nowhere' did not run; check with has/,
+  ],
+  [
+    'order.nope == 1',
+    /^nodes\.trigger\.data_content has no member \.nope: it has 13 members; check with has/,
+  ],
+  ['order.items[5].sku == ""', /data_content\.items has no element \[5\]: it has 2 elements/],
   ['order.items[-1].sku == ""', /does not exist/],
-  ['order.items[0].name.first == ""', /items\[0\] has 2 members; \.name does not exist/],
-  ['order.name.first == ""', /data_content\.name is a text; \.first cannot be read/],
-  ['order.note.x == 1', /data_content\.note is null; \.x cannot be read/],
+  ['order.items[0].name.first == ""', /items\[0\] has no member \.name: it has 2 members/],
+  ['order.name.first == ""', /data_content\.name is a string and has no \.first/],
+  ['order.note.x == 1', /data_content\.note is null and has no \.x/],
   ['order.items.all(i, i.nope == 1)', /^i\.nope does not exist/],
   ['nodes.trigger.error.message == ""', /nodes\.trigger\.error: the node did not fail/],
-  ['item.nope == 1', /^item has 1 member; \.nope does not exist/],
-  ['order.toString == 1', /\.toString does not exist/],
-  ['order.__proto__ == 1', /\.__proto__ does not exist/],
+  ['item.nope == 1', /^item has no member \.nope: it has 1 member/],
+  ['order.toString == 1', /has no member \.toString: it has/],
+  ['order.__proto__ == 1', /has no member \.__proto__: it has/],
   ['order.list.length == 3', /list is a list/],
 ];
 
@@ -130,11 +136,11 @@ test.each(MISSING)('%s fails and names the deepest part that exists', (source, m
 });
 
 const UNFIT: [source: string, message: RegExp][] = [
-  ['order.name', /neither true nor false/],
+  ['order.name', /must yield true or false/],
   ['order.count > "3"', /no such overload: double > string/],
   ['order.name + 1 == "x"', /no such overload: string \+ int/],
-  ['order.count', /neither true nor false/],
-  ['order.items in [1]', /in looks for a text/],
+  ['order.count', /must yield true or false/],
+  ['order.items in [1]', /left side of in must be a string/],
   ['timestamp("yesterday or so ......") < timestamp(0)', /ISO 8601/],
   ['timestamp(0).getHours("No/Where") == 1', /cannot be evaluated/],
 ];
@@ -148,25 +154,30 @@ test.each(UNFIT)('%s fails on this data', (source, message) => {
 
 const REFUSED: [source: string, code: string, position: [line: number, column: number], message: RegExp][] = [
   ['', 'Syntax', [1, 1], /^line 1, column 1: the expression is empty$/],
-  ['1 +', 'Syntax', [1, 4], /the expression ends too early/],
+  ['1 +', 'Syntax', [1, 4], /unexpected end of the expression/],
   ['(1 + 2', 'Syntax', [1, 7], /expected \) before the end/],
   ['[1, 2)', 'Syntax', [1, 6], /expected \] before \)/],
-  ['true && )', 'Syntax', [1, 9], /\) cannot stand here/],
-  ['true && "a', 'Syntax', [1, 9], /this quote is never closed/],
-  ['Hello world', 'Syntax', [1, 7], /world cannot stand here; text needs quotes.*'"some text"'/],
-  ['ada@example.com', 'Syntax', [1, 4], /@ cannot stand here; text needs quotes/],
-  ['done', 'Syntax', [1, 1], /unknown name 'done'; for node data write nodes\.<id>.*; text needs quotes/],
-  ["{{ $('trigger').data_content.ok }}", 'Syntax', [1, 1], /\{\{ \}\} and \$\('…'\) have no meaning in CEL/],
-  ['true && $json.ok', 'Syntax', [1, 9], /have no meaning in CEL: write nodes\.trigger\.data_content/],
+  ['true && )', 'Syntax', [1, 9], /unexpected \)/],
+  ['true && "a', 'Syntax', [1, 9], /this quote is not closed/],
+  ['Hello world', 'Syntax', [1, 7], /unexpected world; text needs its own quotes.*'"some text"'/],
+  ['ada@example.com', 'Syntax', [1, 4], /unexpected @; text needs its own quotes/],
+  [
+    'done',
+    'Syntax',
+    [1, 1],
+    /unknown name 'done'; for node data write nodes\.<id>.*; text needs its own quotes/,
+  ],
+  ["{{ $('trigger').data_content.ok }}", 'Syntax', [1, 1], /CEL does not support \{\{ \}\} and \$\('…'\)/],
+  ['true && $json.ok', 'Syntax', [1, 9], /CEL does not support .*: write nodes\.trigger\.data_content/],
   ['nodes.a.text_content = "a"', 'Syntax', [1, 22], /CEL compares with ==/],
   ['nodes.a.text_content === "a"', 'Syntax', [1, 22], /CEL compares with == and !=/],
   ['nodes.a.text_content <> "="', 'Syntax', [1, 22], /CEL compares with !=/],
-  ['nodes.a.text_content == "and" and true', 'Syntax', [1, 31], /CEL has &&, \|\| and !/],
-  ['not nodes.a.data_content.ok', 'Syntax', [1, 1], /CEL has &&, \|\| and !/],
-  ['Terms and conditions', 'Syntax', [1, 7], /and cannot stand here; text needs quotes/],
+  ['nodes.a.text_content == "and" and true', 'Syntax', [1, 31], /as &&, \|\| and !/],
+  ['not nodes.a.data_content.ok', 'Syntax', [1, 1], /as &&, \|\| and !/],
+  ['Terms and conditions', 'Syntax', [1, 7], /unexpected and; text needs its own quotes/],
   ['True', 'Syntax', [1, 1], /CEL writes true, false and null/],
   ['true &&\n  = false', 'Syntax', [2, 3], /CEL compares with ==/],
-  ['1 + 2', 'Type', [1, 1], /must be true or false, this one is of type int/],
+  ['1 + 2', 'Type', [1, 1], /must be of type bool, not int/],
   ['"a" > 1', 'Type', [1, 1], /no such overload: string > int/],
   ['!"a"', 'Type', [1, 1], /no such overload/],
   ['unknown > 1', 'Syntax', [1, 1], /unknown name 'unknown'/],
@@ -177,11 +188,11 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
   ['nodes == 1', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes.all(n, true)', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes[nodes.a.text_content].text_content == ""', 'Syntax', [1, 1], /cannot be computed/],
-  ['"a".matches("(a+)+$")', 'Syntax', [1, 5], /matches\(\) is not offered: patterns/],
-  ['cel.bind(x, 1, x == 1)', 'Syntax', [1, 5], /bind\(\) is not offered/],
-  ['b"{}".json() == {}', 'Syntax', [1, 7], /json\(\) is not offered/],
-  ['process.exit()', 'Syntax', [1, 9], /exit\(\) is not offered/],
-  ['[1].all(nodes, true)', 'Syntax', [1, 1], /another name/],
+  ['"a".matches("(a+)+$")', 'Syntax', [1, 5], /matches\(\) is not supported: patterns/],
+  ['cel.bind(x, 1, x == 1)', 'Syntax', [1, 5], /bind\(\) is not supported/],
+  ['b"{}".json() == {}', 'Syntax', [1, 7], /json\(\) is not supported/],
+  ['process.exit()', 'Syntax', [1, 9], /exit\(\) is not supported/],
+  ['[1].all(nodes, true)', 'Syntax', [1, 1], /reserved name/],
   ['[1].all(1, true)', 'Syntax', [1, 9], /iteration variable/],
   ['true ? 1 : "a"', 'Type', [1, 1], /same type/],
   ['"{{ $index }}" == 1 + 1 + "a"', 'Type', [1, 19], /no such overload/],
@@ -200,7 +211,7 @@ test('the nodes that a condition names are known, each once', () => {
   expect(conditionReferences(compileCondition('"nodes.x" != ""'))).toEqual([]);
 });
 
-test('only the nodes that it names are looked at', () => {
+test('an evaluation reads only the referenced nodes', () => {
   const asked: string[] = [];
   const scope: Scope = { node: (id) => void asked.push(id) };
   expect(evaluateCondition(compileCondition('has(nodes.a) || !has(nodes.b)'), scope)).toBe(true);

@@ -1,7 +1,8 @@
 /**
- * Expressions in CEL (https://cel.dev): conditions on edges, and values. Guarantees: an expression is compiled and type
- * checked once; evaluating it throws nothing but `ExpressionError`, reads own properties only, changes nothing, and ends
- * within a budget of steps whatever the expression and the data are. Nothing here is JavaScript.
+ * Expressions in CEL (https://cel.dev): conditions of edges, and values. Guarantees: an expression is
+ * compiled and type checked once; evaluation throws only `ExpressionError`, reads own properties only,
+ * changes nothing, and ends within a step budget whatever the expression and the data are. No expression is
+ * executed as JavaScript.
  */
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { assertWithinBudget, type Meter, meterExpression, STEPS } from './cel/budget.ts';
@@ -15,10 +16,12 @@ import { ExpressionError, positionAt } from './expression/errors.ts';
 import type { Reference } from './expression/reference.ts';
 import type { NodeOutput, Scope } from './expression/scope.ts';
 
-/** A compiled expression that yields any JSON value. Kept in memory with its revision; not JSON. */
+/**
+ * A compiled expression that yields any JSON value. It is cached with its revision and cannot be serialized.
+ */
 export type ValueExpression = {
   readonly source: string;
-  /** The ids of the nodes whose outputs it names, each once. */
+  /** The IDs of the nodes whose outputs it references, without duplicates. */
   readonly references: readonly string[];
   readonly program: ParseResult;
   readonly meter: Meter;
@@ -27,34 +30,36 @@ export type ValueExpression = {
 /** A compiled expression that yields true or false. */
 export type Condition = ValueExpression & { readonly condition: true };
 
-/** `forEach`: the expression stands inside a node with forEach and may use `item` and `index`. */
+/** `forEach`: the expression is part of a node with forEach and may use `item` and `index`. */
 export type CelOptions = { forEach?: boolean };
 
 /**
  * Compiles a condition.
- * @throws ExpressionError `Syntax`, `Limit` or `Type` with line and column: it does not parse, uses what is not offered,
- *   is too large, or can never be true or false
+ * @throws ExpressionError `Syntax`, `Limit` or `Type` with line and column: it cannot be parsed, uses an
+ *   unsupported function, is too large, or never yields a boolean
  */
 export function compileCondition(source: string, options: CelOptions = {}): Condition {
   const { type, ...expression } = compile(source, options);
   if (type === 'bool' || type === 'dyn') return { ...expression, condition: true };
-  throw new ExpressionError('Type', `a condition must be true or false, this one is of type ${type}`, {
+  throw new ExpressionError('Type', `a condition must be of type bool, not ${type}`, {
     position: positionAt(source, 0),
   });
 }
 
-/** Compiles an expression for any value. @throws ExpressionError as `compileCondition` does */
+/** Compiles an expression that yields any value. @throws ExpressionError as `compileCondition` does */
 export function compileValueExpression(source: string, options: CelOptions = {}): ValueExpression {
   const { type: _, ...expression } = compile(source, options);
   return expression;
 }
 
-/** The ids of the nodes that the condition names, each once: all of them have to be predecessors. */
+/**
+ * The IDs of the nodes that the condition references, without duplicates. All of them must be predecessors.
+ */
 export function conditionReferences(condition: ValueExpression): readonly string[] {
   return condition.references;
 }
 
-/** What the expression reads out of the outputs of nodes, as far as the paths are written out. */
+/** The references in the expression, each up to the first computed key. */
 export function valueReferences({ program }: ValueExpression): readonly Reference[] {
   const root: unknown = program.ast;
   return isSyntaxNode(root) ? referencesIn(root) : [];
@@ -62,24 +67,24 @@ export function valueReferences({ program }: ValueExpression): readonly Referenc
 
 /**
  * Whether the condition holds.
- * @throws MissingValueError for what is not there; ExpressionError `Type` for values that do not fit or a result that is
- *   neither true nor false; `Limit` when the budget of steps is used up
+ * @throws MissingValueError for a value that does not exist; ExpressionError `Type` for operands of wrong
+ *   types or a result that is not a boolean; `Limit` when the step budget is used up
  */
 export function evaluateCondition(condition: Condition, scope: Scope): boolean {
   const result = run(condition, scope);
   if (typeof result === 'boolean') return result;
-  throw new ExpressionError('Type', `the condition is neither true nor false: ${condition.source}`);
+  throw new ExpressionError('Type', `the condition must yield true or false: ${condition.source}`);
 }
 
-/** What is left to spend for several expressions that are evaluated for the same purpose. */
+/** The remaining steps that several expressions share. */
 export type StepBudget = { left: number };
 
-/** What one evaluation may spend. */
+/** The budget of one evaluation. */
 export function stepBudget(): StepBudget {
   return { left: STEPS };
 }
 
-/** The value of the expression as JSON, not shared with the scope. @throws ExpressionError as `evaluateCondition` does */
+/** The value of the expression as JSON, a copy. @throws ExpressionError as `evaluateCondition` does */
 export function evaluateValue(
   expression: ValueExpression,
   scope: Scope,
@@ -90,9 +95,13 @@ export function evaluateValue(
 
 function compile(source: string, { forEach = false }: CelOptions): ValueExpression & { type: string } {
   if (source.length > CEL_LIMITS.sourceLength) {
-    throw new ExpressionError('Limit', `an expression may have ${CEL_LIMITS.sourceLength} characters`, {
-      position: positionAt(source, CEL_LIMITS.sourceLength),
-    });
+    throw new ExpressionError(
+      'Limit',
+      `an expression must have at most ${CEL_LIMITS.sourceLength} characters`,
+      {
+        position: positionAt(source, CEL_LIMITS.sourceLength),
+      },
+    );
   }
   const { program, root, references } = read(source, forEach);
   const { valid, type = 'dyn', error } = program.check();
@@ -102,12 +111,15 @@ function compile(source: string, { forEach = false }: CelOptions): ValueExpressi
 
 type Read = { program: ParseResult; root: SyntaxNode; references: readonly string[] };
 
-/** Parses the expression and checks its names. Where that fails, a habit from another language says more than the parser. */
+/**
+ * Parses the expression and checks its names. Syntax of another language gets a more helpful error than the
+ * parser's.
+ */
 function read(source: string, forEach: boolean): Read {
   try {
     const program = parse(forEach ? FOR_EACH_ENVIRONMENT : EDGE_ENVIRONMENT, source);
     const root: unknown = program.ast;
-    if (!isSyntaxNode(root)) throw new ExpressionError('Syntax', `cannot be read: ${source}`);
+    if (!isSyntaxNode(root)) throw new ExpressionError('Syntax', `cannot be parsed: ${source}`);
     const references = checkRules(source, root, forEach ? ['nodes', 'item', 'index'] : ['nodes']);
     return { program, root, references };
   } catch (error) {
@@ -133,7 +145,7 @@ function isLibraryError(error: unknown): error is LibraryError {
 }
 
 function libraryError(code: 'Syntax' | 'Type', error: unknown, source: string): ExpressionError {
-  if (!isLibraryError(error)) return new ExpressionError(code, `cannot be read: ${source}`);
+  if (!isLibraryError(error)) return new ExpressionError(code, `cannot be parsed: ${source}`);
   const kind = error.code === 'limit_exceeded' ? 'Limit' : code;
   return new ExpressionError(kind, plainSummary(error.summary), { position: positionOf(error, source) });
 }
@@ -153,7 +165,10 @@ function run(expression: ValueExpression, scope: Scope, budget = stepBudget()): 
   }
 }
 
-/** Only what the expression names is looked at. A Map, because a node may have any id. */
+/**
+ * Holds only the outputs that the expression references. A Map, because a node ID may be the name of any
+ * property.
+ */
 function contextOf(references: readonly string[], scope: Scope): Record<string, unknown> {
   const nodes = new Map<string, unknown>();
   for (const id of references) {

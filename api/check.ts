@@ -1,7 +1,7 @@
-/** What trying a credential found, as runners tell it to the operator. */
+/** The result of checking a credential, as runners report it to the operator. */
 import * as z from 'zod';
 
-/** Why a credential does not work. Each is a reason of the condition `Ready`, too. */
+/** Why a credential does not work. Each is also a reason of the condition `Ready`. */
 const CHECK_REASONS = [
   'KeyMissing',
   'Rejected',
@@ -14,15 +14,15 @@ const CHECK_REASONS = [
 export type CheckReason = (typeof CHECK_REASONS)[number];
 
 export type CheckResult =
-  /** It works. `message`: how that is known. */
+  /** The credential works. `message`: how that was checked. */
   | { works: true; message: string; account?: string; models?: string[] }
-  /** `NotChecked`: it could not be tried. `retryAfterMs`: the other side asked to wait so long. */
+  /** `NotChecked`: the check was not possible. `retryAfterMs`: how long the provider asked to wait. */
   | { works: false; reason: CheckReason | 'NotChecked'; message: string; retryAfterMs?: number };
 
-/** What the status of a credential holds. */
+/** At most as long as a message in the status of a credential. */
 const message = z.string().max(32_768);
 
-/** A check that failed, from there. */
+/** A failed check, as read from the run store. */
 export const failedCheck = z.object({
   works: z.literal(false),
   reason: z.enum([...CHECK_REASONS, 'NotChecked']),
@@ -30,7 +30,7 @@ export const failedCheck = z.object({
   retryAfterMs: z.number().min(0).optional(),
 });
 
-/** The results, from whoever holds the account of a project's runners in the run store. */
+/** Validates results from the run store: the runners of a project are not trusted to write valid ones. */
 export const checkResult = z.discriminatedUnion('works', [
   z.object({
     works: z.literal(true),

@@ -1,23 +1,26 @@
-/** The conditions of a workflow and a credential: their types, and every reason with what it means. */
+/**
+ * The conditions of workflows, credentials and project settings: their types, and the meaning of every
+ * reason.
+ */
 
-/** `Ready` is the root; it is computed from those below it. `Active` stands beside it. */
+/** `Ready` is computed from the conditions in `DEPENDENTS`. `Active` is independent of it. */
 export const CONDITION = {
-  Ready: 'What the spec asks for is in effect everywhere.',
+  Ready: 'The spec is in effect.',
   Active: 'Events start runs.',
-  Valid: 'The spec makes sense together with what it refers to.',
-  CredentialsReady: 'Every credential that the workflow names is there and complete.',
-  Routed: 'Every ready gateway replica serves the workflow as the spec says.',
-  Scheduled: 'The CronJob of the schedule is in place, and its ticks succeed.',
+  Valid: 'The spec is valid, and so are its references.',
+  CredentialsReady: 'Every credential that the workflow uses is ready.',
+  Routed: 'Every ready gateway replica serves the current spec.',
+  Scheduled: 'The CronJob of the schedule exists, and its ticks succeed.',
   TriggerHealthy: 'The last poll of the account succeeded, or the bot is registered.',
-  PoolReady: 'The runner pool of the project has a runner that is ready.',
+  PoolReady: 'The runner pool of the project has a ready runner.',
   Stalled: 'Waiting does not help: the object, or one that conflicts with it, must change.',
   Checked: 'The last check of the credential succeeded.',
-  HostsAllowed: 'http_request may send the credential to some host.',
+  HostsAllowed: 'http_request may send the credential to at least one host.',
 } as const;
 
 export type ConditionType = keyof typeof CONDITION;
 
-/** What `Ready` is computed from, in the order in which reasons are shown. */
+/** The conditions that `Ready` is computed from, in the order in which their reasons are shown. */
 export const DEPENDENTS: ConditionType[] = [
   'Valid',
   'CredentialsReady',
@@ -29,91 +32,89 @@ export const DEPENDENTS: ConditionType[] = [
 
 export const REASON = {
   Pending: 'Waiting for the operator.',
-  Serving: 'Everything is in effect.',
-  Inactive: 'The workflow is switched off and served nowhere, as the spec says.',
-  Suspended: 'The workflow is suspended: every run is refused, as the spec says.',
+  Serving: 'The spec is in effect.',
+  Inactive: 'The workflow is inactive, as the spec says: it is not served.',
+  Suspended: 'The workflow is suspended, as the spec says: every run is refused.',
   Accepted: 'The spec is valid.',
-  InvalidSpec: 'The spec is invalid, so what was valid before stays in effect, if anything was.',
-  FieldNotSupported: 'This version cannot execute a field of the spec yet.',
+  InvalidSpec: 'The spec is invalid. The last valid spec stays in effect, if there was one.',
+  FieldNotSupported: 'This version does not support a field of the spec yet.',
   InvalidExpression: 'A reference or condition cannot be parsed.',
   UnknownReference:
-    'A reference names a node that does not come before the node that uses it, or a header or an error that never has a value.',
-  UnreachableStep: 'No edge leads to a step, or only an edge that is never taken: the step would never run.',
-  UnknownSkill: 'No skill has that name.',
-  InvalidParameters: 'Parameters do not fit the schema of the skill.',
-  AuthRequired:
-    'The webhook verifies no caller, and the namespace or the installation refuses public webhooks.',
-  InvalidSchedule: 'The time zone or the cron expression is not usable.',
-  Scheduled: 'The CronJob is in place.',
-  TicksFail: 'The CronJob fires, and its pods do not hand the event to the run store.',
+    'A reference names a node that does not run before the node that uses it, or a header or an error that never has a value.',
+  UnreachableStep: 'A step would never run: no edge leads to it, or only edges that are never taken.',
+  UnknownSkill: 'No skill has this name.',
+  InvalidParameters: 'Parameters do not match the schema of the skill.',
+  AuthRequired: 'The webhook is public, and the namespace or the installation refuses public webhooks.',
+  InvalidSchedule: 'The time zone or the cron expression is invalid.',
+  Scheduled: 'The CronJob exists.',
+  TicksFail: 'The CronJob fires, but its pods fail to submit the event.',
   ScheduleRefused:
-    'The API server refuses the CronJob for another reason than its times. This is tried again.',
-  QuotaExceeded: 'A quota of the namespace admits no further CronJob. This is tried again.',
+    'The API server refuses the CronJob for a reason other than its times. The operator retries.',
+  QuotaExceeded: 'A quota of the namespace allows no further CronJob. The operator retries.',
   CredentialMissing: 'A credential does not exist in the namespace.',
-  CredentialNotReady: 'A credential exists and does not work.',
-  WrongCredentialKind: 'A credential is of another kind than the node needs.',
-  CredentialsFound: 'All credentials that the workflow names are ready.',
-  SecretMissing: 'A Secret that the credential names does not exist.',
-  KeyMissing: 'A Secret lacks the key that the credential names.',
-  KeyUnusable:
-    'A Secret key that callers are verified with is empty, too long, or not in the form of the scheme.',
-  Complete: 'The Secret and its keys exist, and the credential cannot be checked.',
-  Unused: 'The Secret and its keys exist. No workflow names the credential, so it is not checked.',
-  NotChecked: 'The credential was not checked yet, since no workflow names it or no runner is ready.',
+  CredentialNotReady: 'A credential exists but does not work.',
+  WrongCredentialKind: 'A credential is of a kind that the node cannot use.',
+  CredentialsFound: 'Every credential that the workflow uses is ready.',
+  SecretMissing: 'A Secret that the credential refers to does not exist.',
+  KeyMissing: 'A Secret lacks a key that the credential refers to.',
+  KeyUnusable: 'A Secret key that verifies callers is empty, too long, or malformed for its scheme.',
+  Complete: 'The Secret and its keys exist. The credential cannot be checked.',
+  Unused: 'The Secret and its keys exist. No workflow uses the credential, so it is not checked.',
+  NotChecked: 'The credential is not checked yet: no workflow uses it, or no runner is ready.',
   Checked: 'The last check of the credential succeeded.',
   Polled: 'The last poll of the account succeeded.',
-  NotPolled: 'The account is due to be polled, but no pod polls it.',
-  Registered: 'The messaging service sends what is written to the bot.',
-  Rejected: 'The other side refuses the credential.',
-  Unreachable: 'The other side could not be reached, broke off, or cannot answer now.',
+  NotPolled: 'The account is due, but no poll pod polls it.',
+  Registered: 'The messaging service sends the messages to the bot to Windlass.',
+  Rejected: 'The provider rejects the credential.',
+  Unreachable: 'The provider is unreachable or unavailable, or closed the connection.',
   Connected: 'The account is connected.',
-  NotConnected: 'Nobody has connected the account yet, or the provider has taken the access back.',
-  Expiring: 'The account is connected, and the access ends soon.',
-  Expired: 'The access has ended.',
-  MissingScope: 'The access lacks a right that is needed.',
-  HostsAllowed: 'allowedHosts or the preset names the hosts.',
-  NoAllowedHosts: 'The credential names no host, so http_request sends it nowhere.',
-  AddressForbidden: 'The host of an account or of a step leads to an address that may not be connected to.',
-  MailboxMissing: 'The account has no such mailbox.',
-  SpreadsheetMissing: 'The account has no such spreadsheet or sheet, or may not see it.',
-  FolderMissing: 'The account has no such folder or bucket, or may not see it.',
-  RateLimited: 'The other side asked to wait.',
-  UpstreamError: 'The other side answered with an error of its own.',
-  InvalidAnswer: 'The other side answered with something that cannot be read.',
-  Timeout: 'The other side did not answer in time.',
-  TooLarge: 'The account has more in it than a poll can remember.',
-  ProjectFull: 'The project may hold no more in the run store.',
-  InvalidTrigger: 'The trigger and its credential do not fit together.',
-  Internal: 'A defect of Windlass; the log has the details.',
-  BotTaken: 'Another workflow has the bot: the messages to one bot start runs of one workflow.',
-  WaitingForReplicas: 'Some gateway replica does not serve the current spec yet.',
+  NotConnected: 'The account is not connected yet, or the provider revoked the access.',
+  Expiring: 'The account is connected, but the access expires soon.',
+  Expired: 'The access has expired.',
+  MissingScope: 'The access lacks a required scope.',
+  HostsAllowed: 'allowedHosts or the preset lists the hosts.',
+  NoAllowedHosts: 'The credential lists no host, so http_request does not send it.',
+  AddressForbidden: 'The host of an account or a step resolves to a blocked address.',
+  MailboxMissing: 'The mailbox does not exist in the account.',
+  SpreadsheetMissing: 'The spreadsheet or sheet does not exist, or the account has no access to it.',
+  FolderMissing: 'The folder or bucket does not exist, or the account has no access to it.',
+  RateLimited: 'The provider limits the rate of requests.',
+  UpstreamError: 'The provider answered with a server error.',
+  InvalidAnswer: 'The provider sent an answer that cannot be parsed.',
+  Timeout: 'The provider did not answer in time.',
+  TooLarge: 'The account holds more items than the polling state can hold.',
+  ProjectFull: 'The project has used up its quota in the run store.',
+  InvalidTrigger: 'The trigger and its credential do not match.',
+  Internal: 'Internal error. The log has the details.',
+  BotTaken: 'Another workflow uses the bot. The messages to a bot start runs of one workflow only.',
+  WaitingForReplicas: 'Not every gateway replica serves the current spec yet.',
   NoGateway: 'No gateway replica is ready.',
-  Routed: 'All gateway replicas serve the current spec.',
+  Routed: 'Every ready gateway replica serves the current spec.',
   PoolStarting: 'No runner is ready yet.',
   PoolReady: 'A runner is ready.',
-  PoolNotStarted: 'Nothing in the namespace needs runners yet: no workflow of it has taken effect.',
-  SettingsApplied: 'The runner pool has the settings.',
+  PoolNotStarted: 'The namespace needs no runners yet: it has no workflow in effect.',
+  SettingsApplied: 'The settings are in effect.',
   RollingOut: 'Not every runner has the settings yet.',
   SettingsNotAdmitted:
-    'The installation does not admit some of the settings. For these its own values stay in effect; the other settings are applied.',
+    'The installation does not allow some of the settings: its own values apply instead. The other settings are in effect.',
   SettingsInvalid:
-    'The API server refuses pods with the placement or the resources of the settings. Both stay as they were; the other settings are applied.',
+    'The API server refuses pods with the placement or the resources of the settings. Both keep their previous values. The other settings are in effect.',
   PoolInvalid: 'The API server refuses an object of the runner pool: a value of the installation is invalid.',
   PodsRefused:
-    'Kubernetes refuses the pods of the runners: a quota, a limit range or a policy of the namespace forbids them.',
-  PodsNotReady: 'The pods of the runners do not become ready.',
-  StoreUnavailable: 'The run store cannot be reached, so nothing can be activated.',
+    'Kubernetes refuses the runner pods: a quota, a limit range or a policy of the namespace forbids them.',
+  PodsNotReady: 'The runner pods do not become ready.',
+  StoreUnavailable: 'The run store is unreachable, so no workflow can be activated.',
   RevisionNameTaken:
-    'A ControllerRevision that is not of the workflow has the name of its revision and cannot be deleted.',
+    'A ControllerRevision of another owner has the name of the revision and cannot be deleted.',
   Unauthorized:
-    'Kubernetes refuses a write of the operator: it lacks a right, or an admission policy refuses the object.',
+    'Kubernetes refuses a write of the operator: a permission is missing, or an admission policy refuses the object.',
 } as const;
 
 export type Reason = keyof typeof REASON;
 
 /**
- * Reasons that people are asked to look at, although the object itself need not change (it is not `Stalled`). Some heal by
- * themselves.
+ * Reasons that need the attention of a person, although the object itself need not change (it is not
+ * `Stalled`). Some resolve by themselves.
  */
 export const NEEDS_ACTION: ReadonlySet<string> = new Set<Reason>([
   'CredentialMissing',

@@ -1,7 +1,7 @@
-/** What a caller gets who wants to connect a credential. */
+/** The schemas of requests and answers that connect a credential. */
 import * as z from 'zod';
 
-/** A credential as callers write it. */
+/** The ID of a credential in requests. */
 export const credentialText = z
   .string()
   .max(317)
@@ -12,11 +12,13 @@ export const credentialText = z
 export const linkText = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/)
-  .describe('What makes the link one that nobody can guess.');
+  .describe('The secret part of the link, which nobody can guess.');
 
 export const connectLink = z
   .object({
-    url: z.string().describe('Open it in a browser, once. Whoever opens it connects an account of theirs.'),
-    expires: z.iso.datetime().describe('When the link, and signing in with it, ends.'),
+    url: z
+      .string()
+      .describe('Open this URL in a browser, once. The person who opens it connects their own account.'),
+    expires: z.iso.datetime().describe('When the link, and signing in with it, expires.'),
   })
   .describe('A link that connects a credential.');

@@ -1,9 +1,9 @@
-/** What a caller gets who wants to sign in to the console in a browser. */
+/** The schema of a link that signs in to the console. */
 import * as z from 'zod';
 
 export const signInLink = z
   .object({
-    url: z.string().describe('Open it in a browser, once. Whoever opens it is signed in as the caller.'),
-    expires: z.iso.datetime().describe('When the link ends.'),
+    url: z.string().describe('Open this URL in a browser, once. It signs in as the caller.'),
+    expires: z.iso.datetime().describe('When the link expires.'),
   })
   .describe('A link that signs in to the console.');

@@ -1,4 +1,4 @@
-/** Turns the zod schema of a kind into a CustomResourceDefinition with a structural schema, as the API server wants it. */
+/** Converts the zod schemas of a kind into a CustomResourceDefinition with a structural schema. */
 import * as z from 'zod';
 import { GROUP, VERSION } from './group.ts';
 import type { Kind } from './kinds.ts';
@@ -20,8 +20,8 @@ const FORBIDDEN = [
 const SAFE_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * A structural schema from what `z.toJSONSchema` yields.
- * Throws for what a CRD cannot say (unions, references): such a field is to be written as optional members and a CEL rule.
+ * A structural schema from the result of `z.toJSONSchema`. Throws for keywords that a CRD does not support
+ * (unions, references): use optional members and a CEL rule instead.
  */
 export function structural(schema: Schema, path = 'spec'): Schema {
   if (schema['x-windlass-free'] || schema['x-kubernetes-preserve-unknown-fields']) return freeForm(schema);
@@ -32,7 +32,7 @@ export function structural(schema: Schema, path = 'spec'): Schema {
   const { additionalProperties, propertyNames: _names, properties, items, ...rest } = schema;
   const out: Schema = withoutNoise(rest);
   if (items) out.items = structural(items as Schema, `${path}[]`);
-  // Without a field there is nothing to write: the API server keeps no empty map, and a comparison would show a difference for ever.
+  // The API server drops an empty map, so a comparison with it would always show a difference.
   if (properties && Object.keys(properties).length > 0) {
     out.properties = Object.fromEntries(
       Object.entries(properties as Record<string, Schema>).map(([name, child]) => [
@@ -56,7 +56,9 @@ function freeForm(schema: Schema): Schema {
   };
 }
 
-/** Drops what zod adds and a CRD does not need: bounds of safe integers, the long patterns of formats. */
+/**
+ * Drops keywords that zod adds and a CRD does not need: bounds of safe integers, long patterns of formats.
+ */
 function withoutNoise(schema: Schema): Schema {
   const out: Schema = {};
   for (const [key, value] of Object.entries(schema)) {
@@ -72,7 +74,7 @@ function withoutNoise(schema: Schema): Schema {
 const convert = (schema: z.ZodType): Schema =>
   structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }));
 
-/** The root schema of a kind: what `kubectl explain` shows. */
+/** The root schema of a kind, which `kubectl explain` shows. */
 export function rootSchema(kind: Kind): Schema {
   return {
     type: 'object',
@@ -118,7 +120,7 @@ export function crdOf(kind: Kind): Schema {
           ...(kind.selectableFields
             ? { selectableFields: kind.selectableFields.map((jsonPath) => ({ jsonPath })) }
             : {}),
-          // As the API server keeps them: without a priority of 0, which is the default.
+          // As the API server stores them: without a priority of 0, which is the default.
           additionalPrinterColumns: kind.columns.map(({ priority, ...column }) =>
             priority ? { ...column, priority } : column,
           ),
@@ -129,7 +131,7 @@ export function crdOf(kind: Kind): Schema {
   };
 }
 
-/** Whether the status has defaults, so that a new object is not taken for current before the operator has looked. */
+/** Whether the status has defaults, so that a new object does not seem current before the first reconcile. */
 function seedsStatus(kind: Kind): boolean {
   const properties = convert(kind.status).properties as Record<string, Schema> | undefined;
   return Object.values(properties ?? {}).some((property) => 'default' in property);

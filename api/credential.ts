@@ -1,4 +1,7 @@
-/** The Credential kind: what kind of account it is, which Secret keys hold it, and whether it works. It holds no secret. */
+/**
+ * The Credential kind: the kind of account, the Secret keys that hold it, and whether it works. Holds no
+ * secret itself.
+ */
 import * as z from 'zod';
 import { RESERVED_HEADERS } from './headers.ts';
 import { API_HOSTS } from './hosts.ts';
@@ -15,22 +18,22 @@ const smtpCredential = z
       .enum(TLS_MODES)
       .optional()
       .describe(
-        'None: plain text; StartTLS: begins plain and must turn to TLS; TLS: from the first byte. Default StartTLS.',
+        'None: plain text; StartTLS: starts unencrypted and must upgrade to TLS; TLS: encrypted from the first byte. Default StartTLS.',
       ),
-    username: z.string().max(512).optional().describe('The user name. Left out: no login.'),
+    username: z.string().max(512).optional().describe('The user name. Left out: no authentication.'),
     passwordRef: secretKeyRef('The Secret key that holds the password.').optional(),
     from: z
       .string()
       .min(3)
       .max(512)
       .regex(/^[^\r\n]+$/)
-      .describe('The sender, such as "Orders <orders@example.com>".'),
+      .describe('The sender, for example "Orders <orders@example.com>".'),
   })
   .meta({
-    description: 'An account for sending mail.',
+    description: 'An SMTP account, which sends mail.',
     ...rules({
       rule: 'has(self.username) == has(self.passwordRef)',
-      message: 'username and passwordRef go together: give both or none',
+      message: 'username and passwordRef belong together: set both or neither',
     }),
   });
 
@@ -38,72 +41,76 @@ const imapCredential = z
   .object({
     host: host('Host name of the mail server.'),
     port: port('Port of the mail server. Default: 993 with TLS, else 143.').optional(),
-    tls: z.enum(TLS_MODES).optional().describe('As for smtp. Default TLS.'),
+    tls: z.enum(TLS_MODES).optional().describe('As in smtp. Default TLS.'),
     username: z.string().min(1).max(512).describe('The user name.'),
     passwordRef: secretKeyRef('The Secret key that holds the password.'),
   })
-  .describe('An account for reading mail.');
+  .describe('An IMAP account, which reads mail.');
 
 const openaiCredential = z
   .object({
     baseURL: url(
-      'Address of any OpenAI-compatible API, up to and with /v1. Default https://api.openai.com/v1.',
+      'Base URL of an OpenAI-compatible API, including /v1. Default https://api.openai.com/v1.',
     ).optional(),
     apiKeyRef: secretKeyRef('The Secret key that holds the API key.'),
     organization: z.string().max(256).optional().describe('The organization to bill.'),
   })
-  .describe('Access to a language model.');
+  .describe('An account of an OpenAI-compatible API of language models.');
 
 const oauth2Imap = z
   .object({
-    host: host(
-      'Host name of the mail server. Default: that of Google or Microsoft, as the preset says.',
-    ).optional(),
+    host: host('Host name of the mail server. Default: that of the preset.').optional(),
     port: port('Port of the mail server. Default: 993 with TLS, else 143.').optional(),
-    tls: z.enum(TLS_MODES).optional().describe('As for smtp. Default TLS.'),
-    username: z.string().min(1).max(512).describe('The user name, as a rule the address of the mailbox.'),
+    tls: z.enum(TLS_MODES).optional().describe('As in smtp. Default TLS.'),
+    username: z.string().min(1).max(512).describe('The user name, usually the address of the mailbox.'),
   })
-  .describe("Read mail by IMAP with this account (XOAUTH2). Left out with google: by Gmail's API.");
+  .describe(
+    "Reads mail over IMAP with this account (XOAUTH2). Left out: with preset google, mail is read with Gmail's API.",
+  );
 
 const oauth2Credential = z
   .object({
     preset: z
       .enum(['google', 'microsoft', 'custom'])
       .optional()
-      .describe('Whose endpoints to use. Default custom.'),
-    authorizationURL: url('Where a person allows the access. For custom.').optional(),
-    tokenURL: url('Where tokens are issued. For custom.').optional(),
-    userinfoURL: url('Where the account is named. For custom.').optional(),
-    revocationURL: url(
-      'Where the access is taken back (RFC 7009) when the credential is deleted. For custom. Left out: nowhere.',
+      .describe('The provider whose endpoints to use. Default custom.'),
+    authorizationURL: url('The authorization endpoint. Only for custom.').optional(),
+    tokenURL: url('The token endpoint. Only for custom.').optional(),
+    userinfoURL: url(
+      'The userinfo endpoint, which returns the name of the account. Only for custom.',
     ).optional(),
-    issuer: url('The issuer that answers must name. For custom.').optional(),
-    clientID: z.string().min(1).max(1024).describe('The client id that the provider gave.'),
+    revocationURL: url(
+      'The revocation endpoint (RFC 7009), called when the credential is deleted. Only for custom. Left out: the access is not revoked.',
+    ).optional(),
+    issuer: url('The issuer that answers must name. Only for custom.').optional(),
+    clientID: z.string().min(1).max(1024).describe('The client ID from the provider.'),
     clientSecretRef: secretKeyRef('The Secret key that holds the client secret.').optional(),
     clientAuthentication: z
       .enum(['Basic', 'Post'])
       .optional()
       .describe(
-        'How the client secret is shown at tokenURL: in a header, or in the body. For custom. Default Basic.',
+        'How the client secret is sent to tokenURL: in a header (Basic) or in the body (Post). Only for custom. Default Basic.',
       ),
     scopes: z
       .array(z.string().min(1).max(512))
       .max(64)
       .optional()
-      .describe('Rights to ask for, beside those that the triggers and skills need that use the credential.'),
+      .describe(
+        'Scopes to request in addition to those that the triggers and skills which use the credential require.',
+      ),
     allowedHosts: allowedHosts(
-      `The hosts to which http_request may send the access token. Left out: with google ${API_HOSTS.google.join(', ')}; with microsoft ${API_HOSTS.microsoft.join(', ')}; with custom none. An empty list: none`,
+      `The hosts to which http_request may send the access token. Default: with google ${API_HOSTS.google.join(', ')}; with microsoft ${API_HOSTS.microsoft.join(', ')}; with custom none. An empty list allows none`,
     ).optional(),
     imap: oauth2Imap.optional(),
     apiURL: url(
-      "Address of Google's or Microsoft's APIs, where something stands in front of them. Default: their own.",
+      "Base URL of Google's or Microsoft's APIs, for example of a proxy in front of them. Default: the provider's own.",
     ).optional(),
   })
   .meta({
-    description: 'An account that a person connects in the browser.',
+    description: 'An OAuth 2.0 account, which a person connects in the browser.',
     ...rules({
       rule: "(has(self.preset) && self.preset != 'custom') || (has(self.authorizationURL) && has(self.tokenURL))",
-      message: 'a custom provider needs authorizationURL and tokenURL',
+      message: 'preset custom requires authorizationURL and tokenURL',
     }),
   });
 
@@ -149,11 +156,11 @@ const httpCredential = z
       'The hosts to which http_request may send the secret, among them that of checkURL. Left out: none, so that no step can use the credential',
     ).optional(),
     checkURL: url(
-      'A page that only callers with a login get: asked for (GET) to see whether the credential works. Left out: the credential is not checked.',
+      'A URL that requires authentication. A GET request to it checks the credential. Left out: the credential is not checked.',
     ).optional(),
   })
   .meta({
-    description: 'Access to an HTTP API.',
+    description: 'An account of an HTTP API.',
     ...rules({
       rule: '[has(self.basic), has(self.bearer), has(self.header), has(self.query)].filter(x, x).size() == 1',
       message: 'http must have exactly one of basic, bearer, header, query',
@@ -168,31 +175,31 @@ const botCredential = z
     platform: z.enum(PLATFORMS).optional().describe('The messaging service. Default telegram.'),
     tokenRef: secretKeyRef("The Secret key that holds the bot's token."),
     signingSecretRef: secretKeyRef(
-      'Slack: the Secret key that holds the signing secret. For a bot trigger.',
+      'Slack: the Secret key that holds the signing secret. Required by bot triggers.',
     ).optional(),
-    apiURL: url("Address of the service's API. Default: the service's own.").optional(),
+    apiURL: url("Base URL of the service's API. Default: the service's own.").optional(),
   })
   .describe('A messaging bot.');
 
 const s3Credential = z
   .object({
-    endpoint: url('Address of the S3-compatible service.'),
+    endpoint: url('URL of the S3-compatible service.'),
     region: z.string().max(64).optional().describe('Region. Default us-east-1.'),
-    // With pathStyle false it is the beginning of the host name, and must not be more of it.
+    // With pathStyle false it is the first label of the host name, so it must not add others.
     bucket: z
       .string()
       .min(3)
       .max(63)
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
       .describe('The bucket.'),
-    accessKeyIdRef: secretKeyRef('The Secret key that holds the access key id.'),
+    accessKeyIdRef: secretKeyRef('The Secret key that holds the access key ID.'),
     secretAccessKeyRef: secretKeyRef('The Secret key that holds the secret access key.'),
     pathStyle: z
       .boolean()
       .optional()
-      .describe('Put the bucket into the path, not into the host name. Default true.'),
+      .describe('Whether the bucket is part of the path instead of the host name. Default true.'),
   })
-  .describe('A bucket in an S3-compatible store.');
+  .describe('A bucket of an S3-compatible service.');
 
 /** The register of kinds of credentials: one line for each. */
 const credentials = {
@@ -212,7 +219,7 @@ export const credentialSpec = z
   .object(credentials)
   .partial()
   .meta({
-    description: 'What kind of account it is, and where its secrets lie.',
+    description: 'The kind of account, and the Secret keys that hold its secrets.',
     ...rules({
       rule: `[${CREDENTIAL_KINDS.map((kind) => `has(self.${kind})`).join(', ')}].filter(x, x).size() == 1`,
       message: `a credential must have exactly one kind: ${CREDENTIAL_KINDS.join(', ')}`,
@@ -221,38 +228,42 @@ export const credentialSpec = z
 
 export const credentialStatus = z
   .object({
-    kind: z.string().max(64).optional().describe('The kind, for a column.'),
+    kind: z.string().max(64).optional().describe('The kind of account.'),
     observedGeneration: z
       .int()
       .min(0)
       .optional()
-      .describe('The generation of the spec that the status was made from.'),
-    account: z.string().max(512).optional().describe('Whose account it is, once that is known.'),
+      .describe('The generation of the spec that the status describes.'),
+    account: z.string().max(512).optional().describe('The name of the account, once it is known.'),
     lastChecked: time('When it was last checked.').optional(),
     check: z
       .string()
       .max(64)
       .optional()
-      .describe('The value of the annotation windlass.dev/check that was obeyed last.'),
-    expires: time('When the access ends.').optional(),
+      .describe('The last value of the annotation windlass.dev/check that was handled.'),
+    expires: time('When the access expires.').optional(),
     connectURL: z
       .string()
       .max(2048)
       .optional()
-      .describe('oauth2: POST there to get a link that connects it.'),
+      .describe('oauth2: a POST request to this URL returns a link that connects the account.'),
     scopes: z
       .array(z.string().max(512))
       .max(64)
       .optional()
-      .describe('oauth2: the rights that connecting asks for.'),
+      .describe('oauth2: the scopes that connecting requests.'),
     grantedScopes: z
       .array(z.string().max(512))
       .max(64)
       .optional()
-      .describe('oauth2: the rights that the account has given.'),
-    models: z.array(z.string().max(256)).max(50).optional().describe('openai: models that it offers.'),
+      .describe('oauth2: the scopes that the account granted.'),
+    models: z
+      .array(z.string().max(256))
+      .max(50)
+      .optional()
+      .describe('openai: the models that the API lists.'),
     conditions: conditions(
-      'Ready; Checked, where the credential can be checked; HostsAllowed, of kind http and oauth2; Stalled, while only a change of the credential helps.',
+      'Ready; Checked, if the credential can be checked; HostsAllowed, for kinds http and oauth2; Stalled, while the credential must change.',
     )
       .max(16)
       .default([
@@ -265,19 +276,19 @@ export const credentialStatus = z
         },
       ]),
   })
-  .describe('Whether it works.');
+  .describe('Whether the credential works.');
 
 export type CredentialSpec = z.infer<typeof credentialSpec>;
 export type CredentialStatus = z.infer<typeof credentialStatus>;
 
-/** The kind that the credential is of. Throws when it has none, which the CRD does not admit. */
+/** The kind of the credential. Throws if it has none, which the CRD refuses. */
 export function credentialKind(spec: CredentialSpec): CredentialKind {
   const kind = CREDENTIAL_KINDS.find((kind) => spec[kind] !== undefined);
   if (!kind) throw new Error('the credential has no kind');
   return kind;
 }
 
-/** Every Secret key that a credential names. */
+/** Every Secret key that a credential refers to. */
 export function secretRefs(spec: CredentialSpec): { name: string; key: string }[] {
   const found: { name: string; key: string }[] = [];
   const walk = (value: unknown, name: string) => {

@@ -1,4 +1,4 @@
-/** The cron syntax that a schedule takes: the five fields that a Kubernetes CronJob accepts, with values in range. */
+/** The cron syntax of schedules: five fields with values in range, as a Kubernetes CronJob accepts them. */
 
 const field = (value: string, names = '') => {
   const item = names ? `(${value}|${names})` : `(${value})`;
@@ -10,7 +10,7 @@ const MONTHS =
   '[jJ][aA][nN]|[fF][eE][bB]|[mM][aA][rR]|[aA][pP][rR]|[mM][aA][yY]|[jJ][uU][nN]|[jJ][uU][lL]|[aA][uU][gG]|[sS][eE][pP]|[oO][cC][tT]|[nN][oO][vV]|[dD][eE][cC]';
 const DAYS = '[sS][uU][nN]|[mM][oO][nN]|[tT][uU][eE]|[wW][eE][dD]|[tT][hH][uU]|[fF][rR][iI]|[sS][aA][tT]';
 
-/** The five fields as one RE2 pattern without anchors. */
+/** The five fields as one RE2 pattern, without anchors. */
 export const CRON_FIELDS = [
   field('[0-5]?[0-9]'),
   field('[01]?[0-9]|2[0-3]'),

@@ -16,7 +16,7 @@ test.each([
 test.each(['', '10', 's', '10 s', '-1s', '1w', '1h 30m', 'PT1H'])(
   '"%s" is refused with an example of how to write it',
   (text) => {
-    expect(() => parseDuration(text)).toThrow('is no duration; write it like 30s');
+    expect(() => parseDuration(text)).toThrow('is not a duration: write it like 30s');
   },
 );
 

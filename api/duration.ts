@@ -1,44 +1,47 @@
-/** Durations as manifests write them (`90s`, `1h30m`, `250ms`), in milliseconds inside, and the bounds of each field. */
+/**
+ * Durations as manifests write them (`90s`, `1h30m`, `250ms`), in milliseconds inside, and the bounds of each
+ * field.
+ */
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
-/** What a duration looks like. */
+/** The pattern of durations. */
 export const DURATION_PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
 const FORM = 'written as a number and a unit (ms, s, m, h, d), such as 30s, 5m or 1h30m';
 
-/** The shortest and the longest duration that a field takes. */
+/** The shortest and the longest duration of a field. */
 export type DurationBounds = { readonly least: string; readonly most: string };
 
 /** The bounds of all fields that hold durations. */
 export const DURATION_BOUNDS = {
   replyTimeout: { least: '1s', most: '5m' },
   tolerance: { least: '1s', most: '1d' },
-  // The longest timer of Node.js has 24.8 days.
+  // Timers of Node.js are limited to 24.8 days.
   stepTimeout: { least: '1ms', most: '24d' },
   backoff: { least: '0s', most: '24d' },
   runTimeout: { least: '1s', most: '365d' },
   history: { least: '0s', most: '3650d' },
 } as const satisfies Record<string, DurationBounds>;
 
-/** The milliseconds of a duration such as `1h30m`. Throws a RangeError for a text that is none. */
+/** The milliseconds of a duration such as `1h30m`. Throws a RangeError for an invalid text. */
 export function parseDuration(text: string): number {
   if (!new RegExp(DURATION_PATTERN).test(text))
-    throw new RangeError(`"${text}" is no duration; write it like 30s, 5m or 1h30m`);
+    throw new RangeError(`"${text}" is not a duration: write it like 30s, 5m or 1h30m`);
   let total = 0;
   for (const [, count, unit] of text.matchAll(PART)) total += Number(count) * (UNIT_MS[unit ?? ''] ?? 0);
   return total;
 }
 
 /**
- * The milliseconds of a duration within its bounds. An object from before the bounds were refused may be beyond them: then the
- * nearest bound counts. Throws a RangeError for a text that is no duration.
+ * The milliseconds of a duration, limited to its bounds: objects from before the bounds were enforced may
+ * exceed them. Throws a RangeError for an invalid text.
  */
 export function boundedDuration(text: string, bounds: DurationBounds): number {
   return Math.min(Math.max(parseDuration(text), parseDuration(bounds.least)), parseDuration(bounds.most));
 }
 
-/** What is wrong with a text as a duration of a field; undefined for one within the bounds. */
+/** Why a text is not a valid duration of a field; undefined for a valid one. */
 export function durationProblem(text: string, bounds: DurationBounds): string | undefined {
   try {
     if (parseDuration(text) === boundedDuration(text, bounds)) return undefined;
@@ -48,7 +51,7 @@ export function durationProblem(text: string, bounds: DurationBounds): string | 
   return durationRule(bounds);
 }
 
-/** What every duration of a field must be. */
+/** The message about the valid durations of a field. */
 export function durationRule({ least, most }: DurationBounds): string {
   return `must be a duration from ${least} to ${most}, ${FORM}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The graph of a workflow: what its edges are, whether it is sound, and which nodes are due. Pure: the runner gives the
- * states of the nodes and gets back what to do, so that every runner decides the same after a takeover.
+ * The graph of a workflow: its edges, its validation, and which nodes start next. Pure: the decision depends
+ * only on the phases of the nodes, so that every runner decides the same after a takeover.
  */
 
 import type { NodePhase } from './phase.ts';
@@ -8,10 +8,10 @@ import type { NodePhase } from './phase.ts';
 /** A node as the graph sees it. Exactly one node is the trigger. */
 export type GraphNode = { id: string; trigger: boolean; onError?: 'Fail' | 'Continue' };
 
-/** `when` is a condition in CEL; `after` left out means `Success`. */
+/** `when` is a condition in CEL; the default of `after` is `Success`. */
 export type GraphEdge = { from: string; to: string; when?: string; after?: 'Success' | 'Failure' };
 
-/** A graph with its edges looked up once. Nodes stand in the order of the list, which every edge follows. */
+/** A graph with its edges indexed. Nodes are in the order of the list; every edge points forward in it. */
 export type Graph = {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
@@ -19,13 +19,13 @@ export type Graph = {
   readonly outOf: ReadonlyMap<string, readonly GraphEdge[]>;
 };
 
-/** The edges that hold: the given ones, or, where they are left out, a chain in the order of the list. */
+/** The given edges, or, if they are left out, a chain in the order of the list. */
 export function edgesOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[]): readonly GraphEdge[] {
   if (edges) return edges;
   return nodes.slice(1).map((node, index) => ({ from: nodes[index]?.id ?? '', to: node.id }));
 }
 
-/** Looks the edges up once. The graph must be one that `checkGraph` has nothing against. */
+/** Indexes the edges. The graph must be valid: `checkGraph` returns no problem. */
 export function graphOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[]): Graph {
   const all = edgesOf(nodes, edges);
   return {
@@ -36,14 +36,14 @@ export function graphOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[
   };
 }
 
-/** What is wrong, and where in the manifest: `path` is like `spec.edges[2].to`. */
+/** A problem and its path in the manifest, such as `spec.edges[2].to`. */
 export type GraphProblem = { path: string; message: string };
 
-/** What the id of a node looks like. */
+/** The pattern of node IDs. */
 export const NODE_ID = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 const GRAPH_LIMITS = { nodes: 100, edges: 300 } as const;
 
-/** What is wrong with a graph, in the order of the manifest; nothing for a sound one. The CRD refuses the same. */
+/** The problems of a graph, in the order of the manifest; empty for a valid one. The CRD refuses the same. */
 export function checkGraph(nodes: readonly GraphNode[], edges?: readonly GraphEdge[]): GraphProblem[] {
   return [...checkNodes(nodes), ...(edges ? checkEdges(nodes, edges) : checkChain(nodes))];
 }
@@ -55,21 +55,22 @@ function checkNodes(nodes: readonly GraphNode[]): GraphProblem[] {
     ...problem(
       'spec.nodes',
       nodes.length < 1 || nodes.length > GRAPH_LIMITS.nodes,
-      'a workflow has 1 to 100 nodes',
+      'a workflow must have 1 to 100 nodes',
     ),
-    ...problem('spec.nodes', triggers !== 1, `a workflow has exactly one trigger, this one has ${triggers}`),
+    ...problem(
+      'spec.nodes',
+      triggers !== 1,
+      `a workflow must have exactly one trigger, this one has ${triggers}`,
+    ),
     ...nodes.flatMap(({ id }, index) => [
       ...problem(`spec.nodes[${index}].id`, !NODE_ID.test(id), ID_RULE),
-      ...problem(
-        `spec.nodes[${index}].id`,
-        first.get(id) !== index,
-        `another node has the id '${id}' already`,
-      ),
+      ...problem(`spec.nodes[${index}].id`, first.get(id) !== index, `another node has the same ID '${id}'`),
     ]),
   ];
 }
 
-const ID_RULE = 'a node id begins with a letter and holds only letters, digits and _, at most 63';
+const ID_RULE =
+  'a node ID must begin with a letter and contain only letters, digits and _, at most 63 characters';
 
 function checkChain(nodes: readonly GraphNode[]): GraphProblem[] {
   const isLater = nodes.some((node, index) => node.trigger && index > 0);
@@ -84,7 +85,7 @@ function checkEdges(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): G
   const position = firstIndexes(nodes.map((node) => node.id));
   const first = firstIndexes(edges.map(pairOf));
   return [
-    ...problem('spec.edges', edges.length > GRAPH_LIMITS.edges, 'a workflow has at most 300 edges'),
+    ...problem('spec.edges', edges.length > GRAPH_LIMITS.edges, 'a workflow must have at most 300 edges'),
     ...edges.flatMap((edge, index) => [
       ...checkEnds(edge, `spec.edges[${index}]`, nodes, position),
       ...problem(`spec.edges[${index}]`, first.get(pairOf(edge)) !== index, JOIN_RULE),
@@ -92,7 +93,7 @@ function checkEdges(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): G
   ];
 }
 
-const JOIN_RULE = 'another edge joins the same two nodes: join their conditions into one edge';
+const JOIN_RULE = 'another edge connects the same two nodes: combine their conditions in one edge';
 
 function checkEnds(
   edge: GraphEdge,
@@ -105,14 +106,14 @@ function checkEnds(
   const backward = from !== undefined && to !== undefined && from >= to;
   const intoTrigger = to !== undefined && nodes[to]?.trigger === true;
   return [
-    ...problem(`${path}.from`, from === undefined, `there is no node '${edge.from}'`),
-    ...problem(`${path}.to`, to === undefined, `there is no node '${edge.to}'`),
-    ...problem(`${path}.to`, intoTrigger, 'nothing comes before the trigger: no edge may lead into it'),
+    ...problem(`${path}.from`, from === undefined, `node '${edge.from}' does not exist`),
+    ...problem(`${path}.to`, to === undefined, `node '${edge.to}' does not exist`),
+    ...problem(`${path}.to`, intoTrigger, 'no edge may lead into the trigger'),
     ...problem(path, backward && !intoTrigger, BACKWARD_RULE),
   ];
 }
 
-const BACKWARD_RULE = 'an edge points forward: list the nodes in the order in which they run';
+const BACKWARD_RULE = 'edges must point forward: list the nodes in the order in which they run';
 
 function problem(path: string, found: boolean, message: string): GraphProblem[] {
   return found ? [{ path, message }] : [];
@@ -129,14 +130,14 @@ function firstIndexes(keys: readonly string[]): Map<string, number> {
 }
 
 /**
- * The nodes that never run, because no edge leads to them. Edges point forward, so that a node with an edge into it is reached
- * from the trigger unless the way begins at one of these.
+ * The nodes that never run, because no edge leads to them. Edges point forward, so every other node is
+ * reached from the trigger or from one of these.
  */
 export function unreached(graph: Graph): string[] {
   return graph.nodes.flatMap(({ id, trigger }) => (trigger || graph.into.has(id) ? [] : [id]));
 }
 
-/** The nodes from which a way leads to this one: those whose output it may refer to. */
+/** The nodes from which a path leads to this one: those whose output it may reference. */
 export function predecessors(graph: Graph, id: string): Set<string> {
   const found = new Set<string>();
   const open = [id];
@@ -151,27 +152,32 @@ export function predecessors(graph: Graph, id: string): Set<string> {
 }
 
 /**
- * What is due. `ready`: start these now, all at once. `skipped`: these will never start; record them so.
- * `finished`: nothing runs and nothing will. `failed`: the first node, in the order of the list, that fails the run.
+ * `ready`: the nodes to start now, concurrently. `skipped`: the nodes that will never start. `finished`: no
+ * node runs and none will. `failed`: the first node, in the order of the list, that fails the run.
  */
 export type NextSteps = { ready: string[]; skipped: string[]; finished: boolean; failed?: string };
 
-/** Whether the condition of an edge holds. Called only for edges with `when` whose source has ended with an output. */
+/**
+ * Whether the condition of an edge holds. Called only for edges with `when` whose source has ended with an
+ * output or error.
+ */
 export type EdgeCondition = (edge: GraphEdge) => boolean;
 
 /**
- * Decides which nodes start, given the phases so far (the trigger counts as Succeeded, a node without a phase as Pending). The rules:
+ * Decides which nodes start, given the current phases. The trigger counts as Succeeded, a node without a
+ * phase as Pending. Rules:
  *
- * - A node starts when every edge into it is settled and at least one is taken. When all are settled and none is taken
- *   it is skipped, and so on down; a node without edges into it is skipped.
- * - An edge is settled when its source has ended. From a Succeeded source it is taken if `after` is Success (or left out)
- *   and `when` holds. From a Failed source it is taken if `after` is Failure and `when` holds; with `onError: Continue` on
- *   the source, its Success edges count as well. From any other source it is not taken.
- * - A Failed node fails the run, unless it has `onError: Continue` or at least one of its Failure edges is taken. A node
- *   whose effect is Unknown fails the run always, and so does a Cancelled one.
- * - Once the run has failed nothing more starts: what has not started is skipped, what runs may end.
+ * - A node starts when every edge into it is settled and at least one is taken. When all are settled and none
+ *   is taken, it is skipped, and this continues downstream; a node without edges into it is skipped.
+ * - An edge is settled when its source has ended. From a Succeeded source it is taken if `after` is Success
+ *   (or left out) and `when` holds. From a Failed source it is taken if `after` is Failure and `when` holds;
+ *   with `onError: Continue` on the source, its Success edges count as well. From any other source it is not
+ *   taken.
+ * - A Failed node fails the run, unless it has `onError: Continue` or at least one of its Failure edges is
+ *   taken. An Unknown or Cancelled node always fails the run.
+ * - Once the run has failed, no further node starts: pending nodes are skipped, running nodes may end.
  *
- * Linear in nodes and edges. What `holds` throws passes through: the caller fails the run with it.
+ * Linear in nodes and edges. Errors of `holds` propagate: the caller fails the run with them.
  */
 export function nextSteps(
   graph: Graph,
@@ -185,7 +191,7 @@ export function nextSteps(
   return failed === undefined ? dueNodes(graph, settled, taken) : { ...drain(graph, settled), failed };
 }
 
-/** The edges that are taken. An edge whose source has not ended is not in it, and neither is one from a skipped node. */
+/** The taken edges. An edge from a node that has not ended, or that was skipped, is not taken. */
 function takenEdges(
   graph: Graph,
   states: ReadonlyMap<string, NodePhase>,

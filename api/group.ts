@@ -1,11 +1,11 @@
-/** The API group, the names of labels and annotations, and how ids and names of children are derived. */
+/** The API group, the names of labels and annotations, and workflow IDs. */
 
 export const GROUP = 'windlass.dev';
 export const VERSION = 'v1alpha1';
 export const API_VERSION = `${GROUP}/${VERSION}`;
 
 export const LABEL = {
-  /** The workflow that an object belongs to. */
+  /** The name of the workflow that an object belongs to. */
   workflow: 'windlass.dev/workflow',
   /** What started a run: one of the trigger kinds, or `execute`. */
   trigger: 'windlass.dev/trigger',
@@ -18,30 +18,46 @@ export const LABEL = {
 export const ANNOTATION = {
   /** On a gateway replica's Lease: which routes the replica serves. See `api/routes.ts`. */
   routes: 'windlass.dev/routes',
-  /** On a gateway replica's Lease: the uids of routes that answer 503 there, because their secrets are not there yet. */
+  /**
+   * On a gateway replica's Lease: the uids of routes that answer 503, because the replica has no secrets for
+   * them yet.
+   */
   waiting: 'windlass.dev/waiting',
-  /** On a Workflow whose trigger is polled: begin anew, `now` or from a time (RFC 3339) on; granted once per value. */
+  /**
+   * On a Workflow with a polled trigger: resets the cursor to `now` or to a time (RFC 3339), once per value.
+   */
   resetCursor: 'windlass.dev/reset-cursor',
-  /** On a Credential: try it now; obeyed once per value. */
+  /** On a Credential: requests a check now, once per value. */
   check: 'windlass.dev/check',
-  /** On a ControllerRevision: when an active workflow first had it (RFC 3339). Without it only test runs execute it. */
+  /**
+   * On a ControllerRevision: when it was activated first (RFC 3339). Without it, only test runs can execute
+   * the revision.
+   */
   activated: 'windlass.dev/activated',
-  /** On a WorkflowRun: the run store that it was recorded from, so that a user's own object is told from a record. */
+  /**
+   * On a WorkflowRun: the run store that it was recorded from, which distinguishes a record from a user's own
+   * object.
+   */
   recorded: 'windlass.dev/recorded',
   /** On a WorkflowRun: the hash of its event's key and that of its body. See `runs/record/keepsake.ts`. */
   dedupe: 'windlass.dev/dedupe',
-  /** On a WorkflowRun: `true` where the run was given more than `spec.input` holds. */
+  /** On a WorkflowRun: `true` if the input of the run was larger than `spec.input` holds. */
   partialInput: 'windlass.dev/partial-input',
-  /** On a WorkflowRun: when its input and outputs were removed, as `history.dataTTL` of its workflow says. */
+  /**
+   * On a WorkflowRun: when its input and outputs were removed because of `history.dataTTL` of its workflow.
+   */
   dataRemoved: 'windlass.dev/data-removed',
 } as const;
 
-/** The workflow's id: one path segment, `<namespace>.<name>`. A namespace has no dot, so the first one parts the two. */
+/**
+ * The workflow ID: one path segment, `<namespace>.<name>`. A namespace has no dot, so the first dot separates
+ * the two.
+ */
 export function workflowId(namespace: string, name: string): string {
   return `${namespace}.${name}`;
 }
 
-/** The namespace and name that an id stands for; undefined where it has no dot, or an empty side. */
+/** The namespace and name in a workflow ID; undefined if it has no dot or an empty side. */
 export function parseWorkflowId(id: string): { namespace: string; name: string } | undefined {
   const dot = id.indexOf('.');
   if (dot < 1 || dot === id.length - 1) return undefined;

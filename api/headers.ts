@@ -1,10 +1,13 @@
-/** What HTTP headers may be called and hold, so that none can smuggle another one in (RFC 9110 sections 5.1, 5.5 and 7.6.1). */
+/**
+ * Valid names and values of HTTP headers, so that none can inject another (RFC 9110 sections 5.1, 5.5 and
+ * 7.6.1).
+ */
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-/** No control characters but the tab, nothing beyond Latin-1. */
+/** No control characters except tab, and no characters beyond Latin-1. */
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Headers that belong to the connection, or say where a message ends. */
+/** Headers of the connection or the message framing. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -18,7 +21,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What requests cannot set either: the host comes from the URL, and `Expect` waits for an answer that the client does not wait for.
+ * Headers that requests cannot set: the URL determines the host, and the client does not support `Expect`.
  */
 export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
@@ -28,8 +31,8 @@ export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the answers of workflows cannot set, since all projects share the host of the webhooks: what a browser keeps for the whole host,
- * or acts on beyond the one answer.
+ * Headers that replies of workflows cannot set, because all projects share the host of the webhooks: those
+ * that a browser stores for the whole host or applies beyond the one answer.
  */
 const HOST_HEADERS: ReadonlySet<string> = new Set([
   'accept-ch',
@@ -66,10 +69,13 @@ const HOST_HEADERS: ReadonlySet<string> = new Set([
   'x-sendfile',
 ]);
 
-/** What proxies before the gateway obey: nginx sends another page (`X-Accel-Redirect`), Envoy takes the replica out of service. */
+/**
+ * Headers that proxies obey: nginx sends another page (`X-Accel-Redirect`), Envoy takes the replica out of
+ * service.
+ */
 const PROXY_PREFIXES = ['x-accel-', 'x-envoy-'];
 
-/** Whether the answer of a workflow cannot set it; the name is in lower case. */
+/** Whether a reply of a workflow cannot set the header. The name must be in lower case. */
 export function isWithheldHeader(name: string): boolean {
   if (CONNECTION_HEADERS.has(name) || HOST_HEADERS.has(name)) return true;
   return PROXY_PREFIXES.some((prefix) => name.startsWith(prefix));

@@ -1,10 +1,10 @@
-/** Which ended runs stay, as a field of a workflow and of the settings of a project. */
+/** The field `history` of workflows and project settings: which ended runs to keep. */
 import * as z from 'zod';
 import { DURATION_BOUNDS } from './duration.ts';
 import { celMilliseconds, duration } from './durationField.ts';
 import { rules } from './value.ts';
 
-/** The field. `otherwise`: a sentence about what counts where a member is left out, for a default such as `168h`. */
+/** `otherwise`: returns the sentence about the default, for a value such as `168h`. */
 export const history = (otherwise: (value: string) => string) =>
   z
     .object({
@@ -13,29 +13,29 @@ export const history = (otherwise: (value: string) => string) =>
         .min(0)
         .max(1000)
         .optional()
-        .describe(`How many succeeded runs to keep, and as many succeeded test runs. ${otherwise('10')}`),
+        .describe(`How many succeeded runs to keep, and how many succeeded test runs. ${otherwise('10')}`),
       failed: z
         .int()
         .min(0)
         .max(1000)
         .optional()
         .describe(
-          `How many failed and cancelled runs to keep, and as many such test runs. ${otherwise('10')}`,
+          `How many failed and cancelled runs to keep, and how many such test runs. ${otherwise('10')}`,
         ),
       ttl: duration(
         `How long to keep a run after its end. ${otherwise('168h')}`,
         DURATION_BOUNDS.history,
       ).optional(),
       dataTTL: duration(
-        `How long to keep the input and the outputs of a run after its end; the run itself stays for ttl. ${otherwise('as long as the run')}`,
+        `How long to keep the input and the outputs of a run after its end. The run itself is kept for ttl. ${otherwise('as long as the run')}`,
         DURATION_BOUNDS.history,
       ).optional(),
     })
     .meta({
       description:
-        'Which ended runs stay as WorkflowRun objects. Test runs are counted apart: they never take the place of another run.',
+        'Which ended runs to keep as WorkflowRun objects. Test runs are counted separately: they never replace other runs.',
       ...rules({
-        // Where ttl is left out, the project or the installation says it.
+        // Without ttl, the default of the project or the installation applies.
         rule: `!has(self.dataTTL) || !has(self.ttl) || ${celMilliseconds('self.dataTTL')} <= ${celMilliseconds('self.ttl')}`,
         message: 'dataTTL must not be longer than ttl: data is deleted with its run',
       }),

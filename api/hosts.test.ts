@@ -90,11 +90,11 @@ test.each([
 });
 
 test.each([
-  ['https://api.example.com/v1', /has no path or query: write api.example.com,/],
-  ['api.example.com/', /has no path or query/],
-  ['api.example.com?key=1', /has no path or query/],
-  ['ftp://api.example.com', /is a name or an address, with a scheme and port/],
-  ['a.example, b.example', /is a name or an address/],
+  ['https://api.example.com/v1', /must not have a path or query: write api.example.com,/],
+  ['api.example.com/', /must not have a path or query/],
+  ['api.example.com?key=1', /must not have a path or query/],
+  ['ftp://api.example.com', /must be a host name or IP address, with an optional scheme and port/],
+  ['a.example, b.example', /must be a host name or IP address/],
   ['a.*.example.com', /\*\.example\.com/],
 ])('what is wrong with the entry %s is said in words', (entry, message) => {
   expect(hostEntryProblem(entry)).toMatch(message);
@@ -150,7 +150,7 @@ test('hosts that are named take the place of those of the preset, also an empty 
   expect(hostsOf({ oauth2: { ...own, preset: 'google', allowedHosts: [] } })).toEqual([]);
 });
 
-test('the hosts of presets are whole names, at none of which others publish what they like', () => {
+test('the hosts of presets are complete names of hosts on which others cannot publish', () => {
   for (const preset of ['google', 'microsoft'] as const)
     for (const host of hostsOf({ oauth2: { ...own, preset } })) {
       expect(host).toMatch(/^[a-z]+\.(googleapis|microsoft)\.com$/);

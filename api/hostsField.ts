@@ -1,11 +1,11 @@
-/** `allowedHosts` of a credential as a field of its schema; what its entries mean is in `hosts.ts`. */
+/** The field `allowedHosts` of a credential. `hosts.ts` has the meaning of its entries. */
 import * as z from 'zod';
 import { HAS_PATH, HOST_ENTRY, HOST_PROBLEM, PATH_PROBLEM, hostEntryProblem, isHostEntry } from './hosts.ts';
 import { rules } from './value.ts';
 
 const matches = ({ source }: RegExp) => `self.matches(${JSON.stringify(source)})`;
 
-/** Rules in the place of a pattern, of which the API server would show nothing but the pattern. */
+/** Rules instead of a pattern: the API server would show only the pattern. */
 const entry = z
   .string()
   .min(1)
@@ -20,8 +20,8 @@ const entry = z
   });
 
 const FORM =
-  'api.example.com (https, port 443), api.example.com:8443 (https, that port), http://api.shop.svc:8080 (plain HTTP), *.example.com (every host below it), "*" (every host and port by https)';
+  'api.example.com (https, port 443), api.example.com:8443 (https, that port), http://api.shop.svc:8080 (plain HTTP), *.example.com (every subdomain), "*" (every host and port over https)';
 
-/** The field of a credential that lists hosts. `description` ends without a full stop. */
+/** A list of hosts. `description` must not end with a full stop. */
 export const allowedHosts = (description: string) =>
   z.array(entry).max(64).describe(`${description}. Entries: ${FORM}.`);

@@ -1,40 +1,42 @@
 /**
- * Strict JSON for what comes from outside. Guarantees: throws nothing; what is accepted holds no key that could reach a
- * prototype, no key twice, no number that a double cannot hold, no half of a surrogate pair, and is bounded in depth and
- * size; time and memory are linear in the text. Grammar: RFC 8259. Nothing of the input is echoed.
+ * A strict JSON parser for untrusted input. Guarantees: throws nothing; an accepted value has no key that
+ * could reach a prototype, no duplicate key, no number beyond a double, no unpaired surrogate, and is bounded
+ * in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo the
+ * input.
  */
+import { isRecord } from './record.ts';
 
 export type JsonLimits = {
-  /** How deep objects and lists may be nested. */
+  /** The deepest nesting of objects and arrays. */
   maxDepth: number;
-  /** How many keys one object may have. */
+  /** The most keys of one object. */
   maxKeys: number;
-  /** How many values and keys there may be in all. */
+  /** The most values and keys in total. */
   maxTokens: number;
 };
 
-/** The limits of everything that comes in through the gateway. */
+/** The limits of every body that the gateway accepts. */
 export const JSON_LIMITS: JsonLimits = { maxDepth: 64, maxKeys: 10_000, maxTokens: 100_000 };
 
-/** `status` is the HTTP status: 400 for what is no JSON, 422 for JSON that is refused. */
+/** `status` is the HTTP status: 400 for invalid JSON, 422 for refused JSON. */
 type JsonRefusal = { status: 400 | 422; message: string };
 
 const REFUSALS = {
   'bad-json': { status: 400, message: 'The text is not valid JSON in UTF-8.' },
-  'too-deep': { status: 422, message: 'Objects and lists are nested too deep.' },
-  'too-complex': { status: 422, message: 'There are too many values and keys.' },
+  'too-deep': { status: 422, message: 'Objects and arrays are nested too deeply.' },
+  'too-complex': { status: 422, message: 'The JSON has too many values and keys.' },
   'forbidden-key': {
     status: 422,
     message: 'The key __proto__, and prototype inside constructor, are not accepted.',
   },
   'duplicate-key': { status: 422, message: 'An object has the same key twice.' },
-  'number-out-of-range': { status: 422, message: 'A number is larger than a double can hold.' },
-  'lone-surrogate': { status: 422, message: 'A text holds half of a surrogate pair.' },
+  'number-out-of-range': { status: 422, message: 'A number exceeds the range of a double.' },
+  'lone-surrogate': { status: 422, message: 'A string has an unpaired surrogate.' },
 } as const satisfies Record<string, JsonRefusal>;
 
 export type JsonRefusalCode = keyof typeof REFUSALS;
 
-/** `text` is the text as it came, for keeping. */
+/** `text` is the unchanged text, for storage. */
 export type JsonResult =
   | { ok: true; value: unknown; text: string }
   | ({ ok: false; code: JsonRefusalCode } & JsonRefusal);
@@ -42,8 +44,8 @@ export type JsonResult =
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads JSON from outside. Limits are judged before the grammar, so that hostile input costs one scan: what is both too
- * deep and malformed is refused as too deep.
+ * Parses untrusted JSON. Limits are checked before the grammar, so that hostile input costs one scan: input
+ * that is both too deep and malformed is refused as too deep.
  */
 export function parseJson(input: Uint8Array | string, limits: JsonLimits = JSON_LIMITS): JsonResult {
   const text = typeof input === 'string' ? input : decode(input);
@@ -59,7 +61,7 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = JSON_
   };
   const fault = inspect(parsed.value, inspection);
   if (fault) return refuse(fault);
-  // JSON.parse keeps one of two equal keys: then the value has fewer keys than the text.
+  // JSON.parse drops duplicate keys: then the value has fewer keys than the text.
   return inspection.keys === keys ? { ok: true, value: parsed.value, text } : refuse('duplicate-key');
 }
 
@@ -84,8 +86,8 @@ function parse(text: string): { value: unknown } | undefined {
 }
 
 /**
- * Counts the keys in the text, in one pass that tells strings from structure and knows nothing more. What it counts is
- * right for every text that JSON.parse accepts; what JSON.parse does not accept is refused anyway.
+ * Counts the keys in the text, in one pass that only distinguishes strings from structure. The count is
+ * correct for every text that JSON.parse accepts; other texts are refused anyway.
  */
 function scan(text: string, limits: JsonLimits): number | 'too-deep' | 'too-complex' {
   let depth = 0;
@@ -118,7 +120,7 @@ function scan(text: string, limits: JsonLimits): number | 'too-deep' | 'too-comp
   return keys + separators > limits.maxTokens ? 'too-complex' : keys;
 }
 
-/** The index of the quote that closes the string, or the length of a text that ends inside it. */
+/** The index of the closing quote, or the length of the text if the string is not closed. */
 function endOfString(text: string, open: number): number {
   let at = open + 1;
   while (at < text.length) {
@@ -140,16 +142,12 @@ const CLOSE_LIST = 0x5d;
 
 type Inspection = { keys: number; readonly maxKeys: number; readonly surrogates: boolean };
 
-/** Looks at every parsed value and counts the keys. Recursion is safe: the scan has bounded the depth. */
+/** Checks every parsed value and counts the keys. Recursion is safe: the scan has bounded the depth. */
 function inspect(value: unknown, inspection: Inspection): JsonRefusalCode | undefined {
   if (typeof value === 'string') return inspectText(value, inspection);
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number-out-of-range';
   if (Array.isArray(value)) return inspectList(value, inspection);
-  return isObject(value) ? inspectObject(value, inspection) : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return isRecord(value) ? inspectObject(value, inspection) : undefined;
 }
 
 function inspectText(text: string, inspection: Inspection): JsonRefusalCode | undefined {
@@ -179,5 +177,5 @@ function inspectObject(object: Record<string, unknown>, inspection: Inspection):
 
 function isForbidden(key: string, value: unknown): boolean {
   if (key === '__proto__') return true;
-  return key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype');
+  return key === 'constructor' && isRecord(value) && Object.hasOwn(value, 'prototype');
 }

@@ -1,4 +1,4 @@
-/** The five kinds: names, columns and schema of each, from which the CRDs are generated. */
+/** The five kinds: names, columns and schemas, from which the CRDs are generated. */
 import * as z from 'zod';
 import {
   credentialSpec,
@@ -59,7 +59,10 @@ const conditionColumn = (
   priority,
 });
 
-/** What `kubectl get -o wide` and the lists of the console show. Times are whole there, which a column of dates is not. */
+/**
+ * A column of `kubectl get -o wide` and of the console's lists. Times are strings, because date columns show
+ * only an age.
+ */
 const detail = (
   name: string,
   jsonPath: string,
@@ -73,14 +76,14 @@ export const WORKFLOW: Kind = {
   singular: 'workflow',
   shortNames: ['wlf'],
   description:
-    'A graph of nodes that starts at one trigger: agents, skills and a response. The operator activates it.',
+    'A graph of nodes that starts at one trigger, with agents, skills and a response as steps. The operator activates it.',
   spec: workflowSpec,
   status: workflowStatus,
   rootRules: {
     'x-kubernetes-validations': [
       {
         rule: 'self.metadata.name.size() <= 63',
-        message: 'the name of a workflow may have at most 63 characters',
+        message: 'the name of a workflow must have at most 63 characters',
       },
     ],
   },
@@ -97,42 +100,46 @@ export const WORKFLOW: Kind = {
       jsonPath: '.spec.suspend',
       description: 'Whether every run is refused.',
     },
-    conditionColumn('Ready', 'status', 'Ready', 'Whether what the spec asks for is in effect.'),
-    conditionColumn('Ready', 'reason', 'Reason', 'Why.'),
+    conditionColumn('Ready', 'status', 'Ready', 'Whether the spec is in effect.'),
+    conditionColumn('Ready', 'reason', 'Reason', 'The reason of the status of Ready.'),
     { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'The kind of the trigger.' },
     {
       name: 'Access',
       type: 'string',
       jsonPath: '.status.access',
       description:
-        'Who may call the webhook now: Public, anybody who knows the URL; Closed, nobody; otherwise the auth scheme.',
+        'Who may call the webhook now. Public: anybody who knows the URL; Closed: nobody; otherwise the auth scheme.',
     },
-    detail('URL', '.status.url', 'Where the webhook answers.'),
-    conditionColumn('Ready', 'message', 'Message', 'Why, in a sentence.', 1),
+    detail('URL', '.status.url', 'The URL of the webhook.'),
+    conditionColumn('Ready', 'message', 'Message', 'The message of Ready.', 1),
     {
       name: 'Last run',
       type: 'date',
       jsonPath: '.status.runs.last',
-      description: 'When the last live run (no test run) was accepted.',
+      description: 'When the last live run (not a test run) was accepted.',
     },
-    detail('Display name', '.spec.displayName', 'What people see, where it is not the name.'),
+    detail(
+      'Display name',
+      '.spec.displayName',
+      'The name that the console shows, if it is not the object name.',
+    ),
     conditionColumn(
       'Stalled',
       'status',
       'Stalled',
-      'True if waiting does not help: the manifest, or an object that conflicts with it, must change.',
+      'Whether waiting does not help: the manifest, or an object that conflicts with it, must change.',
       1,
     ),
     detail(
       'Last accepted',
       '.status.runs.last',
-      'When the last live run (no test run) was accepted, as a time.',
+      'When the last live run (not a test run) was accepted, as a time.',
     ),
     detail('Running', '.status.runs.running', 'Runs that a runner executes, including test runs.', 'integer'),
     detail(
       'Waiting',
       '.status.runs.waiting',
-      'Runs that have not ended and that no runner executes, including test runs.',
+      'Unfinished runs that no runner executes, including test runs.',
       'integer',
     ),
     detail(
@@ -167,20 +174,30 @@ export const WORKFLOW_RUN: Kind = {
   status: runStatus,
   rootRules: runRules,
   columns: [
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How far the run is.' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'The phase of the run.' },
     { name: 'Workflow', type: 'string', jsonPath: '.spec.workflow', description: 'The workflow.' },
-    { name: 'Trigger', type: 'string', jsonPath: '.status.trigger', description: 'What started it.' },
-    { name: 'Duration', type: 'string', jsonPath: '.status.duration', description: 'From begin to end.' },
+    {
+      name: 'Trigger',
+      type: 'string',
+      jsonPath: '.status.trigger',
+      description: 'The kind of the trigger, or execute.',
+    },
+    {
+      name: 'Duration',
+      type: 'string',
+      jsonPath: '.status.duration',
+      description: 'Time from start to end.',
+    },
     { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it failed.' },
     detail('Message', '.status.message', 'Why it failed, in a sentence.'),
-    detail('Accepted', '.status.acceptedTime', 'When its event was accepted.'),
-    detail('Started', '.status.startTime', 'When a runner began.'),
+    detail('Accepted', '.status.acceptedTime', 'When the event was accepted.'),
+    detail('Started', '.status.startTime', 'When a runner started it.'),
     detail('Completed', '.status.completionTime', 'When it ended.'),
     detail('Revision', '.status.revision', 'The revision that was executed.'),
     detail('Test', '.spec.test', 'Whether it is a test run.', 'boolean'),
-    detail('Until', '.spec.until', 'The node as far as which it goes.'),
+    detail('Until', '.spec.until', 'The last node that a test run runs.'),
     detail('Retry of', '.spec.retryOf', 'The run that it repeats.'),
-    detail('Requested by', '.spec.requestedBy', 'The user who asked for it.'),
+    detail('Requested by', '.spec.requestedBy', 'The user who requested it.'),
     age,
   ],
   selectableFields: ['.status.phase', '.spec.workflow'],
@@ -192,18 +209,18 @@ export const CREDENTIAL: Kind = {
   singular: 'credential',
   shortNames: ['wlc'],
   description:
-    'An account that workflows use: what kind it is, which Secret keys hold it, and whether it works. It holds no secret.',
+    'An account that workflows use: its kind, the Secret keys that hold it, and whether it works. It holds no secret itself.',
   spec: credentialSpec,
   status: credentialStatus,
   columns: [
     { name: 'Kind', type: 'string', jsonPath: '.status.kind', description: 'The kind of account.' },
-    conditionColumn('Ready', 'status', 'Ready', 'Whether it works.'),
-    conditionColumn('Ready', 'reason', 'Reason', 'Why not.'),
-    { name: 'Account', type: 'string', jsonPath: '.status.account', description: 'Whose account it is.' },
-    conditionColumn('Ready', 'message', 'Message', 'Why not, in a sentence.', 1),
+    conditionColumn('Ready', 'status', 'Ready', 'Whether the credential works.'),
+    conditionColumn('Ready', 'reason', 'Reason', 'The reason of the status of Ready.'),
+    { name: 'Account', type: 'string', jsonPath: '.status.account', description: 'The name of the account.' },
+    conditionColumn('Ready', 'message', 'Message', 'The message of Ready.', 1),
     detail('Checked', '.status.lastChecked', 'When it was last checked.'),
-    detail('Expires', '.status.expires', 'When the access ends.'),
-    detail('Connect', '.status.connectURL', 'Where a link that connects it is asked for.'),
+    detail('Expires', '.status.expires', 'When the access expires.'),
+    detail('Connect', '.status.connectURL', 'The URL that returns a link to connect the account.'),
     age,
   ],
 };
@@ -213,7 +230,7 @@ export const WEBHOOK_ROUTE: Kind = {
   plural: 'webhookroutes',
   singular: 'webhookroute',
   shortNames: [],
-  description: 'What the gateway serves of one workflow. The operator writes it; nobody else needs to.',
+  description: 'What the gateway serves of one workflow. Only the operator writes it.',
   spec: routeSpec,
   status: routeStatus,
   columns: [
@@ -223,19 +240,19 @@ export const WEBHOOK_ROUTE: Kind = {
       name: 'Path',
       type: 'string',
       jsonPath: '.spec.webhook.path',
-      description: 'Last segment of the public URL, if there is one.',
+      description: 'Last segment of the webhook URL, if the workflow has one.',
     },
     {
       name: 'Access',
       type: 'string',
       jsonPath: '.spec.webhook.access',
-      description: 'Who may call the webhook: Public, anybody who knows the URL; otherwise the auth scheme.',
+      description: 'Who may call the webhook. Public: anybody who knows the URL; otherwise the auth scheme.',
     },
     {
       name: 'Bot',
       type: 'string',
       jsonPath: '.spec.bot.credential',
-      description: 'The Credential of the bot whose messages start runs, if there is one.',
+      description: 'The Credential of the bot whose messages start runs, if the workflow has one.',
     },
     { name: 'Trigger', type: 'string', jsonPath: '.spec.trigger', description: 'The kind of the trigger.' },
     age,
@@ -248,20 +265,20 @@ export const PROJECT_SETTINGS: Kind = {
   singular: 'projectsettings',
   shortNames: [],
   description:
-    'Settings of one project that differ from the installation: runners, their placement, egress of steps, defaults of workflows. For platform teams; authors of workflows need no right to write it.',
+    'Settings of one project that differ from the installation: runners, their placement, egress of steps, defaults of workflows. For platform teams; authors of workflows need no permission to write it.',
   spec: projectSettingsSpec,
   status: projectSettingsStatus,
   rootRules: projectSettingsRules,
   columns: [
-    conditionColumn('Ready', 'status', 'Ready', 'Whether all of it is in effect.'),
-    conditionColumn('Ready', 'reason', 'Reason', 'Why not.'),
+    conditionColumn('Ready', 'status', 'Ready', 'Whether all settings are in effect.'),
+    conditionColumn('Ready', 'reason', 'Reason', 'The reason of the status of Ready.'),
     {
       name: 'Replicas',
       type: 'integer',
       jsonPath: '.status.replicas',
-      description: 'How many runners the project has.',
+      description: 'The number of runners.',
     },
-    conditionColumn('Ready', 'message', 'Message', 'Why not, in a sentence.', 1),
+    conditionColumn('Ready', 'message', 'Message', 'The message of Ready.', 1),
     age,
   ],
 };

@@ -6,7 +6,7 @@ test('a name within the limit stays readable', () => {
   expect(childName('orders', 'abc')).toBe('orders-abc');
 });
 
-test('a name beyond the limit is cut, and told from its neighbours by a hash', () => {
+test('a name beyond the limit is cut, and a hash keeps it unique', () => {
   const [a, b] = [`${'x'.repeat(60)}a`, `${'x'.repeat(60)}b`].map((base) => childName(base, 'tick', 52));
   expect(a).toHaveLength(52);
   expect(a).toMatch(/^x+-[0-9a-z]{10}-tick$/);

@@ -1,6 +1,6 @@
-/** Names of children: deterministic, cut and hashed where a kind's limit is shorter. Works in browsers too. */
+/** Deterministic names of child objects, cut and hashed to the limit of a kind. Also works in browsers. */
 
-/** A short, stable hash for names (FNV-1a, 64 bit, base 36): not for secrets. */
+/** A short, stable hash for names (FNV-1a, 64 bit, base 36). Not cryptographic. */
 export function shortHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {
@@ -9,7 +9,7 @@ export function shortHash(text: string): string {
   return hash.toString(36).padStart(13, '0').slice(-10);
 }
 
-/** `<base>-<suffix>`, or with the base cut and a hash of it put in between where that is longer than the limit. */
+/** `<base>-<suffix>`. If that is longer than the limit, the base is cut and followed by its hash. */
 export function childName(base: string, suffix: string, limit = 63): string {
   const whole = `${base}-${suffix}`;
   if (whole.length <= limit) return whole;
@@ -17,7 +17,7 @@ export function childName(base: string, suffix: string, limit = 63): string {
   return `${base.slice(0, room).replace(/[-.]+$/, '')}-${shortHash(base)}-${suffix}`;
 }
 
-/** The name of the ControllerRevision that holds a revision, from the canonical JSON of it. */
+/** The name of the ControllerRevision of a revision. `canonical`: its canonical JSON. */
 export function revisionName(workflow: string, canonical: string): string {
   return childName(workflow, shortHash(canonical));
 }

@@ -1,20 +1,23 @@
-/** How the users of a cluster are named where people read it. */
+/** Readable names of the users of a cluster. */
 
-/** Names of users have no limit in Kubernetes; what is longer is not recorded whole. */
+/** Kubernetes does not limit user names; longer ones are cut in records. */
 export const MAX_USER_NAME = 512;
 
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** A user's name for people: of a service account what its creator called it, and where it is. */
+/** The readable name of a user: for a service account its name and namespace. */
 export function personName(username: string): string {
   const [, namespace, name] = SERVICE_ACCOUNT.exec(username) ?? [];
   return name === undefined ? username : `${name} (service account of ${namespace})`;
 }
 
-/** As the API server writes a user of an OpenID Connect provider unless it was told another prefix. */
+/** A user of an OpenID Connect provider with the default prefix of the API server. */
 const OF_ISSUER = /^https?:\/\/[^#]+#(.+)$/;
 
-/** The part of a user's name that tells it from others, for where there is little room; the whole name belongs beside it. */
+/**
+ * The short name of a user, for narrow places. It may be ambiguous: show the full name, too, for example in a
+ * tooltip.
+ */
 export function shortPersonName(username: string, namespace: string): string {
   const [, of, name] = SERVICE_ACCOUNT.exec(username) ?? [];
   if (name === undefined) return OF_ISSUER.exec(username)?.[1] ?? username;

@@ -1,4 +1,4 @@
-/** The phases of runs and nodes. Apart from the schemas, for programs that load next to nothing. */
+/** The phases of runs and nodes. Separate from the schemas, for programs that must load little. */
 
 export const RUN_PHASES = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled'] as const;
 export type RunPhase = (typeof RUN_PHASES)[number];
@@ -8,7 +8,7 @@ export type TerminalPhase = (typeof TERMINAL_PHASES)[number];
 export const NODE_PHASES = [...RUN_PHASES, 'Skipped', 'Unknown'] as const;
 export type NodePhase = (typeof NODE_PHASES)[number];
 
-/** Whether the phase is one that never changes again. */
+/** Whether the phase is terminal: it never changes again. */
 export function isTerminal(phase: string | undefined): phase is TerminalPhase {
   return TERMINAL_PHASES.some((terminal) => terminal === phase);
 }

@@ -1,6 +1,6 @@
 /**
- * Where pods may run: node selector, tolerations and affinity, as Kubernetes has them, but for what reaches beyond the project: names of
- * nodes, and pods of other namespaces.
+ * The placement of pods: node selector, tolerations and affinity of Kubernetes, without fields that reach
+ * beyond the project (names of nodes, pods of other namespaces).
  */
 import * as z from 'zod';
 import { rules } from './value.ts';
@@ -30,7 +30,7 @@ const toleration = z
     key: labelKey
       .optional()
       .describe(
-        'The key of the taint. projectSettings.tolerationKeys of the chart must list it. Left out: all taints, which no installation admits.',
+        'The key of the taint. projectSettings.tolerationKeys of the chart must list it. Left out: all taints, which no installation allows.',
       ),
     operator: z
       .enum(['Exists', 'Equal'])
@@ -45,22 +45,22 @@ const toleration = z
       .int()
       .min(0)
       .optional()
-      .describe('With the effect NoExecute: how many seconds a pod stays. Left out: for ever.'),
+      .describe('With the effect NoExecute: how many seconds a pod stays. Left out: forever.'),
   })
   .meta({
     description: 'A taint that pods tolerate.',
     ...rules(
       {
         rule: "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
-        message: 'a toleration without a key tolerates all taints and needs the operator Exists',
+        message: 'a toleration without key must have the operator Exists',
       },
       {
         rule: "!has(self.operator) || self.operator != 'Exists' || !has(self.value)",
-        message: 'a toleration with the operator Exists has no value',
+        message: 'a toleration with the operator Exists must not have a value',
       },
       {
         rule: "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
-        message: 'tolerationSeconds needs the effect NoExecute',
+        message: 'tolerationSeconds requires the effect NoExecute',
       },
     ),
   });
@@ -121,7 +121,7 @@ const podAffinityTerm = z
     topologyKey: labelKey.describe('The node label that defines the topology domain.'),
     labelSelector: labelSelector('Selects pods of the namespace of the project.').optional(),
   })
-  .describe('Pods, and the topology domain in which they are looked for.');
+  .describe('A set of pods, and a topology domain.');
 
 const podAffinity = (description: string) =>
   z

@@ -1,4 +1,4 @@
-/** The ProjectSettings kind: the settings of one project, which is a namespace, that differ from the installation. */
+/** The ProjectSettings kind: the settings of one project that differ from those of the installation. */
 import * as z from 'zod';
 import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
@@ -6,7 +6,7 @@ import { history } from './history.ts';
 import { affinity, nodeSelector, tolerations } from './placement.ts';
 import { conditions, objectName, rules } from './value.ts';
 
-/** The name of the one object of a namespace that counts. */
+/** The only name that the CRD allows: a namespace has at most one ProjectSettings. */
 export const SETTINGS_NAME = 'default';
 
 const MEMORY_LEAST = '128Mi';
@@ -16,18 +16,18 @@ const quantity = (description: string) =>
     .string()
     .max(32)
     .regex(/^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$/)
-    .describe(`${description} A text, such as "500m" or "1Gi".`);
+    .describe(`${description} A string, for example "500m" or "1Gi".`);
 
 const amounts = (description: string) =>
   z
     .object({
       cpu: quantity('CPU.').optional(),
       memory: quantity('Memory.').optional(),
-      'ephemeral-storage': quantity('Space on the disk of the node.').optional(),
+      'ephemeral-storage': quantity('Disk space of the node.').optional(),
     })
     .describe(description);
 
-/** `name`: as CEL writes it. */
+/** `name`: as escaped in CEL. */
 const isWithinLimit = (name: string, message: string) => {
   const [request, limit] = [`self.requests.${name}`, `self.limits.${name}`];
   const bothSet = `has(self.requests) && has(self.limits) && has(${request}) && has(${limit})`;
@@ -36,12 +36,12 @@ const isWithinLimit = (name: string, message: string) => {
 
 const resources = z
   .object({
-    requests: amounts('What the scheduler reserves on the node.').optional(),
-    limits: amounts('What the container may use at most. Half of the memory is for the heap.').optional(),
+    requests: amounts('The amounts that the scheduler reserves on the node.').optional(),
+    limits: amounts('The most that the container may use. Half of the memory is for the heap.').optional(),
   })
   .meta({
     description:
-      'Resources of the container of each runner. They replace those of the installation as a whole.',
+      'Resources of the container of each runner. They replace all resources that the installation sets.',
     ...rules(
       isWithinLimit('cpu', 'requests.cpu must not be more than limits.cpu'),
       isWithinLimit('memory', 'requests.memory must not be more than limits.memory'),
@@ -51,7 +51,7 @@ const resources = z
       ),
       {
         rule: `!has(self.limits) || !has(self.limits.memory) || quantity(self.limits.memory).compareTo(quantity('${MEMORY_LEAST}')) >= 0`,
-        message: `limits.memory must be at least ${MEMORY_LEAST}, which a runner needs`,
+        message: `limits.memory must be at least ${MEMORY_LEAST}, the minimum of a runner`,
       },
     ),
   });
@@ -64,7 +64,7 @@ const runners = z
       .max(100)
       .optional()
       .describe(
-        'How many runners the project has. Default: as many as the installation says; at most projectSettings.maxReplicas of the chart.',
+        'How many runners the project has, at most projectSettings.maxReplicas of the chart. Default: that of the installation.',
       ),
     resources: resources.optional(),
     nodeSelector: nodeSelector
@@ -85,20 +85,20 @@ const runners = z
       .record(z.string(), z.string().max(2048))
       .optional()
       .describe(
-        'Annotations of the service account windlass-runner, by which a cloud gives it an identity. projectSettings.serviceAccountAnnotations of the chart must list their keys.',
+        'Annotations of the service account windlass-runner, for example for a workload identity of a cloud. projectSettings.serviceAccountAnnotations of the chart must list their keys.',
       ),
   })
-  .describe('The runners of the project, and where its other pods may run.');
+  .describe('The runners of the project, and the placement of its other pods.');
 
 const egress = z
   .object({
     allow: z.array(z.string().min(1).max(320)).max(64).optional().meta({
       description:
-        'Where steps may connect to beside what the installation allows: entries of projectSettings.egress.allow of the chart, as they are written there.',
+        'Destinations of steps in addition to those that the installation allows. Each entry must be the same text as an entry of projectSettings.egress.allow of the chart.',
       'x-kubernetes-list-type': 'set',
     }),
   })
-  .describe('Where the steps of workflows may connect to.');
+  .describe('The destinations that steps may connect to.');
 
 const otherwise = (value: string) => `Default ${value}.`;
 
@@ -106,7 +106,7 @@ const workflowDefaults = z
   .object({
     history: history(otherwise).optional(),
     timeout: duration(
-      `How long a run may take, without the time that it waits. ${otherwise('1h')}`,
+      `How long a run may take, not counting the time that it waits. ${otherwise('1h')}`,
       DURATION_BOUNDS.runTimeout,
     ).optional(),
   })
@@ -118,7 +118,7 @@ export const projectSettingsSpec = z
     egress: egress.optional(),
     workflowDefaults: workflowDefaults.optional(),
   })
-  .describe('Settings of this project. Fields that are left out have the value of the installation.');
+  .describe('Settings of this project. The defaults are the values of the installation.');
 
 export const projectSettingsStatus = z
   .object({
@@ -126,15 +126,15 @@ export const projectSettingsStatus = z
       .int()
       .min(0)
       .optional()
-      .describe('The generation of the spec that the status was made from.'),
+      .describe('The generation of the spec that the status describes.'),
     replicas: z
       .int()
       .min(0)
       .optional()
-      .describe('How many runners the project has: those that the installation admits, or its own number.'),
-    conditions: conditions(
-      'Ready; Stalled, while only a change of the settings or of the installation helps.',
-    )
+      .describe(
+        'The number of runners: that of the settings if the installation allows it, otherwise that of the installation.',
+      ),
+    conditions: conditions('Ready; Stalled, while the settings or the installation must change.')
       .max(8)
       .default([
         {
@@ -146,12 +146,11 @@ export const projectSettingsStatus = z
         },
       ]),
   })
-  .describe('What the operator made of it.');
+  .describe('The observed state of the settings. Written by the operator.');
 
-/** Only one object of a namespace counts, and this is its name. */
 export const projectSettingsRules = rules({
   rule: `self.metadata.name == '${SETTINGS_NAME}'`,
-  message: `a namespace has one ProjectSettings, whose name is "${SETTINGS_NAME}"`,
+  message: `the ProjectSettings of a namespace must be named "${SETTINGS_NAME}"`,
 });
 
 export type ProjectSettingsSpec = z.infer<typeof projectSettingsSpec>;

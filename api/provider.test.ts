@@ -34,7 +34,9 @@ function fieldsIn({ properties = {} }: Schema, path: string[] = []): Field[] {
 const spec = (rootSchema(CREDENTIAL) as Schema).properties?.['spec'];
 const fields = fieldsIn(spec?.properties?.['oauth2'] ?? {});
 
-/** Fields that lead the token nowhere else. Add a field only if no request that shows the token depends on it. */
+/**
+ * Fields that lead the token nowhere else. Add a field only if no request that shows the token depends on it.
+ */
 const NO_PLACE = ['clientSecretRef', 'clientAuthentication', 'scopes', 'allowedHosts', 'imap.username'];
 
 /** Two specs that differ in this field alone. */
@@ -61,7 +63,7 @@ test.each(fields.map((field) => [field.path.join('.'), field] as const))(
   },
 );
 
-test('taking a host out, or putting one in, is another connection, and the order of fields is none', () => {
+test('adding or removing a host changes the connection, and the order of fields does not', () => {
   const before = connectionOf(google);
   const moved = connectionOf({ ...google, apiURL: 'https://evil.example' });
   expect(moved).not.toBe(before);

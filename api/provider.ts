@@ -1,33 +1,34 @@
-/** Whose endpoints a credential of kind oauth2 uses: those of a preset, or those that it names. Pure. */
+/** The OAuth 2.0 endpoints of a credential of kind oauth2: those of its preset, or its own. Pure. */
 import type { CredentialSpec } from './credential.ts';
 
 type OAuth2Spec = NonNullable<CredentialSpec['oauth2']>;
 export type Preset = NonNullable<OAuth2Spec['preset']>;
 
 export type Provider = {
-  /** Where a person allows the access. */
+  /** The authorization endpoint. */
   authorizationURL: string;
-  /** Where tokens are issued. */
+  /** The token endpoint. */
   tokenURL: string;
-  /** Where the access is taken back when the credential is deleted; undefined: nowhere. */
+  /** The revocation endpoint, called when the credential is deleted; undefined: the access is not revoked. */
   revocationURL?: string;
-  /** Where the account is named; undefined: it is known from the ID token, or not at all. */
+  /** The userinfo endpoint; undefined: only the ID token names the account. */
   userinfoURL: string | undefined;
-  /** Who must have answered (RFC 9207, and `iss` of ID tokens); undefined: not known. */
+  /** The expected issuer (RFC 9207, and `iss` of ID tokens); undefined: unknown. */
   issuer: string | undefined;
-  /** Whether an answer that names no issuer is refused. */
+  /** Whether an answer without an issuer is refused. */
   mustNameIssuer: boolean;
-  /** What the provider wants to be asked with, so that it gives a refresh token. */
+  /** Parameters of the authorization request that make the provider issue a refresh token. */
   parameters: Readonly<Record<string, string>>;
-  /** What is always asked for, so that the account is known and the access can be renewed. */
+  /** Scopes that are always requested, to identify the account and to refresh tokens. */
   scopes: readonly string[];
-  /** How the client shows who it is where tokens are issued (RFC 6749, section 2.3.1). */
+  /** How the client authenticates at the token endpoint (RFC 6749, section 2.3.1). */
   clientAuthentication: 'Basic' | 'Post';
 };
 
 const PRESETS: Record<Exclude<Preset, 'custom'>, Provider> = {
-  // https://developers.google.com/identity/protocols/oauth2/web-server: without `prompt` a second connecting brings no refresh token.
-  // Nothing is taken back: that would end all that the account has granted to the client, to other credentials, too.
+  // https://developers.google.com/identity/protocols/oauth2/web-server: without `prompt`, connecting again
+  // yields no refresh token. Nothing is revoked: a revocation would end all grants of the account to the
+  // client, also those of other credentials.
   google: {
     authorizationURL: 'https://accounts.google.com/o/oauth2/v2/auth',
     tokenURL: 'https://oauth2.googleapis.com/token',
@@ -38,7 +39,8 @@ const PRESETS: Record<Exclude<Preset, 'custom'>, Provider> = {
     scopes: ['openid', 'email'],
     clientAuthentication: 'Post',
   },
-  // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow: the issuer has the tenant's id, which nobody knows before.
+  // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow: the issuer contains the ID
+  // of the tenant, which is not known in advance.
   microsoft: {
     authorizationURL: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
     tokenURL: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
@@ -51,7 +53,7 @@ const PRESETS: Record<Exclude<Preset, 'custom'>, Provider> = {
   },
 };
 
-/** The endpoints of the preset; what the credential names itself counts for custom alone. */
+/** The endpoints of the preset. The credential's own endpoints apply only to preset custom. */
 export function providerOf(spec: OAuth2Spec): Provider {
   const { preset = 'custom' } = spec;
   if (preset !== 'custom') return PRESETS[preset];
@@ -71,20 +73,20 @@ export function providerOf(spec: OAuth2Spec): Provider {
 }
 
 /**
- * Names the client and every place that a token is shown to. A token belongs to what it was given for: where the name is another one, it is
- * not used any more, so that nobody gets it by naming hosts of their own. `allowedHosts` is not part of it: hosts can be added without
- * connecting again, by whoever may read the token.
+ * Identifies the client and every endpoint that receives a token. A token is only used with the connection
+ * that it was issued for, so that nobody obtains it by changing hosts of the credential. `allowedHosts` is
+ * not part of it: users who may read the token can add hosts without connecting again.
  */
 export function connectionOf(spec: OAuth2Spec): string {
   const { authorizationURL, tokenURL, userinfoURL, revocationURL, issuer } = providerOf(spec);
   const places = placesOf(spec);
   const names = [authorizationURL, tokenURL, userinfoURL ?? '', issuer ?? '', spec.clientID];
-  // At the end and only where they are there: what was granted before there were such members is still for the same.
+  // Appended only if present, so that grants from before these members existed keep their connection.
   const further = [revocationURL, Object.keys(places).length === 0 ? undefined : places];
   return JSON.stringify([...names, ...further.filter((each) => each !== undefined)]);
 }
 
-/** Fields that lead a token nowhere else, and those that the endpoints and the client stand for. */
+/** Fields that do not change where a token is sent, and fields that `names` covers already. */
 const APART: ReadonlySet<string> = new Set<keyof OAuth2Spec>([
   'preset',
   'authorizationURL',
@@ -100,14 +102,14 @@ const APART: ReadonlySet<string> = new Set<keyof OAuth2Spec>([
 ]);
 const APART_OF_IMAP: ReadonlySet<string> = new Set(['username']);
 
-/** All else that the spec says, so that a field which is added later counts by itself. */
+/** All other fields of the spec, so that a field that is added later is part of the connection by default. */
 function placesOf(spec: OAuth2Spec): object {
   const { imap = {}, ...others } = spec;
   const server = without(imap, APART_OF_IMAP);
   return without({ ...others, ...(Object.keys(server).length > 0 && { imap: server }) }, APART);
 }
 
-/** The members by their names in order. */
+/** The other members, sorted by name. */
 function without(members: object, names: ReadonlySet<string>): object {
   const kept = Object.entries(members).filter(([name, value]) => !names.has(name) && value !== undefined);
   return Object.fromEntries(kept.toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,33 +1,33 @@
-/** Why a node or a run failed: the register of reasons. Each says whether trying again can help. */
+/** The register of reasons why a node or a run failed. Each entry states whether a retry can help. */
 
 export type FailureReason = keyof typeof FAILURES;
 
 export const FAILURES = {
-  MissingValue: { retryable: false, meaning: 'A reference names something that the output does not have.' },
+  MissingValue: { retryable: false, meaning: 'A reference names a value that the output does not have.' },
   InvalidParameters: {
     retryable: false,
-    meaning: 'The evaluated parameters do not fit what the step takes.',
+    meaning: 'The evaluated parameters do not match the schema of the step.',
   },
   ConditionFailed: { retryable: false, meaning: 'The condition of an edge could not be evaluated.' },
   CredentialMissing: {
     retryable: true,
-    meaning: 'The credential, its Secret or a key of it does not exist.',
+    meaning: 'The credential, its Secret or a key of the Secret does not exist.',
   },
-  CredentialRejected: { retryable: false, meaning: 'The other side refused the credential.' },
+  CredentialRejected: { retryable: false, meaning: 'The provider rejected the credential.' },
   AddressForbidden: {
     retryable: false,
-    meaning: 'The host leads to an address that steps may not connect to.',
+    meaning: 'The host resolves to a blocked address.',
   },
-  Unreachable: { retryable: true, meaning: 'The other side could not be reached, or broke off.' },
-  RateLimited: { retryable: true, meaning: 'The other side asked to wait.' },
-  UpstreamError: { retryable: true, meaning: 'The other side answered with an error of its own.' },
-  Refused: { retryable: false, meaning: 'The other side refused what was asked.' },
-  InvalidAnswer: { retryable: true, meaning: 'The other side answered with something that cannot be read.' },
+  Unreachable: { retryable: true, meaning: 'The provider was unreachable or closed the connection.' },
+  RateLimited: { retryable: true, meaning: 'The provider limited the rate of requests.' },
+  UpstreamError: { retryable: true, meaning: 'The provider answered with a server error.' },
+  Refused: { retryable: false, meaning: 'The provider refused the request.' },
+  InvalidAnswer: { retryable: true, meaning: 'The provider sent an answer that cannot be parsed.' },
   Timeout: { retryable: true, meaning: 'The step took longer than its timeout.' },
-  OutputTooLarge: { retryable: false, meaning: 'The output is larger than a run may hold.' },
-  EffectUnknown: { retryable: false, meaning: 'The effect may have happened; it is not repeated.' },
+  OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
+  EffectUnknown: { retryable: false, meaning: 'The effect may have happened. It is not repeated.' },
   RunTimeout: { retryable: false, meaning: 'The run took longer than its timeout.' },
-  Cancelled: { retryable: false, meaning: 'Somebody cancelled the run.' },
+  Cancelled: { retryable: false, meaning: 'The run was cancelled.' },
   Replaced: {
     retryable: false,
     meaning: 'A newer run replaced this run (concurrency.policy: Replace).',
@@ -35,49 +35,49 @@ export const FAILURES = {
   Poison: { retryable: false, meaning: 'Three runners died while they executed the run.' },
   DataLost: {
     retryable: false,
-    meaning: 'The run store was lost, and the record does not hold all that is needed to go on.',
+    meaning: 'The run store was lost, and the record does not hold enough data to continue.',
   },
   RevisionMissing: {
     retryable: false,
-    meaning: 'The revision that the run should execute does not exist any more.',
+    meaning: 'The revision of the run no longer exists.',
   },
   RevisionNotActivated: {
     retryable: false,
-    meaning: 'The revision was never that of an active workflow, so that only test runs execute it.',
+    meaning: 'The revision was never activated, so only test runs can execute it.',
   },
   NodeMissing: {
     retryable: false,
-    meaning: 'The run should go as far as a node that the revision does not have.',
+    meaning: 'The node in `until` does not exist in the revision.',
   },
-  RunMissing: { retryable: false, meaning: 'There is no such run of the workflow to repeat.' },
-  WorkflowMissing: { retryable: false, meaning: 'There is no workflow of that name in the namespace.' },
+  RunMissing: { retryable: false, meaning: 'The run in `retryOf` does not exist in the workflow.' },
+  WorkflowMissing: { retryable: false, meaning: 'The workflow does not exist in the namespace.' },
   WorkflowInactive: {
     retryable: false,
-    meaning: 'The workflow is switched off, so that it admits test runs only.',
+    meaning: 'The workflow is inactive, so it accepts only test runs.',
   },
   Suspended: {
     retryable: false,
-    meaning: 'The workflow is suspended, so that it refuses every run.',
+    meaning: 'The workflow is suspended, so it refuses every run.',
   },
   WorkflowInvalid: {
     retryable: false,
-    meaning: 'The workflow is invalid and not in effect, so that it cannot run.',
+    meaning: 'The workflow is invalid and was never valid before, so it cannot run.',
   },
   ConcurrencyLimit: {
     retryable: false,
-    meaning: 'As many runs of the workflow execute as may at once, and it refuses more.',
+    meaning: 'The workflow has reached its concurrency limit and refuses more runs.',
   },
-  NameTaken: { retryable: false, meaning: 'The run store still holds another run of that name.' },
-  NodeFailed: { retryable: false, meaning: 'A node failed, so the run did.' },
-  Internal: { retryable: false, meaning: 'A defect of Windlass; the log has the details.' },
+  NameTaken: { retryable: false, meaning: 'The run store still holds another run of this name.' },
+  NodeFailed: { retryable: false, meaning: 'A node failed.' },
+  Internal: { retryable: false, meaning: 'Internal error. The log has the details.' },
 } as const satisfies Record<string, { retryable: boolean; meaning: string }>;
 
-/** An error of a step, with its reason and a message for people. Never holds a secret or a body. */
+/** The error of a step: a reason and a message for people. Holds no secret and no body. */
 export class StepError extends Error {
   readonly reason: FailureReason;
-  /** Milliseconds after which the other side asked to be tried again. */
+  /** After how many milliseconds the provider asked to retry. */
   readonly retryAfterMs: number | undefined;
-  /** Whether trying again can help; the register's answer unless the thrower knows better. */
+  /** Whether a retry can help. Default: that of the reason. */
   readonly retryable: boolean;
 
   constructor(

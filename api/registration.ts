@@ -1,38 +1,38 @@
-/** What became of registering where the updates of a bot are sent, as runners tell it to the operator. */
+/** The result of registering the webhook of a bot, as runners report it to the operator. */
 import * as z from 'zod';
 import { failedCheck, type CheckResult } from './check.ts';
 
-/** What was registered. */
+/** A registered webhook of a bot. */
 export type Registered = {
-  /** Where the updates are sent. */
+  /** The URL that receives the updates. */
   url: string;
-  /** The bot's id, which is no secret. */
+  /** The ID of the bot, which is not secret. */
   bot?: string;
 };
 
 export type RegistrationResult =
   | {
       works: true;
-      /** Where the updates are sent now; left out: they are not sent to us any more. */
+      /** The URL that receives the updates now; left out: the webhook was removed. */
       url?: string;
-      /** Whose. */
+      /** The ID of the bot. */
       bot?: string;
-      /** Why the webhook of the bot that was registered before is there still: half a sentence about it. */
+      /** Why the webhook of the previously registered bot could not be removed: a clause. */
       left?: string;
-      /** What was found, and is mended: half a sentence about the bot. Only what somebody else has done. */
+      /** What someone else had changed and the runner repaired: a clause. */
       mended?: string;
-      /** Why the messaging service could not deliver updates lately, in its words. */
+      /** Why the messaging service could not deliver updates recently, in its own words. */
       undelivered?: string;
     }
   | (Extract<CheckResult, { works: false }> & {
-      /** What is there still, as far as is known: as before. */
+      /** The last known registration. */
       registered?: Registered;
     });
 
 const url = z.string().max(2_048);
 const bot = z.string().max(20).optional();
 
-/** The same, from whoever holds the account of a project's runners in the run store. */
+/** Validates results from the run store: the runners of a project are not trusted to write valid ones. */
 export const registrationResult = z.discriminatedUnion('works', [
   z.object({
     works: z.literal(true),

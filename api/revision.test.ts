@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canonicalJson, replies, revisionOf } from './revision.ts';
+import { replies, revisionOf } from './revision.ts';
 import type { WorkflowSpec } from './workflow.ts';
 
 const spec = (extra: Partial<WorkflowSpec> = {}): WorkflowSpec => ({
@@ -42,14 +42,8 @@ test('an empty list of edges is no chain', () => {
 });
 
 test('what a run does not execute does not make a new revision', () => {
-  const [a, b] = [spec({ displayName: 'A', active: false, history: { succeeded: 1 } }), spec()].map((one) =>
-    canonicalJson(revisionOf(one)),
-  );
-  expect(a).toBe(b);
-});
-
-test('canonical JSON does not depend on the order of keys', () => {
-  expect(canonicalJson({ b: [{ d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
+  const other = spec({ displayName: 'A', active: false, history: { succeeded: 1 } });
+  expect(revisionOf(other)).toEqual(revisionOf(spec()));
 });
 
 test('the test data of a manual trigger is the data itself, of others it is an output', () => {

@@ -1,4 +1,7 @@
-/** A revision: what of a workflow's spec a run executes, with every default filled in, so that it never changes again. */
+/**
+ * A revision: the part of a workflow's spec that a run executes, with every default filled in. It is
+ * immutable.
+ */
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import {
   isTriggerKind,
@@ -38,9 +41,9 @@ export type Revision = {
   steps: RevisionStep[];
   edges: RevisionEdge[];
   timeoutMs: number;
-  /** Of which runs data are recorded; left out: of all. */
+  /** Which runs keep their data in the record; left out: all. */
   recordData?: 'Errors' | 'None';
-  /** The ids of sensitive nodes; left out: none. */
+  /** The IDs of sensitive nodes; left out: none. */
   sensitive?: string[];
 };
 
@@ -83,7 +86,7 @@ function triggerOf(node: WorkflowNode): RevisionTrigger {
   return { id: node.id, kind, testData: { text_content, data_content } };
 }
 
-/** The edges; where the spec has none, the chain of the nodes in the order they are listed. */
+/** The edges of the spec, or a chain in the order of the nodes if it has none. */
 function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
   const chain: WorkflowEdge[] = spec.nodes
     .slice(1)
@@ -91,10 +94,10 @@ function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
   return (spec.edges ?? chain).map((edge) => ({ ...edge, after: edge.after ?? 'Success' }));
 }
 
-/** The revision of a spec that the API server has admitted. */
+/** The revision of a spec that the API server has validated. */
 export function revisionOf(spec: WorkflowSpec): Revision {
   const trigger = spec.nodes.find((node) => isTriggerKind(kindOf(node)));
-  if (!trigger) throw new Error('the workflow has no trigger, which the CRD does not admit');
+  if (!trigger) throw new Error('the workflow has no trigger, which the CRD refuses');
   const { recordData = 'All' } = spec;
   const sensitive = spec.nodes.filter((node) => node.sensitive).map(({ id }) => id);
   return {
@@ -102,27 +105,18 @@ export function revisionOf(spec: WorkflowSpec): Revision {
     steps: spec.nodes.filter((node) => node !== trigger).map(stepOf),
     edges: edgesOf(spec),
     timeoutMs: milliseconds(spec.timeout, DURATION_BOUNDS.runTimeout, RUN_TIMEOUT_MS),
-    // Left out where they have their defaults, so that revisions of existing workflows keep their names.
+    // Left out if they are the defaults, so that revisions of existing workflows keep their names.
     ...(recordData !== 'All' && { recordData }),
     ...(sensitive.length > 0 && { sensitive }),
   };
 }
 
-/** Whether a response node may define the answer, so that a webhook's caller waits for it. */
+/** Whether the revision has a response node, so that the caller of a webhook waits for the reply. */
 export function replies(revision: Revision): boolean {
   return revision.steps.some((step) => step.kind === 'response');
 }
 
-/** Whether a node has this id. */
+/** Whether the revision has a node with this ID. */
 export function hasNode({ trigger, steps }: Revision, id: string): boolean {
   return trigger.id === id || steps.some((step) => step.id === id);
-}
-
-/** JSON with sorted keys, so that equal revisions have equal texts (and, through a hash of it, equal names). */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

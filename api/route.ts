@@ -1,6 +1,6 @@
 /**
- * The WebhookRoute kind: what is in effect of one workflow. Written by the operator, read by the gateway; of a schedule it is what the
- * operator goes by while the spec is invalid.
+ * The WebhookRoute kind: the effective state of one workflow. The operator writes it, and the gateway reads
+ * it. While the spec is invalid, the operator also takes the schedule from it.
  */
 import * as z from 'zod';
 import { FORMERLY_PUBLIC, PUBLIC } from './access.ts';
@@ -16,29 +16,29 @@ const verification = z
       .max(64)
       .optional()
       .describe(
-        `Which entry of the Secret ${WEBHOOKS} callers are verified with: another one whenever the secrets change. Left out: a secret is missing, and every call is answered with 503.`,
+        `The entry of the Secret ${WEBHOOKS} that verifies callers. It changes with the secrets. Left out: a secret is missing, and every call gets 503.`,
       ),
     secretRefs: z
       .array(secretKeyRef('A secret.'))
       .min(1)
       .max(5)
-      .describe('The keys that the workflow names. The gateway never reads them.'),
+      .describe('The Secret keys that the workflow refers to. The gateway does not read them.'),
     toleranceSeconds: z
       .int()
       .min(1)
       .max(86_400)
-      .describe('How old or how far ahead a time of signing may be.'),
+      .describe('How far the signing time may be in the past or future.'),
     hmac: z
       .object({
         header: z.string().max(128).describe('The request header that holds the signature, in lower case.'),
-        algorithm: z.enum(['sha256', 'sha512', 'sha1']).describe('The hash.'),
-        encoding: z.enum(['hex', 'base64']).describe('How the signature is written.'),
+        algorithm: z.enum(['sha256', 'sha512', 'sha1']).describe('The hash function.'),
+        encoding: z.enum(['hex', 'base64']).describe('The encoding of the signature.'),
         prefix: z.string().max(64).describe('Text before the signature in the header.'),
         timestampHeader: z
           .string()
           .max(128)
           .optional()
-          .describe('The header with the time of signing, in lower case.'),
+          .describe('The header with the signing time, in lower case.'),
       })
       .optional()
       .describe('For hmac.'),
@@ -52,14 +52,17 @@ export const routeSpec = z
     workflowUID: z
       .string()
       .max(64)
-      .describe("The workflow's uid: a workflow made again under the same name inherits nothing."),
-    projectUID: z.string().max(64).describe("The namespace's uid, which names the project in the run store."),
+      .describe('The uid of the workflow, so that a new workflow of the same name inherits nothing.'),
+    projectUID: z
+      .string()
+      .max(64)
+      .describe('The uid of the namespace, which identifies the project in the run store.'),
     revision: z.string().max(253).describe('The revision that new runs execute.'),
     trigger: z.enum(TRIGGER_KINDS as [string, ...string[]]).describe('The kind of the trigger.'),
     active: z
       .boolean()
       .describe(
-        'Whether events start runs. Execute calls of an inactive workflow are refused, but for test runs.',
+        'Whether events start runs. Execute calls of an inactive workflow are refused, except for test runs.',
       ),
     inactiveReason: z
       .enum(['AuthRequired'])
@@ -70,13 +73,13 @@ export const routeSpec = z
     suspended: z
       .boolean()
       .optional()
-      .describe('Whether the workflow is suspended: every execute call is refused, also test runs.'),
+      .describe('Whether the workflow is suspended: every execute call is refused, including test runs.'),
     webhook: z
       .object({
         path: z.string().max(128).describe('Last segment of the URL.'),
         reply: z
           .boolean()
-          .describe('Whether a response node defines the answer, so that the caller waits for it.'),
+          .describe('Whether a response node defines the reply, so that the caller waits for it.'),
         replyTimeoutSeconds: z.int().min(1).max(300).describe('How long the caller waits for it.'),
         headers: z
           .array(z.string().max(128))
@@ -87,34 +90,42 @@ export const routeSpec = z
           .string()
           .max(128)
           .optional()
-          .describe('The request header whose value names the event, in lower case.'),
+          .describe('The request header that holds the dedupe key, in lower case.'),
         access: z
           .enum([PUBLIC, FORMERLY_PUBLIC, ...AUTH_SCHEMES])
           .optional()
           .meta({
-            description: `Who may call: ${PUBLIC}, anybody who knows the URL; otherwise the scheme that verifies callers. ${FORMERLY_PUBLIC} is what earlier versions wrote for ${PUBLIC}.`,
+            description: `Who may call the webhook. ${PUBLIC}: anybody who knows the URL; otherwise the scheme that verifies callers. Earlier versions wrote ${FORMERLY_PUBLIC} for ${PUBLIC}.`,
             default: PUBLIC,
           }),
         verify: verification.optional(),
         rateLimit: rateLimit
           .optional()
-          .describe('How many requests each replica takes. Left out: what the installation says.'),
+          .describe('The rate limit in each gateway replica. Default: that of the installation.'),
       })
       .optional()
-      .describe('The public URL, while the workflow is active and has one.'),
+      .describe('The webhook, while the workflow is active and has one.'),
     bot: z
       .object({
         credential: objectName(
-          'The Credential of the bot, which names its URL: POST /bot/<namespace>.<credential>.',
+          'The Credential of the bot, which is part of its URL: POST /bot/<namespace>.<credential>.',
         ),
         platform: z.enum(PLATFORMS).optional().describe('The messaging service.'),
         account: z
           .string()
           .max(64)
           .optional()
-          .describe("Telegram: the bot's id. Its updates are numbered by it."),
-        username: z.string().max(256).optional().describe('Telegram: the name of the bot, once it is known.'),
-        chatTypes: z.array(z.enum(CHAT_TYPES)).max(4).optional().describe('Only messages of these chats.'),
+          .describe('Telegram: the ID of the bot. Numbers of updates are unique per bot.'),
+        username: z
+          .string()
+          .max(256)
+          .optional()
+          .describe('Telegram: the user name of the bot, once it is known.'),
+        chatTypes: z
+          .array(z.enum(CHAT_TYPES))
+          .max(4)
+          .optional()
+          .describe('Only messages of these kinds of chats.'),
         commands: z
           .array(z.string().max(64))
           .max(64)
@@ -123,7 +134,7 @@ export const routeSpec = z
         verify: verification.optional(),
       })
       .optional()
-      .describe('The URL of the bot, while the workflow is active and takes its messages.'),
+      .describe('The bot, while the workflow is active and has a bot trigger.'),
     schedule: z
       .object({
         cron: z.string().max(256).describe('The five cron fields.'),
@@ -131,31 +142,33 @@ export const routeSpec = z
         latestSeconds: z
           .int()
           .optional()
-          .describe('How late a run may start and still count for its time. Left out: as late as it may be.'),
+          .describe('How many seconds after its time a run may still start. Left out: no limit.'),
       })
       .optional()
-      .describe('When runs start, while the workflow is active and starts by the clock.'),
+      .describe('The schedule, while the workflow is active and has one.'),
     poll: z
       .object({
-        trigger: z.string().max(64).describe('Which trigger: another one has another value.'),
+        trigger: z.string().max(64).describe('Identifies the trigger: it changes when the trigger does.'),
       })
       .optional()
-      .describe('The account that is polled, while the workflow is active and its trigger is polled.'),
+      .describe('The polled trigger, while the workflow is active and has one.'),
   })
-  .describe('What is served.');
+  .describe('What the gateway serves.');
 
-export const routeStatus = z.object({}).describe('Empty: replicas say in their Leases what they serve.');
+export const routeStatus = z
+  .object({})
+  .describe('Empty: gateway replicas publish in their Leases what they serve.');
 
 export type RouteSpec = z.infer<typeof routeSpec>;
 export type Verification = z.infer<typeof verification>;
 
-/** The scheme that verifies the callers of a route's webhook; undefined where it is public, or where there is none. */
+/** The scheme that verifies the callers of a route's webhook; undefined if it is public or there is none. */
 export function schemeOf({ webhook }: Pick<RouteSpec, 'webhook'>): AuthScheme | undefined {
   const { access = PUBLIC } = webhook ?? {};
   return access === PUBLIC || access === FORMERLY_PUBLIC ? undefined : access;
 }
 
-/** How the callers of a route's URL are verified; undefined where it has none, or nobody is to be verified. */
+/** How the callers of a route are verified; undefined if it has no URL or callers are not verified. */
 export function verificationIn({
   webhook,
   bot,

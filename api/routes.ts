@@ -1,6 +1,7 @@
 /**
- * What a gateway replica says of the routes that it serves: 64 buckets by uid, each the XOR of a hash of the (uid,
- * generation) pairs in it. A change touches one bucket, and the operator compares only the bucket of the route that it asks about.
+ * The digest of the routes that a gateway replica serves: 64 buckets by uid, each the XOR of the hashes of
+ * its (uid, generation) pairs. A change of a route changes one bucket, and the operator compares only the
+ * bucket of that route.
  */
 import { shortHash } from './names.ts';
 
@@ -16,12 +17,12 @@ export function bucketOf(uid: string): number {
 
 export type Digest = bigint[];
 
-/** The digest of nothing. */
+/** The digest without routes. */
 export function emptyDigest(): Digest {
   return Array.from({ length: BUCKETS }, () => 0n);
 }
 
-/** Adds a pair to the digest, or takes it out again: the same call does both. Changes the digest in place. */
+/** Adds a pair to the digest, or removes it if it was added before. Changes the digest in place. */
 export function toggle(digest: Digest, uid: string, generation: number): void {
   const bucket = bucketOf(uid);
   digest[bucket] = (digest[bucket] ?? 0n) ^ hash(`${uid}:${generation}`);
@@ -32,7 +33,7 @@ export function formatDigest(digest: Digest): string {
   return digest.map((bucket) => bucket.toString(36).padStart(WIDTH, '0')).join('');
 }
 
-/** Whether a replica's annotation and a digest agree in the bucket of the uid. */
+/** Whether the annotation of a replica and a digest have the same bucket for the uid. */
 export function agrees(annotation: string | undefined, digest: Digest, uid: string): boolean {
   const bucket = bucketOf(uid);
   const said = annotation?.slice(bucket * WIDTH, (bucket + 1) * WIDTH);

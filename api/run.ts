@@ -1,53 +1,55 @@
-/** The WorkflowRun kind: one execution of a workflow for one event, as a record of what the run store decided. */
+/** The WorkflowRun kind: one execution of a workflow for one event, as a record of the run store. */
 import * as z from 'zod';
 import { MAX_USER_NAME } from './person.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { json, objectName, output, rules, time } from './value.ts';
 
-/** CEL: the input was removed, which is the one change that it admits. */
+/** CEL: the input was removed, which is the only change that a run allows. */
 const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRedacted)`;
 
 export const runSpec = z
   .object({
     workflow: objectName('Name of the workflow, in the same namespace.'),
     revision: objectName(
-      'The revision to execute: one that was activated, or for a test run any revision of the workflow. Left out: the current one.',
+      'The revision to execute: an activated one, or for a test run any revision of the workflow. Default: the current one.',
     ).optional(),
     trigger: z
       .object({
-        type: z.string().max(64).describe('What started the run: a trigger kind, or execute.'),
-        key: z.string().max(1100).optional().describe('The dedupe key of the event, where one was given.'),
+        type: z.string().max(64).describe('The kind of the trigger, or execute.'),
+        key: z.string().max(1100).optional().describe('The dedupe key of the event, if it has one.'),
       })
       .optional()
-      .describe('What started the run.'),
+      .describe('The event that started the run.'),
     input: z
       .object({
-        text_content: z.string().optional().describe("The trigger's output as text."),
-        data_content: json("The trigger's output as data.").meta({ nullable: true }),
+        text_content: z.string().optional().describe('The output of the trigger as text.'),
+        data_content: json('The output of the trigger as data.').meta({ nullable: true }),
       })
       .optional()
       .meta({
-        description: "The trigger's output. Left out in a test run: the trigger's testData.",
+        description: 'The output of the trigger. Default in a test run: testData of the trigger.',
         'x-kubernetes-map-type': 'atomic',
       }),
     inputTruncated: z
       .boolean()
       .optional()
       .describe(
-        'The record does not hold all of the input: only its beginning is here, or, with inputRedacted, nothing.',
+        'Whether the record lacks a part of the input: it holds only the beginning or, with inputRedacted, nothing.',
       ),
     inputRedacted: z
       .boolean()
       .optional()
       .describe(
-        "The input is left out: the workflow's recordData, a sensitive trigger or history.dataTTL says so.",
+        'Whether the input was removed because of recordData of the workflow, a sensitive trigger or history.dataTTL.',
       ),
     test: z
       .boolean()
       .optional()
-      .describe('A test run: also runs while the workflow is inactive. Its effects are real.'),
+      .describe(
+        'Whether this is a test run, which also runs while the workflow is inactive. Its effects are real.',
+      ),
     retryOf: objectName(
-      'The run that this one repeats. Without an input of its own it takes the input of that run.',
+      'The run that this run repeats. Without an input of its own, it uses the input of that run.',
     ).optional(),
     until: z
       .string()
@@ -55,7 +57,7 @@ export const runSpec = z
       .max(63)
       .optional()
       .describe(
-        'Only in a test run: it goes as far as this node. What does not come before the node is skipped. A test run that takes its input from another takes this from there, too.',
+        'Only for a test run: the last node to run. Nodes that are not before it are skipped. A test run that uses the input of another run also uses its `until`.',
       ),
     requestedBy: z
       .string()
@@ -63,16 +65,16 @@ export const runSpec = z
       .max(MAX_USER_NAME)
       .optional()
       .describe(
-        'The user who asked for the run, where a person or program with a token did: set by the gateway. Whoever creates a WorkflowRun may name only themselves here, or leave it out; it is not filled in.',
+        'The user who requested the run with a token. The gateway sets it. The creator of a WorkflowRun can leave it out, or set it to their own user name only.',
       ),
-    cancel: z.boolean().optional().describe('Set it to true to cancel the run.'),
+    cancel: z.boolean().optional().describe('Set to true to cancel the run.'),
   })
   .meta({
-    description: 'What to run. Cannot be changed, but for cancel.',
+    description: 'What to run. Immutable, except for cancel.',
     ...rules(
       {
         rule: 'self.workflow == oldSelf.workflow',
-        message: 'a run cannot move to another workflow: create a new WorkflowRun',
+        message: 'the workflow of a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: 'has(self.revision) == has(oldSelf.revision) && (!has(self.revision) || self.revision == oldSelf.revision)',
@@ -80,7 +82,7 @@ export const runSpec = z
       },
       {
         rule: 'has(self.test) == has(oldSelf.test) && (!has(self.test) || self.test == oldSelf.test)',
-        message: 'whether a run is a test cannot be changed: create a new WorkflowRun',
+        message: 'test of a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: `(!has(self.input) && ${erased('self')}) || (has(self.input) == has(oldSelf.input) && (!has(self.input) || self.input == oldSelf.input))`,
@@ -96,23 +98,23 @@ export const runSpec = z
       },
       {
         rule: 'has(self.trigger) == has(oldSelf.trigger) && (!has(self.trigger) || self.trigger == oldSelf.trigger)',
-        message: 'what started a run cannot be changed: create a new WorkflowRun',
+        message: 'the trigger of a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: 'has(self.retryOf) == has(oldSelf.retryOf) && (!has(self.retryOf) || self.retryOf == oldSelf.retryOf)',
-        message: 'what a run repeats cannot be changed: create a new WorkflowRun',
+        message: 'retryOf of a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: 'has(self.until) == has(oldSelf.until) && (!has(self.until) || self.until == oldSelf.until)',
-        message: 'how far a run goes cannot be changed: create a new WorkflowRun',
+        message: 'until of a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: 'has(self.requestedBy) == has(oldSelf.requestedBy) && (!has(self.requestedBy) || self.requestedBy == oldSelf.requestedBy)',
-        message: 'who asked for a run cannot be changed: create a new WorkflowRun',
+        message: 'requestedBy of a run cannot be changed: create a new WorkflowRun',
       },
       {
         rule: '!has(self.until) || (has(self.test) && self.test)',
-        message: 'only a test run goes as far as a node and no further: set test to true, or leave until out',
+        message: 'until is only for test runs: set test to true, or remove until',
       },
       {
         rule: '!has(oldSelf.cancel) || !oldSelf.cancel || (has(self.cancel) && self.cancel)',
@@ -123,64 +125,66 @@ export const runSpec = z
 
 const nodeStatus = z
   .object({
-    id: z.string().max(63).describe("The node's id."),
-    phase: z.enum(NODE_PHASES).describe('How far the node is.'),
-    attempts: z.int().min(0).optional().describe('How often it was tried.'),
-    startTime: time('When it first started.').optional(),
-    completionTime: time('When it ended.').optional(),
-    nextAttemptTime: time('When it is tried again, while it waits for that.').optional(),
+    id: z.string().max(63).describe('ID of the node.'),
+    phase: z.enum(NODE_PHASES).describe('The phase of the node.'),
+    attempts: z.int().min(0).optional().describe('How many attempts were made.'),
+    startTime: time('When the first attempt started.').optional(),
+    completionTime: time('When the node ended.').optional(),
+    nextAttemptTime: time('When the next attempt starts, while the node waits for it.').optional(),
     output: output.optional(),
     truncated: z
       .boolean()
       .optional()
-      .describe('The record does not hold all of the output: only its beginning is here, or nothing.'),
+      .describe('Whether the record lacks a part of the output: it holds only the beginning, or nothing.'),
     redacted: z
       .boolean()
       .optional()
-      .describe("The output is left out: the workflow's recordData, sensitive or history.dataTTL says so."),
-    reason: z.string().max(1024).optional().describe('Why it failed, or was skipped, in one word.'),
-    message: z.string().max(4096).optional().describe('Why it failed, or was skipped, in a sentence.'),
+      .describe(
+        'Whether the output was removed because of recordData of the workflow, sensitive or history.dataTTL.',
+      ),
+    reason: z.string().max(1024).optional().describe('Why the node failed or was skipped, as a code.'),
+    message: z.string().max(4096).optional().describe('Why the node failed or was skipped, in a sentence.'),
     usage: z
       .object({
-        inputTokens: z.int().min(0).optional().describe('Tokens that the model read.'),
-        outputTokens: z.int().min(0).optional().describe('Tokens that the model wrote.'),
+        inputTokens: z.int().min(0).optional().describe('Input tokens.'),
+        outputTokens: z.int().min(0).optional().describe('Output tokens.'),
       })
       .optional()
-      .describe('What the model used.'),
+      .describe('The token usage of the model.'),
   })
-  .describe('What became of one node.');
+  .describe('The state of one node.');
 
 export const runStatus = z
   .object({
-    phase: z.enum(RUN_PHASES).optional().describe('How far the run is.'),
-    epoch: z.int().min(0).optional().describe('Rises with every claim by a runner.'),
-    sequence: z.int().min(0).optional().describe('Rises with every step of the run.'),
+    phase: z.enum(RUN_PHASES).optional().describe('The phase of the run.'),
+    epoch: z.int().min(0).optional().describe('Increases with every claim by a runner.'),
+    sequence: z.int().min(0).optional().describe('Increases with every change of the run.'),
     trigger: z
       .string()
       .max(64)
       .optional()
-      .describe('What started the run: a trigger kind, or execute. Also where the spec does not say it.'),
+      .describe('The kind of the trigger, or execute. Also set if the spec has no trigger.'),
     acceptedTime: time('When the event was accepted.').optional(),
-    startTime: time('When a runner began.').optional(),
+    startTime: time('When a runner started it.').optional(),
     completionTime: time('When the run ended.').optional(),
-    duration: z.string().max(32).optional().describe('From begin to end.'),
-    reason: z.string().max(1024).optional().describe('Why the run failed, in one word.'),
+    duration: z.string().max(32).optional().describe('Time from start to end.'),
+    reason: z.string().max(1024).optional().describe('Why the run failed, as a code.'),
     message: z.string().max(4096).optional().describe('Why the run failed, in a sentence.'),
     revision: z.string().max(253).optional().describe('The revision that was executed.'),
     conditions: z
       .array(
         z.object({
-          type: z.string().max(316).describe('What the condition is about.'),
-          status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-          reason: z.string().max(1024).describe('Why, in one word.'),
-          message: z.string().max(32_768).describe('Why, in a sentence.'),
+          type: z.string().max(316).describe('The type of the condition.'),
+          status: z.enum(['True', 'False', 'Unknown']).describe('The status of the condition.'),
+          reason: z.string().max(1024).describe('Why the condition has this status, as a code.'),
+          message: z.string().max(32_768).describe('Why the condition has this status, in a sentence.'),
           lastTransitionTime: time('When the status last changed.'),
         }),
       )
       .max(16)
       .optional()
       .meta({
-        description: 'Succeeded.',
+        description: 'The condition Succeeded.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['type'],
       }),
@@ -188,13 +192,16 @@ export const runStatus = z
       .array(nodeStatus)
       .max(100)
       .optional()
-      .meta({ description: 'What became of each node.', 'x-kubernetes-list-type': 'atomic' }),
+      .meta({ description: 'The state of each node.', 'x-kubernetes-list-type': 'atomic' }),
   })
-  .describe('What became of the run.');
+  .describe('The observed state of the run.');
 
 const terminal = TERMINAL_PHASES.map((phase) => `'${phase}'`).join(', ');
 
-/** Rules at the root of the schema: rules on `.status` are skipped when a status is set to null and then anew. */
+/**
+ * Rules at the root of the schema: rules on `.status` do not apply when a status is set to null and then set
+ * again.
+ */
 export const runRules = rules(
   {
     rule: `${erased('oldSelf.spec')} || !${erased('self.spec')} || (has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase in [${terminal}])`,
@@ -203,7 +210,7 @@ export const runRules = rules(
   { rule: '!has(oldSelf.status) || has(self.status)', message: 'the status of a run cannot be removed' },
   {
     rule: `!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in [${terminal}]) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)`,
-    message: 'the run has ended: its phase cannot change any more',
+    message: 'the run has ended: its phase cannot change',
   },
   {
     rule: '!has(oldSelf.status) || !has(oldSelf.status.epoch) || (has(self.status) && has(self.status.epoch) && (self.status.epoch > oldSelf.status.epoch || (self.status.epoch == oldSelf.status.epoch && (!has(oldSelf.status.sequence) || (has(self.status.sequence) && self.status.sequence >= oldSelf.status.sequence)))))',

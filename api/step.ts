@@ -5,28 +5,28 @@ import { celMilliseconds, duration } from './durationField.ts';
 import { json, jsonObject, objectName, rules } from './value.ts';
 
 const template = (limit: number, description: string) =>
-  z.string().max(limit).describe(`${description} May hold references.`);
+  z.string().max(limit).describe(`${description} May contain references.`);
 
 const agentStep = z
   .object({
     credential: objectName('The Credential of kind openai to use, in the same namespace.'),
-    model: template(256, "The model's name, as the provider lists it.").min(1),
-    systemPrompt: template(65_536, 'What the model is told about its task before the prompt.').optional(),
-    prompt: template(65_536, 'What the model is asked.').min(1),
+    model: template(256, 'Name of the model, as the provider lists it.').min(1),
+    systemPrompt: template(65_536, 'Instructions for the model, sent before the prompt.').optional(),
+    prompt: template(65_536, 'The prompt.').min(1),
     temperature: z
       .number()
       .min(0)
       .max(2)
       .optional()
-      .describe("How freely the model answers. Default: the provider's."),
+      .describe("The sampling temperature of the model. Default: the provider's."),
     maxTokens: z
       .int()
       .min(1)
       .max(1_000_000)
       .optional()
-      .describe("The most tokens that an answer may have. Default: the provider's."),
+      .describe("The most tokens of an answer. Default: the provider's."),
     outputSchema: jsonObject(
-      'A JSON Schema that the answer must fit; the parsed answer is then data_content.json.',
+      'A JSON Schema that the answer must match. The parsed answer is then data_content.json.',
     ).optional(),
     tools: z
       .array(
@@ -34,12 +34,12 @@ const agentStep = z
           skill: z.string().min(1).max(64).describe('The skill that the model may call.'),
           credential: objectName('The Credential that the skill uses.').optional(),
           description: z.string().max(1024).optional().describe('When the model should call it.'),
-          parameters: jsonObject('Parameters with fixed values, which the model cannot set.').optional(),
+          parameters: jsonObject('Parameters with fixed values that the model cannot change.').optional(),
         }),
       )
       .max(32)
       .optional()
-      .describe('Skills that the model may call while it answers.'),
+      .describe('Skills that the model may call.'),
   })
   .describe('Asks a language model.');
 
@@ -50,11 +50,11 @@ const skillStep = z
       .min(1)
       .max(64)
       .regex(/^[a-z][a-z0-9_]*$/)
-      .describe('The skill, such as send_email.'),
+      .describe('Name of the skill, for example send_email.'),
     credential: objectName('The Credential that the skill uses, in the same namespace.').optional(),
-    parameters: jsonObject("The skill's parameters. Values may hold references.").optional(),
+    parameters: jsonObject('Parameters of the skill. Values may contain references.').optional(),
   })
-  .describe('Does one named action.');
+  .describe('Performs one named action.');
 
 const responseStep = z
   .object({
@@ -63,10 +63,10 @@ const responseStep = z
       .record(z.string(), z.string().max(4096))
       .optional()
       .describe(
-        'HTTP headers. Values may hold references. Not those of the connection (Content-Length, Transfer-Encoding), those that a browser keeps for the whole host (Set-Cookie, Strict-Transport-Security, NEL, Report-To) or that proxies obey (X-Accel-Redirect): docs/http.md lists them.',
+        'HTTP headers. Values may contain references. Not allowed are headers of the connection (Content-Length, Transfer-Encoding), headers that a browser stores for the whole host (Set-Cookie, Strict-Transport-Security, NEL, Report-To) and headers that proxies obey (X-Accel-Redirect): docs/http.md lists them.',
       ),
     body: json(
-      'The body: any JSON value; strings may hold references. A string is sent as text, everything else as JSON.',
+      'The body: any JSON value. Strings may contain references. A string is sent as text, all other values as JSON.',
     ),
     contentType: z
       .string()
@@ -74,7 +74,7 @@ const responseStep = z
       .optional()
       .describe('The Content-Type. Default application/json, or text/plain for a string.'),
   })
-  .describe('Answers the caller of the webhook. The first response node that is reached decides.');
+  .describe('Replies to the caller of the webhook. The first response node that runs defines the reply.');
 
 export const steps = { agent: agentStep, skill: skillStep, response: responseStep } as const;
 
@@ -90,7 +90,7 @@ export const nodeOptions = {
     .boolean()
     .optional()
     .describe(
-      "Keeps the node's output and messages out of records, live events and the console. Other nodes can still reference the output. Default false.",
+      "Excludes the node's output and messages from records, live events and the console. Other nodes can still reference the output. Default false.",
     ),
 } as const;
 
@@ -105,17 +105,17 @@ export const stepOptions = {
       limit: z.int().min(0).max(20).describe('How often to retry after a temporary error.'),
       backoff: z
         .object({
-          initial: duration('Wait before the first retry. Default 1s.', DURATION_BOUNDS.backoff).optional(),
+          initial: duration('Delay before the first retry. Default 1s.', DURATION_BOUNDS.backoff).optional(),
           factor: z
             .number()
             .min(1)
             .max(10)
             .optional()
-            .describe('What each further wait is multiplied by. Default 2.'),
-          max: duration('The longest wait. Default 60s.', DURATION_BOUNDS.backoff).optional(),
+            .describe('By what factor the delay grows with each further retry. Default 2.'),
+          max: duration('The longest delay. Default 60s.', DURATION_BOUNDS.backoff).optional(),
         })
         .meta({
-          description: 'How long to wait between attempts.',
+          description: 'The delay between attempts.',
           ...rules({
             rule: `!has(self.initial) || ${celMilliseconds('self.initial')} <= (has(self.max) ? ${celMilliseconds('self.max')} : 60000.0)`,
             message: 'initial must not be longer than max (default 60s): set max too',
@@ -129,17 +129,17 @@ export const stepOptions = {
     .enum(['Fail', 'Continue'])
     .optional()
     .describe(
-      'What a failure of this node means: the run fails, or it goes on and .error can be read. Default Fail.',
+      'How to handle a failure of this node. Fail: the run fails; Continue: the run continues, and other nodes can read .error. Default Fail.',
     ),
   forEach: z
     .string()
     .max(4096)
     .optional()
-    .describe('A reference to an array: the step runs once for each element, as $item.'),
+    .describe('A reference to an array. The step runs once for each element, which is $item.'),
   effect: z
     .enum(['AtLeastOnce', 'AtMostOnce'])
     .optional()
     .describe(
-      "What happens when a runner dies in the middle: do it again, or leave it and say Unknown. Default: the step kind's own.",
+      'How to handle a runner that dies during the step. AtLeastOnce: the step is repeated; AtMostOnce: it is not repeated, and its phase is Unknown. Default: that of the kind of step or skill.',
     ),
 } as const;

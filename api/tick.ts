@@ -1,4 +1,7 @@
-/** What the operator, which makes the pods of schedules, and the program in them agree upon. It loads nothing. */
+/**
+ * The contract between the operator, which creates the CronJobs of schedules, and the tick program. Imports
+ * nothing.
+ */
 
-/** With it a tick ends that starts no run, where to try again would be of no use: it came too late. */
+/** The exit code of a tick that starts no run and must not be retried, because it is too late. */
 export const LOST_EXIT = 3;

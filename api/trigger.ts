@@ -1,4 +1,4 @@
-/** The schemas of the seven trigger kinds. What is left out takes the default that the description names. */
+/** The schemas of the seven trigger kinds. Descriptions state the defaults. */
 import * as z from 'zod';
 import { CRON_FIELDS } from './cron.ts';
 import { DURATION_BOUNDS } from './duration.ts';
@@ -8,26 +8,24 @@ import { jsonObject, objectName, output, rules, secretKeyRef } from './value.ts'
 const testData = output
   .meta({ 'x-kubernetes-map-type': undefined })
   .optional()
-  .describe('The output that a test run takes from this trigger when it is given no event.');
+  .describe('The output of this trigger in a test run without an input of its own.');
 
 const pollIntervalSeconds = z
   .int()
   .min(5)
   .max(86_400)
   .optional()
-  .describe('Seconds between two polls of the account. Default 60, at least 5.');
+  .describe('Seconds between two polls of the account, at least 5. Default 60.');
 
 const credential = objectName('The Credential to use, in the same namespace.');
 
 const manualTrigger = z
   .object({
     testData: jsonObject(
-      'The JSON object that a test run takes as data_content when it is given none.',
+      'The data_content of this trigger in a test run without an input of its own: a JSON object.',
     ).optional(),
   })
-  .describe(
-    'Starts a run only when somebody asks for one: by the execute call, in the console, or with a WorkflowRun.',
-  );
+  .describe('Starts a run on request: with the execute call, in the console, or with a WorkflowRun.');
 
 const scheduleTrigger = z
   .object({
@@ -47,12 +45,12 @@ const scheduleTrigger = z
       .string()
       .max(64)
       .optional()
-      .describe('IANA time zone of the fields, such as Europe/Berlin. Default UTC.'),
+      .describe('IANA time zone of the fields, for example Europe/Berlin. Default UTC.'),
     missed: z
       .enum(['Skip', 'RunLatest'])
       .optional()
       .describe(
-        'What to do about times that passed while nothing could start: the latest one starts a run if it was not longer ago than startingDeadlineSeconds (Skip), or however long ago it was (RunLatest). Default Skip.',
+        'How to handle times that passed while no run could start. Skip: the latest one starts a run if it is at most startingDeadlineSeconds old; RunLatest: the latest one starts a run, however old it is. Default Skip.',
       ),
     startingDeadlineSeconds: z
       .int()
@@ -60,7 +58,7 @@ const scheduleTrigger = z
       .max(604_800)
       .optional()
       .describe(
-        'How late a run may start and still count for its time. Default 300; with RunLatest: as late as it may be.',
+        'How many seconds after its time a run may still start. Default 300; with RunLatest: no limit.',
       ),
     testData,
   })
@@ -75,7 +73,7 @@ const headerName = (description: string) =>
     .describe(description);
 
 const tolerance = duration(
-  'How old or how far ahead the time of signing may be. Default 5m.',
+  'How far the signing time may be in the past or future. Default 5m.',
   DURATION_BOUNDS.tolerance,
 ).optional();
 
@@ -85,17 +83,17 @@ const hmacAuth = z
       .array(secretKeyRef('A secret.'))
       .min(1)
       .max(5)
-      .describe('The secrets; any one may have signed, so that they can be rotated.'),
+      .describe('The secrets. A signature by any of them is accepted, so that they can be rotated.'),
     header: headerName('The request header that holds the signature.'),
-    algorithm: z.enum(['sha256', 'sha512', 'sha1']).optional().describe('The hash. Default sha256.'),
-    encoding: z.enum(['hex', 'base64']).optional().describe('How the signature is written. Default hex.'),
+    algorithm: z.enum(['sha256', 'sha512', 'sha1']).optional().describe('The hash function. Default sha256.'),
+    encoding: z.enum(['hex', 'base64']).optional().describe('The encoding of the signature. Default hex.'),
     prefix: z
       .string()
       .max(64)
       .optional()
-      .describe('Text before the signature in the header, such as "sha256=".'),
+      .describe('Text before the signature in the header, for example "sha256=".'),
     timestampHeader: headerName(
-      'The header with the time of signing (Unix seconds), signed as "<time>.<body>". Left out: the body alone is signed, and a copy of a request stays good for ever.',
+      'The header with the signing time (Unix seconds), signed as "<time>.<body>". Left out: only the body is signed, and a captured request can be replayed forever.',
     ).optional(),
     tolerance,
   })
@@ -103,7 +101,7 @@ const hmacAuth = z
     description: 'An HMAC over the raw body.',
     ...rules({
       rule: '!has(self.tolerance) || has(self.timestampHeader)',
-      message: 'tolerance needs timestampHeader: without a time of signing nothing is too old',
+      message: 'tolerance requires timestampHeader: without a signing time, no request is too old',
     }),
   });
 
@@ -111,25 +109,25 @@ const secretRefs = z
   .array(secretKeyRef('A secret.'))
   .min(1)
   .max(5)
-  .describe('The secrets; any one is accepted, so that they can be rotated.');
+  .describe('The secrets. Any of them is accepted, so that they can be rotated.');
 
 const webhookAuth = z
   .object({
     none: z
       .object({})
       .optional()
-      .describe('Nobody is verified, on purpose: anybody who knows the URL may call.'),
+      .describe('No authentication, on purpose: anybody who knows the URL may call.'),
     hmac: hmacAuth.optional(),
     standardWebhooks: z
       .object({ secretRefs, tolerance })
       .optional()
       .describe(
-        'Signatures as standardwebhooks.com describes them; a secret is "whsec_" and base64. The header webhook-id names the event.',
+        'Signatures as specified by standardwebhooks.com. A secret is "whsec_" and base64. The header webhook-id is the dedupe key.',
       ),
     github: z
       .object({ secretRefs })
       .optional()
-      .describe('GitHub: X-Hub-Signature-256. The header X-GitHub-Delivery names the event.'),
+      .describe('GitHub: X-Hub-Signature-256. The header X-GitHub-Delivery is the dedupe key.'),
     bearer: z.object({ secretRefs }).optional().describe('Authorization: Bearer with a fixed token.'),
     basic: z
       .object({
@@ -138,34 +136,34 @@ const webhookAuth = z
           .min(1)
           .max(256)
           .regex(/^[^:]+$/)
-          .describe('The user name; it has no colon.'),
+          .describe('The user name, without a colon.'),
         passwordRefs: z
           .array(secretKeyRef('A password.'))
           .min(1)
           .max(5)
-          .describe('The passwords; any one is accepted.'),
+          .describe('The passwords. Any of them is accepted.'),
       })
       .optional()
       .describe('Authorization: Basic with a fixed user name and password.'),
   })
   .meta({
     description:
-      'How callers are verified. Left out: the webhook is public, anybody who knows the URL may call, and the status says so. A namespace or an installation can require a scheme.',
+      'How callers are verified. Left out: the webhook is public: anybody who knows the URL may call, and status.access is Public. A namespace or an installation can require a scheme.',
     ...rules({
       rule: '[has(self.none), has(self.hmac), has(self.standardWebhooks), has(self.github), has(self.bearer), has(self.basic)].filter(x, x).size() == 1',
       message: 'auth must have exactly one of none, hmac, standardWebhooks, github, bearer, basic',
     }),
   });
 
-/** How many requests are taken: a token bucket. */
+/** A token bucket. */
 export const rateLimit = z.object({
-  requestsPerSecond: z.int().min(1).max(100_000).describe('Requests a second in the long run.'),
+  requestsPerSecond: z.int().min(1).max(100_000).describe('Requests per second on average.'),
   burst: z
     .int()
     .min(1)
     .max(1_000_000)
     .optional()
-    .describe('Requests that may come at once after a quiet time. Default: those of two seconds.'),
+    .describe('Requests that are accepted at once after a pause. Default: twice requestsPerSecond.'),
 });
 
 export const webhookPath = z
@@ -186,11 +184,11 @@ const webhookTrigger = z
     auth: webhookAuth.optional(),
     dedupe: z
       .object({
-        header: z.string().min(1).max(128).describe('The request header whose value names the event.'),
+        header: z.string().min(1).max(128).describe('The request header that holds the dedupe key.'),
       })
       .optional()
       .describe(
-        'How to tell that two requests are one event. The delivery id of standardWebhooks or github counts before it, and so does an Idempotency-Key header.',
+        'How to detect that two requests are the same event. The delivery ID of standardWebhooks or github and the header Idempotency-Key take precedence.',
       ),
     headers: z
       .array(
@@ -203,7 +201,7 @@ const webhookTrigger = z
       .max(32)
       .optional()
       .describe(
-        "Request headers that nodes may read, as {{ $('trigger').headers['x-name'] }}. None by default.",
+        "Request headers that nodes may read, as {{ $('trigger').headers['x-name'] }}. Default: none.",
       ),
     replyTimeout: duration(
       'How long a caller waits for the response node. Default 30s.',
@@ -212,11 +210,11 @@ const webhookTrigger = z
     rateLimit: rateLimit
       .optional()
       .describe(
-        'How many requests each replica of the gateway takes for this webhook: 429 beyond that. Default: what the installation says (chart value gateway.limits.perRoute).',
+        'The rate limit of this webhook in each gateway replica: requests beyond it get 429. Default: that of the installation (chart value gateway.limits.perRoute).',
       ),
     testData,
   })
-  .describe('Starts a run for each POST of a JSON body.');
+  .describe('Starts a run for each POST request with a JSON body.');
 
 const mailTrigger = z
   .object({
@@ -227,26 +225,23 @@ const mailTrigger = z
       .min(1)
       .max(512)
       .optional()
-      .describe('The folder to watch; at Gmail the name of a label. Default INBOX.'),
-    unseenOnly: z
-      .boolean()
-      .optional()
-      .describe('Only mail that is not marked as seen when it is polled. Default false.'),
+      .describe('The folder to watch; with Gmail the name of a label. Default INBOX.'),
+    unseenOnly: z.boolean().optional().describe('Only mail that is unread when it is polled. Default false.'),
     from: z
       .string()
       .max(512)
       .optional()
-      .describe('Only mail whose sender, name or address, contains this text in whatever case.'),
+      .describe('Only mail whose sender (name or address) contains this text, ignoring case.'),
     subject: z
       .string()
       .max(512)
       .optional()
-      .describe('Only mail whose subject contains this text in whatever case.'),
+      .describe('Only mail whose subject contains this text, ignoring case.'),
     attachments: z
       .enum(['None', 'Metadata', 'Content'])
       .optional()
       .describe(
-        'What to bring of attachments: nothing, their names, types and sizes, or also what is in them. Default Metadata.',
+        'What the event holds of attachments. None: nothing; Metadata: names, types and sizes; Content: also the content. Default Metadata.',
       ),
     maxAttachmentBytes: z
       .int()
@@ -254,7 +249,7 @@ const mailTrigger = z
       .max(393_216)
       .optional()
       .describe(
-        'Attachments above this size come without their content. Default 262144; all contents of a mail together have some 350000 bytes of room.',
+        'Larger attachments are passed without their content. Default 262144. The contents of all attachments of a mail together may have about 350000 bytes.',
       ),
     testData,
   })
@@ -274,38 +269,38 @@ const spreadsheetTrigger = z
       .min(1)
       .max(2048)
       .describe(
-        'Id or URL of the spreadsheet; of a workbook of Excel the id of its file in the OneDrive, or a URL that leads to it.',
+        'ID or URL of the spreadsheet; for an Excel workbook the ID of its file in OneDrive, or a URL of it.',
       ),
     sheet: z
       .string()
       .max(256)
       .optional()
-      .describe('Name of the sheet. Default: the one that the URL shows (gid), else the first one.'),
+      .describe('Name of the sheet. Default: the sheet in the URL (gid), else the first one.'),
     range: z
       .string()
       .max(256)
       .optional()
-      .describe('Cells to watch, in A1 notation such as A3:F. Default: the whole sheet.'),
+      .describe('Cells to watch, in A1 notation, for example A3:F. Default: the whole sheet.'),
     keyColumn: z
       .string()
       .max(256)
       .optional()
       .describe(
-        'Header or letters of the column that identifies a row. Rows in which it is empty are left out. Default: rows are told apart by all that they hold.',
+        'Header or letters of the column that identifies a row. Rows without a value in it are ignored. Default: the whole content of a row identifies it.',
       ),
     header: z
       .boolean()
       .optional()
-      .describe('Whether the first row of what is watched names the columns. Default true.'),
+      .describe('Whether the first watched row has the names of the columns. Default true.'),
     events: z
       .array(z.enum(['added', 'updated', 'removed']))
       .max(3)
       .optional()
-      .describe('The changes that count. Default: all.'),
+      .describe('The changes that start runs. Default: all.'),
     perRow: z
       .boolean()
       .optional()
-      .describe('One run for each row that changed, not one for each look. Default false.'),
+      .describe('Whether each changed row starts a run, instead of one run for each poll. Default false.'),
     pollIntervalSeconds,
     testData,
   })
@@ -318,24 +313,26 @@ const fileStorageTrigger = z
       .string()
       .max(1024)
       .optional()
-      .describe('The folder to watch: its id; at S3 its name, such as reports/2026. Default: all.'),
-    includeSubfolders: z.boolean().optional().describe('Also what lies in folders below. Default false.'),
+      .describe(
+        'ID of the folder to watch; with S3 its name, for example reports/2026. Default: all folders.',
+      ),
+    includeSubfolders: z.boolean().optional().describe('Whether to watch subfolders, too. Default false.'),
     mimeTypes: z
       .array(z.string().max(256))
       .max(32)
       .optional()
-      .describe('Only files of these types; image/* are all images. Default: all.'),
+      .describe('Only files of these MIME types; image/* matches all images. Default: all.'),
     events: z
       .array(z.enum(['added', 'modified']))
       .max(2)
       .optional()
-      .describe('The changes that count. Default: all.'),
+      .describe('The changes that start runs. Default: all.'),
     pollIntervalSeconds,
     testData,
   })
   .describe('Starts a run when a file is added or modified.');
 
-/** The kinds of chats, in Telegram's words. */
+/** The kinds of chats, as Telegram names them. */
 export const CHAT_TYPES = ['private', 'group', 'supergroup', 'channel'] as const;
 export type ChatType = (typeof CHAT_TYPES)[number];
 
@@ -346,13 +343,15 @@ const botTrigger = z
       .array(z.enum(CHAT_TYPES))
       .max(4)
       .optional()
-      .describe('Only messages of these chats; at Slack, direct messages are private. Default: all.'),
+      .describe(
+        'Only messages of these kinds of chats; with Slack, direct messages are private. Default: all.',
+      ),
     commands: z
       .array(z.string().min(1).max(64).regex(/^\S+$/))
       .max(64)
       .optional()
       .describe(
-        'Only messages that begin with one of these commands, in whatever case; with a slash or without. Default: all.',
+        'Only messages that begin with one of these commands, with or without a slash, ignoring case. Default: all.',
       ),
     testData,
   })

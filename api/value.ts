@@ -1,4 +1,4 @@
-/** The schema pieces that several kinds share: free JSON, references to Secrets, what a node produced, conditions. */
+/** Schemas that several kinds share: free JSON, references to Secrets, outputs of nodes, conditions. */
 import * as z from 'zod';
 
 /** Any JSON value: the CRD keeps it unchanged and checks nothing inside. */
@@ -14,10 +14,10 @@ export const jsonObject = (description: string) =>
     'x-windlass-free': true,
   });
 
-/** A CEL rule of the API server, with the message that a person sees. */
+/** A CEL rule of the API server, with its message for people. */
 export type Rule = { rule: string; message: string; messageExpression?: string; fieldPath?: string };
 
-/** Puts CEL rules onto a schema. */
+/** The metadata that adds CEL rules to a schema. */
 export const rules = (...list: Rule[]) => ({ 'x-kubernetes-validations': list });
 
 /** A name of an object in the same namespace. */
@@ -61,23 +61,27 @@ export const url = (description: string) =>
     .regex(/^https?:\/\/[^\s]+$/)
     .describe(description);
 
-/** What a node produced. */
+/** The output of a node. */
 export const output = z
   .object({
-    text_content: z.string().optional().describe('What the node produced as text.'),
-    data_content: json('What the node produced as data: any JSON value.').meta({ nullable: true }),
+    text_content: z.string().optional().describe('The output as text.'),
+    data_content: json('The output as data: any JSON value.').meta({ nullable: true }),
   })
-  .meta({ description: 'What the node produced.', 'x-kubernetes-map-type': 'atomic' });
+  .meta({ description: 'The output of the node.', 'x-kubernetes-map-type': 'atomic' });
 
-/** What a node produced, in memory: both members are always there. */
+/** The output of a node in memory: both members are required. */
 export type NodeOutput = { text_content: string; data_content: unknown };
 
 const condition = z.object({
-  type: z.string().max(316).describe('What the condition is about.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-  reason: z.string().max(1024).describe('Why, in one word for programs.'),
-  message: z.string().max(32_768).describe('Why, in a sentence for people, with what to do.'),
-  observedGeneration: z.int().min(0).optional().describe('The generation of the spec that this was said of.'),
+  type: z.string().max(316).describe('The type of the condition.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('The status of the condition.'),
+  reason: z.string().max(1024).describe('Why the condition has this status, as a code for programs.'),
+  message: z.string().max(32_768).describe('Why the condition has this status and what to do, for people.'),
+  observedGeneration: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('The generation of the spec that the condition describes.'),
   lastTransitionTime: z.iso.datetime().describe('When the status last changed.'),
 });
 

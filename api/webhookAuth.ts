@@ -1,6 +1,7 @@
 /**
- * How callers of webhooks are verified: the schemes, what each needs of a secret, and how the operator hands secrets to
- * the gateway, in one Secret per project with an entry for each workflow. Works on bytes alone: no input or output.
+ * The auth schemes of webhooks, the validation of their secrets, and the Secret with verification material
+ * that the operator writes for the gateway: one per project, with an entry for each workflow. No input or
+ * output.
  */
 
 import { PLATFORMS, type Platform } from './credential.ts';
@@ -8,39 +9,45 @@ import { PLATFORMS, type Platform } from './credential.ts';
 export const AUTH_SCHEMES = ['hmac', 'standardWebhooks', 'github', 'bearer', 'basic'] as const;
 export type AuthScheme = (typeof AUTH_SCHEMES)[number];
 
-/** What a key is for: a scheme of webhooks, or the messages of a bot. */
+/** The use of a key: an auth scheme of webhooks, or the messages of a bot. */
 export type KeyScheme = AuthScheme | Platform;
 
-/** The Secret of each project that holds what callers are verified with. The gateway reads no other. */
+/** The Secret of each project that holds the verification material. The gateway reads no other Secret. */
 export const WEBHOOKS = 'windlass-webhooks';
 
-/** The longest key, in bytes: all webhooks of a project share one Secret. */
+/** The longest key, in bytes. All webhooks of a project share one Secret. */
 const LONGEST_KEY = 4_096;
 const STANDARD_PREFIX = 'whsec_';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 export type Usable = { ok: true; key: Uint8Array } | { ok: false; why: string };
 
-/** The key that a scheme makes of the value of a Secret key, or why it can make none of it. */
+/** The key of a scheme from the value of a Secret key, or why the value is unusable. */
 export function usableKey(scheme: KeyScheme, value: Uint8Array): Usable {
   if (value.length === 0) return unusable('is empty');
   if (value.length > LONGEST_KEY) return unusable(`is longer than ${LONGEST_KEY} bytes`);
   if (scheme === 'standardWebhooks') return standardKey(value);
   const hasControl = value.some((byte) => byte < 0x20 || byte === 0x7f);
-  // No header can carry it, so that no caller could ever match. It is nearly always a line break at the end.
+  // No header can carry control characters, so no caller could ever match. Usually it is a line break at the
+  // end.
   if (hasControl && (scheme === 'bearer' || scheme === 'basic'))
     return unusable('has a line break or another control character, which no caller can send');
   if (hasControl && PLATFORMS.some((platform) => platform === scheme))
-    return unusable('has a line break or another control character, which no token or signing secret has');
+    return unusable(
+      'has a line break or another control character, which tokens and signing secrets never have',
+    );
   return { ok: true, key: value };
 }
 
-/** Standard Webhooks 1.0.0, "Signature scheme": base64 after `whsec_`, which libraries let senders leave out. */
+/**
+ * Standard Webhooks 1.0.0, "Signature scheme": base64 after the prefix `whsec_`, which libraries make
+ * optional.
+ */
 function standardKey(value: Uint8Array): Usable {
   const text = Buffer.from(value).toString('latin1').trim();
   const encoded = text.startsWith(STANDARD_PREFIX) ? text.slice(STANDARD_PREFIX.length) : text;
   if (encoded === '' || !BASE64.test(encoded))
-    return unusable(`is no secret of Standard Webhooks, which is "${STANDARD_PREFIX}" and base64`);
+    return unusable(`is not a secret of Standard Webhooks: "${STANDARD_PREFIX}" and base64`);
   return { ok: true, key: Buffer.from(encoded, 'base64') };
 }
 
@@ -48,23 +55,29 @@ function unusable(why: string): Usable {
   return { ok: false, why };
 }
 
-/** The name of an entry. `material` changes whenever the keys do, so that a route names exactly what it is checked with. */
+/**
+ * The name of an entry. `material` changes with the keys, so that a route names exactly the keys that verify
+ * its callers.
+ */
 export function entryName(workflowUid: string, material: string): string {
   return `${workflowUid}.${material}`;
 }
 
-/** The workflow and the material that an entry's name stands for; undefined for a name that is none of ours. */
+/** The workflow and the material in the name of an entry; undefined for another name. */
 export function parseEntryName(name: string): { uid: string; material: string } | undefined {
   const [, uid, material] = /^([0-9a-zA-Z-]{1,64})\.([0-9a-f]{16})$/.exec(name) ?? [];
   return uid === undefined || material === undefined ? undefined : { uid, material };
 }
 
-/** The keys as the text of an entry. */
+/** Serializes the keys of an entry. */
 export function encodeKeys(keys: readonly Uint8Array[]): string {
   return JSON.stringify(keys.map((key) => Buffer.from(key).toString('base64')));
 }
 
-/** The keys of an entry; undefined where the text is none, or a key is empty: then nobody is let in. */
+/**
+ * Parses the keys of an entry; undefined if the text is malformed or a key is empty: then every caller is
+ * refused.
+ */
 export function decodeKeys(text: string): Uint8Array[] | undefined {
   const parsed = parse(text);
   if (!Array.isArray(parsed) || parsed.length === 0) return undefined;

@@ -12,7 +12,10 @@ const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
 const has = (kinds: string[]) => kinds.map((kind) => `has(self.${kind})`);
 const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${kind})`).join(' || ');
 
-/** Triggers whose event has no caller that gets an answer. To an execute call of a manual trigger the response is an output like others. */
+/**
+ * Triggers whose events have no caller. For a manual trigger, the response of an execute call is an ordinary
+ * output.
+ */
 const WITHOUT_CALLER = TRIGGER_KINDS.filter((kind) => kind !== 'webhook' && kind !== 'manual');
 const NO_CALLER =
   'a response node needs a caller, and this trigger has none: remove the node, or use a skill (set for values, send_message to answer a chat)';
@@ -28,13 +31,14 @@ const node = z
       .string()
       .max(63)
       .meta({
-        description: 'Unique in the workflow; references name it.',
+        description: 'ID of the node, unique in the workflow. References use it.',
         ...rules({
           rule: "self.matches('^[A-Za-z][A-Za-z0-9_]{0,62}$')",
-          message: 'a node id must begin with a letter and hold only letters, digits and _, at most 63',
+          message:
+            'a node ID must begin with a letter and contain only letters, digits and _, at most 63 characters',
         }),
       }),
-    displayName: z.string().max(256).optional().describe('What people see. Default: the id.'),
+    displayName: z.string().max(256).optional().describe('The name that the console shows. Default: the ID.'),
     ...optional(triggers),
     ...optional(steps),
     ...nodeOptions,
@@ -50,7 +54,8 @@ const node = z
       },
       {
         rule: `!(${isTrigger('self')}) || !(has(self.timeout) || has(self.retry) || has(self.onError) || has(self.forEach) || has(self.effect))`,
-        message: 'timeout, retry, onError, forEach and effect are for steps; a trigger has none of them',
+        message:
+          'a trigger cannot have timeout, retry, onError, forEach or effect: they are options of steps',
         messageExpression:
           "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, forEach or effect'",
       },
@@ -64,41 +69,47 @@ const node = z
     ),
   });
 
-/** A message of the API server that begins with the first edge that is wrong. `isBad` and `says` are CEL over `e` and `ids`. */
+/**
+ * A CEL message expression that names the first wrong edge. `isBad` and `says` are CEL over `e` and `ids`.
+ */
 const edgeMessage = ({ ids, isBad, says }: { ids: string; isBad: string; says: string }) =>
   `[${ids}].map(ids, self.edges.map(e, ${isBad}, 'edge ' + e.from + ' to ' + e.to + ${says}))[0][0]`;
 
 const edge = z
   .object({
-    from: z.string().max(63).describe('The node that must end first.'),
-    to: z.string().max(63).describe('The node that may then start.'),
+    from: z.string().max(63).describe('ID of the node that must end first.'),
+    to: z.string().max(63).describe('ID of the node that starts after it.'),
     when: z
       .string()
       .max(4096)
       .optional()
       .describe(
-        'A condition in CEL over the outputs before it, such as nodes.agent_1.data_content.usage.total_tokens < 1000. Left out: always.',
+        'A condition in CEL on outputs of earlier nodes, for example nodes.agent_1.data_content.usage.total_tokens < 1000. Left out: always true.',
       ),
     after: z
       .enum(['Success', 'Failure'])
       .optional()
-      .describe('Whether the edge is for the success or the failure of `from`. Default Success.'),
+      .describe('Whether the edge is taken after success or after failure of `from`. Default Success.'),
   })
-  .describe('One node comes after another.');
+  .describe('A connection: the node `to` runs after the node `from`.');
 
 const otherwise = (value: string) =>
   `Default ${value}, unless the ProjectSettings of the namespace say otherwise.`;
 
 export const workflowSpec = z
   .object({
-    displayName: z.string().max(256).optional().describe("What people see. Default: the object's name."),
-    description: z.string().max(4096).optional().describe('What the workflow is for.'),
+    displayName: z
+      .string()
+      .max(256)
+      .optional()
+      .describe("The name that the console shows. Default: the object's name."),
+    description: z.string().max(4096).optional().describe('The purpose of the workflow, for people.'),
     active: z.boolean().default(false).describe('Whether the trigger starts runs.'),
     suspend: z
       .boolean()
       .optional()
       .describe(
-        'Refuses every run of the workflow, also test runs, retries and runs of older revisions, and holds back those that wait to start or to continue. A run that is executing continues: cancel it to stop it. Default false.',
+        'Refuses every new run of the workflow, including test runs, retries and runs of older revisions, and pauses runs that wait to start or to continue. A run that is executing continues: cancel it to stop it. Default false.',
       ),
     nodes: z
       .array(node)
@@ -107,7 +118,8 @@ export const workflowSpec = z
       .meta({
         description: 'The trigger and the steps. Edges point forward in this list.',
         'x-kubernetes-list-type': 'atomic',
-        // Of the list and not of the spec, so that a workflow from before these rules can still be switched off.
+        // Rules of the list and not of the spec, so that a workflow from before these rules can still be
+        // deactivated.
         ...rules(
           {
             rule: `!self.exists(n, has(n.response)) || !self.exists(n, ${WITHOUT_CALLER.map((kind) => `has(n.${kind})`).join(' || ')})`,
@@ -122,7 +134,7 @@ export const workflowSpec = z
         ),
       }),
     edges: z.array(edge).max(300).optional().meta({
-      description: 'What comes after what. Left out: the nodes form a chain in the order they are listed.',
+      description: 'The order in which nodes run. Left out: the nodes form a chain in the order of the list.',
       'x-kubernetes-list-type': 'atomic',
     }),
     history: history(otherwise).optional(),
@@ -130,10 +142,10 @@ export const workflowSpec = z
       .enum(['All', 'Errors', 'None'])
       .optional()
       .describe(
-        'Of which runs the WorkflowRun holds the input and the outputs of nodes: all, those that failed, or none. What is left out cannot be retried or restored after a loss of the run store. Default All.',
+        'Which runs keep their input and the outputs of nodes in the WorkflowRun: all, only failed ones, or none. Runs without recorded data cannot be retried, or restored after a loss of the run store. Default All.',
       ),
     timeout: duration(
-      `How long a run may take, without the time that it waits. ${otherwise('1h')}`,
+      `How long a run may take, not counting the time that it waits. ${otherwise('1h')}`,
       DURATION_BOUNDS.runTimeout,
     ).optional(),
     concurrency: z
@@ -144,17 +156,17 @@ export const workflowSpec = z
           .max(1000)
           .optional()
           .describe(
-            'How many runs of the workflow may execute at once. Default: as many as the runners take.',
+            'How many runs of the workflow may execute concurrently. Default: as many as the runners accept.',
           ),
         policy: z
           .enum(['Queue', 'Reject', 'Replace'])
           .optional()
           .describe(
-            'What becomes of an event beyond the limit: it waits, it is refused with 429, or the oldest run is cancelled for it. Default Queue.',
+            'How to handle an event beyond the limit: Queue: it waits; Reject: it is refused with 429; Replace: the oldest run is cancelled for it. Default Queue.',
           ),
       })
       .meta({
-        description: 'How many runs may execute at once.',
+        description: 'The concurrency limit of the workflow.',
         ...rules({
           rule: '!has(self.policy) || has(self.limit)',
           message: 'policy has no effect without limit: add limit',
@@ -163,7 +175,7 @@ export const workflowSpec = z
       .optional(),
   })
   .meta({
-    description: 'What the workflow does.',
+    description: 'The nodes and edges of the workflow, and its options.',
     ...rules(
       {
         rule: `self.nodes.exists(n, ${isTrigger('n')})`,
@@ -172,78 +184,78 @@ export const workflowSpec = z
       {
         rule: `self.nodes.filter(n, ${isTrigger('n')}).size() <= 1`,
         message:
-          'a workflow has exactly one trigger, and this one has more: make a workflow for each of them',
+          'a workflow must have exactly one trigger, and this one has more: create one workflow for each trigger',
       },
       {
         rule: '[self.nodes.map(n, n.id)].all(ids, self.nodes.all(n, ids.indexOf(n.id) == ids.lastIndexOf(n.id)))',
-        message: 'node ids must be unique: two nodes have the same id',
+        message: 'node IDs must be unique: two nodes have the same ID',
         messageExpression:
-          "self.nodes.map(n, self.nodes.exists_one(m, m.id == n.id) == false, 'node ids must be unique: two nodes have the id ' + n.id)[0]",
+          "self.nodes.map(n, self.nodes.exists_one(m, m.id == n.id) == false, 'node IDs must be unique: two nodes have the ID ' + n.id)[0]",
       },
       {
         rule: '!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, self.edges.all(e, e.from in ids && e.to in ids))',
-        message: 'an edge names a node that does not exist: "from" and "to" must be ids of nodes',
+        message: 'an edge names a node that does not exist: "from" and "to" must be IDs of nodes',
         messageExpression: edgeMessage({
           ids: 'self.nodes.map(n, n.id)',
           isBad: '!(e.from in ids) || !(e.to in ids)',
-          says: "' names a node that does not exist, ' + (e.from in ids ? e.to : e.from) + ': from and to must be ids of nodes'",
+          says: "' names a node that does not exist, ' + (e.from in ids ? e.to : e.from) + ': from and to must be IDs of nodes'",
         }),
       },
       {
         rule: `!has(self.edges) || [self.nodes.filter(n, ${isTrigger('n')}).map(n, n.id)].all(ids, self.edges.all(e, !(e.to in ids)))`,
-        message: 'an edge leads into the trigger: a trigger starts the workflow and nothing comes before it',
+        message: 'an edge leads into the trigger: remove it, because the trigger is always the first node',
         messageExpression: edgeMessage({
           ids: `self.nodes.filter(n, ${isTrigger('n')}).map(n, n.id)`,
           isBad: 'e.to in ids',
-          says: "' leads into the trigger: a trigger starts the workflow and nothing comes before it'",
+          says: "' leads into the trigger: remove it, because the trigger is always the first node'",
         }),
       },
       {
         rule: '!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, self.edges.all(e, !(e.from in ids) || !(e.to in ids) || ids.indexOf(e.from) < ids.indexOf(e.to)))',
         message:
-          'an edge points backward: list the nodes in the order in which they run, edges only point forward',
+          'an edge points backward: list the nodes in the order in which they run, because edges must point forward',
         messageExpression: edgeMessage({
           ids: 'self.nodes.map(n, n.id)',
           isBad: 'e.from in ids && e.to in ids && ids.indexOf(e.from) >= ids.indexOf(e.to)',
-          says: "' points backward: list the nodes in the order in which they run, edges only point forward'",
+          says: "' points backward: list the nodes in the order in which they run, because edges must point forward'",
         }),
       },
       {
         rule: "!has(self.edges) || [self.edges.map(e, e.from + '>' + e.to)].all(pairs, pairs.all(p, pairs.indexOf(p) == pairs.lastIndexOf(p)))",
-        message: 'two edges join the same pair of nodes: join their conditions into one edge',
+        message: 'two edges connect the same pair of nodes: combine their conditions in one edge',
         messageExpression: edgeMessage({
           ids: "self.edges.map(e, e.from + '>' + e.to)",
           isBad: "ids.indexOf(e.from + '>' + e.to) != ids.lastIndexOf(e.from + '>' + e.to)",
-          says: "' is there twice: two edges join the same pair of nodes; join their conditions into one edge'",
+          says: "' is duplicated: combine the conditions of both edges in one edge'",
         }),
       },
       {
         rule: `has(self.edges) || !self.nodes.exists(n, ${isTrigger('n')}) || [self.nodes[0]].all(n, ${isTrigger('n')})`,
         message:
-          'without edges the nodes form a chain in the order they are listed, so the trigger must be the first node',
+          'without edges the nodes form a chain in the order of the list, so the trigger must be the first node',
       },
     ),
   });
 
 export const workflowStatus = z
   .object({
-    id: z.string().optional().describe('The id in URLs: <namespace>.<name>.'),
-    url: z.string().optional().describe('Where the webhook answers, while it does.'),
+    id: z.string().optional().describe('The workflow ID in URLs: <namespace>.<name>.'),
+    url: z.string().optional().describe('The URL of the webhook, while it is served.'),
     trigger: z.string().optional().describe('The kind of the trigger.'),
     access: z
       .string()
       .max(64)
       .optional()
       .describe(
-        `Who may call the webhook now: ${PUBLIC}, anybody who knows the URL; ${CLOSED}, nobody, because the workflow is inactive, suspended or invalid; otherwise the scheme of \`auth\` that verifies callers.`,
+        `Who may call the webhook now. ${PUBLIC}: anybody who knows the URL; ${CLOSED}: nobody, because the workflow is inactive, suspended or invalid; otherwise the scheme in \`auth\` that verifies callers.`,
       ),
     revision: z.string().optional().describe('The revision that new runs execute.'),
     observedGeneration: z
       .int()
       .min(0)
       .optional()
-      .describe('The generation of the spec that the status was made from.'),
-    conditions: conditions('Ready, and the conditions below it.')
+      .describe('The generation of the spec that the status describes.'),
+    conditions: conditions('Ready, the conditions that it is computed from, Active and Stalled.')
       .max(32)
       .default([
         {
@@ -255,22 +267,25 @@ export const workflowStatus = z
         },
       ]),
     schedule: z
-      .object({ last: time('When it last fired.').optional(), next: time('When it fires next.').optional() })
+      .object({
+        last: time('When the schedule last fired.').optional(),
+        next: time('When the schedule fires next.').optional(),
+      })
       .optional()
       .describe('The times of a schedule.'),
     poll: z
       .object({
-        cursor: z.string().max(4096).optional().describe('Up to where the account was read.'),
-        lastPollTime: time('When it was last read.').optional(),
+        cursor: z.string().max(4096).optional().describe('Where the next poll continues.'),
+        lastPollTime: time('When the account was last polled.').optional(),
         lastError: z.string().max(4096).optional().describe('Why the last poll failed.'),
         reset: z
           .string()
           .max(64)
           .optional()
-          .describe('The value of the annotation windlass.dev/reset-cursor that was granted last.'),
+          .describe('The last value of the annotation windlass.dev/reset-cursor that was handled.'),
       })
       .optional()
-      .describe('How far a polling trigger is.'),
+      .describe('The state of a polled trigger.'),
     runs: z
       .object({
         succeeded: z
@@ -292,16 +307,16 @@ export const workflowStatus = z
           .int()
           .min(0)
           .optional()
-          .describe('Runs that have not ended, including test runs: running and waiting.'),
+          .describe('Unfinished runs, including test runs: running and waiting.'),
         running: z.int().min(0).optional().describe('Runs that a runner executes, including test runs.'),
         waiting: z
           .int()
           .min(0)
           .optional()
           .describe(
-            'Runs that have not ended and that no runner executes, including test runs: they wait for a runner, for the concurrency limit, for a retry, or for the workflow to be resumed.',
+            'Unfinished runs that no runner executes, including test runs: they wait for a runner, for the concurrency limit, for a retry, or until the workflow is resumed.',
           ),
-        last: time('When the last live run (no test run) was accepted.').optional(),
+        last: time('When the last live run (not a test run) was accepted.').optional(),
       })
       .optional()
       .describe(
@@ -315,26 +330,25 @@ export const workflowStatus = z
         last: time('When the last test run was accepted.').optional(),
       })
       .optional()
-      .describe('Counts of test runs, written as often as runs. Left out: none was accepted.'),
+      .describe('Counts of test runs, written as often as `runs`. Left out: no test run was accepted.'),
   })
-  .describe('What the operator made of it.');
+  .describe('The observed state of the workflow. Written by the operator.');
 
 export type WorkflowSpec = z.infer<typeof workflowSpec>;
 export type WorkflowStatus = z.infer<typeof workflowStatus>;
 export type WorkflowNode = z.infer<typeof node>;
 export type WorkflowEdge = z.infer<typeof edge>;
 
-/** The kind of a node, and its fields. */
 export type NodeKind = TriggerKind | StepKind;
 
-/** The one member of a node that names its kind. Throws when the node has none, which the CRD does not admit. */
+/** The kind of a node. Throws if it has none, which the CRD refuses. */
 export function kindOf(node: WorkflowNode): NodeKind {
   const kind = NODE_KINDS.find((kind) => node[kind] !== undefined);
   if (!kind) throw new Error(`node ${node.id} has no kind`);
   return kind;
 }
 
-/** Whether the kind is a trigger's. */
+/** Whether the kind is that of a trigger. */
 export function isTriggerKind(kind: NodeKind): kind is TriggerKind {
   return kind in triggers;
 }

@@ -2,21 +2,23 @@
  * The gateway's configuration: its environment, read and validated once. An invalid value stops the process.
  */
 import * as z from 'zod';
+import {
+  commaList,
+  httpURL,
+  integer,
+  jsonText,
+  logLevel,
+  parseEnvironment,
+  redisURL,
+} from '../api/environment.ts';
 import { parseDuration } from '../api/duration.ts';
 import { AUDIENCE } from './access/identity.ts';
 import type { ConsoleSettings, OidcSettings } from './endpoint/deps.ts';
 import { isNetwork } from './limits/addresses.ts';
 import { limitSettings } from './limits/settings.ts';
 
-const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const port = (fallback: number) => integer(0, 65_535).default(fallback);
 const seconds = (fallback: number) => z.coerce.number().min(0).max(600).default(fallback);
-
-function readLimits(text: string, context: z.RefinementCtx): z.infer<typeof limitSettings> {
-  const parsed = limitSettings.safeParse(jsonOrNothing(text) ?? null);
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message });
-  return z.NEVER;
-}
 
 const IDLE_MS = { least: 60_000, most: 7 * 24 * 3_600_000 };
 
@@ -35,14 +37,6 @@ function durationOrNothing(text: string): number | undefined {
   }
 }
 
-function jsonOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 const environment = z
   .object({
     /** The pod's name, which names its Lease. */
@@ -54,12 +48,9 @@ const environment = z
     /** Outside a cluster: path of the kubeconfig. */
     KUBECONFIG: z.string().min(1).optional(),
     /** Namespaces to serve, comma-separated. Left out: all. */
-    WATCH_NAMESPACES: z
-      .string()
-      .transform((text) => text.split(',').flatMap((name) => name.trim() || []))
-      .default([]),
+    WATCH_NAMESPACES: commaList.default([]),
     /** URL of the run store, without user and password. */
-    REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+    REDIS_URL: redisURL,
     REDIS_USERNAME: z.string().min(1).optional(),
     REDIS_PASSWORD: z.string().min(1).optional(),
     /** For rediss://: PEM file with the certificate authorities. Left out: public ones. */
@@ -76,10 +67,7 @@ const environment = z
     PUBLIC_TLS_DIR: z.string().min(1).optional(),
     INTERNAL_TLS_DIR: z.string().min(1).optional(),
     /** External URL of the public listener, without a path. Left out: no credential can be connected. */
-    PUBLIC_URL: z
-      .url({ protocol: /^https?$/ })
-      .transform((url) => url.replace(/\/+$/, ''))
-      .optional(),
+    PUBLIC_URL: httpURL.optional(),
     /** False: neither console nor pass-through to the Kubernetes API. */
     CONSOLE_ENABLED: z.stringbool().default(true),
     /** Folder with the console's files. */
@@ -114,11 +102,9 @@ const environment = z
     /** Address to bind to. Left out: all, IPv6 and IPv4. */
     BIND_ADDRESS: z.string().min(1).optional(),
     /** Limits as a JSON object. Missing members have defaults. */
-    LIMITS: z.string().default('{}').transform(readLimits),
+    LIMITS: jsonText(limitSettings).default(limitSettings.parse({})),
     /** Proxies whose X-Forwarded-For is trusted: addresses and networks, comma-separated. Left out: none. */
-    TRUSTED_PROXIES: z
-      .string()
-      .transform((text) => text.split(',').flatMap((network) => network.trim() || []))
+    TRUSTED_PROXIES: commaList
       .refine((networks) => networks.every(isNetwork), 'must be addresses or networks, such as 10.0.0.0/8')
       .default([]),
     /** How long requests are accepted after SIGTERM, with `Connection: close` in each answer. */
@@ -128,12 +114,12 @@ const environment = z
     /** False: no audit trail on stdout. LOG_LEVEL does not affect it. */
     AUDIT_ENABLED: z.stringbool().default(true),
     /** Audit lines per second about refused and failed calls; the lines of five seconds may come at once. */
-    AUDIT_REFUSED_PER_SECOND: z.coerce.number().int().min(1).max(10_000).default(10),
+    AUDIT_REFUSED_PER_SECOND: integer(1, 10_000).default(10),
     /** True: a line for each request, or for a sample of them. */
     ACCESS_LOG_ENABLED: z.stringbool().default(false),
     /** Sampled share of requests without a problem, 0 to 1. */
     ACCESS_LOG_SAMPLE: z.coerce.number().min(0).max(1).default(1),
-    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+    LOG_LEVEL: logLevel,
   })
   .refine(
     ({ CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: client }) =>
@@ -148,13 +134,7 @@ export type GatewayConfig = z.infer<typeof environment>;
 
 /** Reads the environment. Throws an Error that names every missing or invalid variable, never a value. */
 export function readConfig(env: Record<string, string | undefined>): GatewayConfig {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
-  );
-  const result = environment.safeParse(given);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`Invalid environment of the gateway:\n  ${faults.join('\n  ')}`);
+  return parseEnvironment(environment, env, 'gateway');
 }
 
 /** The configuration, and the environment with the API server's address in a pod. */

@@ -9,7 +9,10 @@ export type Backoff = {
   jitter: number;
 };
 
-/** The delay before the attempt that follows `failures` failures (1 or more), in milliseconds, never above `maxMs`. */
+/**
+ * The delay before the attempt that follows `failures` failures (1 or more), in milliseconds, never above
+ * `maxMs`.
+ */
 export function backoffDelay(backoff: Backoff, failures: number, random: () => number = Math.random): number {
   const exponent = Math.min(Math.max(failures, 1) - 1, 64);
   const plain = Math.min(backoff.initialMs * backoff.factor ** exponent, backoff.maxMs);

@@ -1,6 +1,6 @@
 /**
- * All objects of a kind in memory, followed by a watch that heals. What it holds is the last good state: when the API
- * server is away, it stays. Objects are shared: nobody changes them.
+ * A cache of all objects of a kind, updated by a list-watch that recovers from failures. While the API server
+ * is unavailable it keeps the last state. Objects are shared and must not be changed.
  */
 import type { KubeClient } from './client.ts';
 import { systemClock, type Clock } from './clock.ts';
@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import { runReflector, type ReflectorOutcome } from './reflector.ts';
 import { objectKey, type KubeObject, type Resource } from './resource.ts';
 import { createStore, type IndexFunction, type Store } from './store.ts';
-import { createWriteGuard, type WriteGuard } from './written.ts';
+import { createWriteGuard, type WriteGuard } from './writeGuard.ts';
 
 export type Change<T extends KubeObject> =
   | { type: 'added'; object: T }
@@ -23,7 +23,10 @@ export type CacheOptions<T extends KubeObject> = {
   labelSelector?: string;
   fieldSelector?: string;
   indexes?: Record<string, IndexFunction<T>>;
-  /** What is kept of an object; by default all but `managedFields`. It must keep name, namespace, uid and resourceVersion. */
+  /**
+   * Reduces an object before it is cached; by default drops `managedFields`. It must keep name, namespace,
+   * uid and resourceVersion.
+   */
   transform?: (object: T) => T;
   onOutcome?: (outcome: ReflectorOutcome) => void;
   /** Whole seconds that one watch lasts; default 18 to 23. */
@@ -34,26 +37,30 @@ export type CacheOptions<T extends KubeObject> = {
 
 export type Cache<T extends KubeObject> = {
   readonly resource: Resource<T>;
-  /** Follows the kind until the signal is aborted; resolves then. Call it once. */
+  /** Runs the list-watch until the signal is aborted, then resolves. Call it once. */
   start(signal: AbortSignal): Promise<void>;
-  /** Resolves with the first whole list; rejects with the signal's reason if it is stopped before. */
+  /** Resolves with the first complete list; rejects with the signal's reason if it is aborted before. */
   readonly synced: Promise<void>;
   hasSynced(): boolean;
   get(namespace: string | undefined, name: string): T | undefined;
   list(namespace?: string): T[];
   byIndex(index: string, key: string): T[];
   /**
-   * Calls the handler for every change from now on, and at once with `added` for everything that is here already.
-   * What a handler throws is logged. Returns the function that ends it.
+   * Calls the handler for every later change, and at once with `added` for every cached object. Errors of
+   * handlers are logged. Returns a function that removes the handler.
    */
   onChange(handler: (change: Change<T>) => void): () => void;
-  /** Milliseconds since the server last showed that nothing is missing here; Infinity before the first list. */
+  /**
+   * Milliseconds since the server last confirmed that the cache is complete; Infinity before the first list.
+   */
   lastSyncAgeMs(): number;
-  /** Remembers that we wrote this version, until the watch has delivered it (at most a minute). */
+  /** Remembers a written version until the watch has delivered it, at most one minute. */
   noteWrite(object: T): void;
-  /** True if this copy is older than what we wrote. Then read it from the server, or look again a little later. */
+  /**
+   * Whether this copy is older than a written version. Then read it from the server, or retry later.
+   */
   isStale(object: T): boolean;
-  /** The object from here, or from the server if what is here is older than what we wrote. */
+  /** The object from the cache, or from the server if the cached one is older than a written version. */
   getFresh(namespace: string | undefined, name: string): Promise<T | undefined>;
 };
 
@@ -63,20 +70,20 @@ export function createCache<T extends KubeObject>(options: CacheOptions<T>): Cac
   const guard = createWriteGuard(clock);
   const handlers = new Set<(change: Change<T>) => void>();
   const synced = Promise.withResolvers<void>();
-  // Whoever does not wait for it must not be ended by its rejection.
+  // Without a waiter, the rejection must not end the process.
   synced.promise.catch(() => undefined);
   let hasSynced = false;
   let provenAt = -Infinity;
 
-  function tell(handler: (change: Change<T>) => void, change: Change<T>): void {
+  function notify(handler: (change: Change<T>) => void, change: Change<T>): void {
     try {
       handler(change);
     } catch (error) {
-      log.error({ resource: resource.plural, err: error }, 'handler of a change failed');
+      log.error({ resource: resource.plural, err: error }, 'change handler failed');
     }
   }
 
-  const emit = (change: Change<T>): void => handlers.forEach((handler) => tell(handler, change));
+  const emit = (change: Change<T>): void => handlers.forEach((handler) => notify(handler, change));
 
   function onList(items: T[], startedAt: number): void {
     const changes = replaceAll(store, items.map(transform));
@@ -109,7 +116,7 @@ export function createCache<T extends KubeObject>(options: CacheOptions<T>): Cac
     byIndex: (index, key) => store.byIndex(index, key),
     onChange: (handler) => {
       handlers.add(handler);
-      for (const object of store.list()) tell(handler, { type: 'added', object });
+      for (const object of store.list()) notify(handler, { type: 'added', object });
       return () => handlers.delete(handler);
     },
     lastSyncAgeMs: () => clock.now() - provenAt,
@@ -117,14 +124,14 @@ export function createCache<T extends KubeObject>(options: CacheOptions<T>): Cac
     isStale: (object) => guard.isOlder(object),
     getFresh: async (namespace, name) => {
       const ref = refOf(namespace, name);
-      const held = store.get(ref);
-      return isBehind(guard, held, objectKey(ref)) ? client.find(resource, ref) : held;
+      const cached = store.get(ref);
+      return isBehind(guard, cached, objectKey(ref)) ? client.find(resource, ref) : cached;
     },
   };
 }
 
-function isBehind(guard: WriteGuard, held: KubeObject | undefined, key: string): boolean {
-  return held === undefined ? guard.isPending(key) : guard.isOlder(held);
+function isBehind(guard: WriteGuard, cached: KubeObject | undefined, key: string): boolean {
+  return cached === undefined ? guard.isPending(key) : guard.isOlder(cached);
 }
 
 function refOf(namespace: string | undefined, name: string): { namespace?: string; name: string } {
@@ -136,7 +143,7 @@ function withoutManagedFields<T extends KubeObject>(object: T): T {
   return { ...object, metadata };
 }
 
-/** The changes are told after the whole list is in place, so that a handler sees all of it. */
+/** Handlers are called after the whole list is stored, so that they see all of it. */
 function replaceAll<T extends KubeObject>(store: Store<T>, items: T[]): Change<T>[] {
   const gone = new Set(store.keys());
   const changes = items.flatMap((object) => {
@@ -150,7 +157,7 @@ function replaceAll<T extends KubeObject>(store: Store<T>, items: T[]): Change<T
 function putOne<T extends KubeObject>(store: Store<T>, object: T): Change<T>[] {
   const old = store.put(object);
   if (old === undefined) return [{ type: 'added', object }];
-  // The same name, but deleted and made again: whoever counts objects must see both.
+  // The object was deleted and created again: handlers that count objects must see both.
   if (old.metadata.uid !== object.metadata.uid) {
     return [
       { type: 'deleted', object: old },
@@ -174,7 +181,7 @@ function removeKey<T extends KubeObject>(store: Store<T>, key: string): Change<T
   return old === undefined ? [] : [{ type: 'deleted', object: old }];
 }
 
-/** An index function that fails on one strange object finds it under no key, and harms no other. */
+/** Wraps index functions: one that throws for an object indexes it under no key. */
 function guardedIndexes<T extends KubeObject>(
   indexes: Record<string, IndexFunction<T>>,
   log: Log,

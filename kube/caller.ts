@@ -6,13 +6,13 @@ import type { Exchange, Transport } from './transport.ts';
 
 export type CallOptions = {
   signal?: AbortSignal;
-  /** Bound of one attempt, in milliseconds. */
+  /** Timeout of one attempt, in milliseconds. */
   timeoutMs?: number;
-  /** How often the call is sent again after an error that allows it; default 4. */
+  /** How often the call is retried after a repeatable error; default 4. */
   retries?: number;
 };
 
-/** One attempt of one call. `code` is the HTTP status as text, or `<error>` when there was no answer. */
+/** One attempt of a call. `code`: the HTTP status as text, or `<error>` without an answer. */
 export type RequestMetric = { verb: string; resource: string; code: string; seconds: number };
 
 export type CallerOptions = {
@@ -29,19 +29,19 @@ export type Call = {
   body?: unknown;
   contentType?: string | undefined;
   accept?: string | undefined;
-  /** May be sent again when it is not known whether it was processed. */
+  /** Whether the call may be repeated if it may have been processed. */
   idempotent: boolean;
   options: CallOptions | undefined;
 };
 
 export type Caller = {
-  /** The body of the answer. Throws an ApiError, or the reason of the signal that ended it. */
+  /** Returns the body of the answer. Throws an ApiError, or the reason of the aborted signal. */
   call(call: Call): Promise<string>;
-  /** The body of an answer without an end, as it arrives. One attempt. */
+  /** Streams the body of an endless answer. One attempt. */
   stream(call: Call): Promise<AsyncIterable<Uint8Array>>;
 };
 
-/** Short enough that a pooled connection that went dead is found out, and its call repeated, within 15 s. */
+/** Short enough to detect a dead pooled connection and repeat the call within 15 s. */
 const defaultTimeoutMs = 10_000;
 
 export function createCaller(transport: Transport, options: CallerOptions): Caller {

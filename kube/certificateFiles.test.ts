@@ -72,7 +72,7 @@ test('a certificate that cannot be loaded now is loaded later', async () => {
   expect(log.messages('info')).toEqual(['reloaded the TLS certificate']);
 });
 
-test('files are looked at every five seconds until the end', async () => {
+test('files are checked every five seconds until the signal is aborted', async () => {
   const clock = createManualClock();
   const end = new AbortController();
   let looks = 0;

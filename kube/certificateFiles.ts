@@ -1,6 +1,6 @@
 /**
- * A server's certificate and key in files that the kubelet mounts from a Secret, and replaces when the Secret changes. Whatever
- * new files contain, the server keeps a certificate that works.
+ * Reloads the certificate and key of a server from a mounted Secret. Whatever new files contain, the server
+ * keeps a working certificate.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
@@ -12,8 +12,8 @@ import type { Log } from './log.ts';
 export type ServerCertificate = { cert: string; key: string };
 
 /**
- * Reads `tls.crt` and `tls.key`, the keys of a Secret of type `kubernetes.io/tls`, of one version of the Secret: the kubelet
- * replaces all files at once by a symbolic link. Throws when a file is missing.
+ * Reads `tls.crt` and `tls.key`, the keys of a Secret of type `kubernetes.io/tls`, of one version of the
+ * Secret: the kubelet replaces all files at once by a symbolic link. Throws when a file is missing.
  */
 export function readCertificateFiles(folder: string): Promise<ServerCertificate> {
   // The version that was found may be gone when its second file is read. The one after it stays for longer.
@@ -28,7 +28,10 @@ async function readVersion(folder: string): Promise<ServerCertificate> {
   return { cert: cert ?? '', key: key ?? '' };
 }
 
-/** When the certificate expires. Throws an Error when it or the key cannot be read, or the key is that of another certificate. */
+/**
+ * When the certificate expires. Throws an Error when it or the key cannot be read, or the key is that of
+ * another certificate.
+ */
 export function expiryOf({ cert, key }: ServerCertificate): Date {
   const certificate = new X509Certificate(cert);
   if (!certificate.checkPrivateKey(createPrivateKey(key)))
@@ -37,8 +40,8 @@ export function expiryOf({ cert, key }: ServerCertificate): Date {
 }
 
 /**
- * When a certificate expires that replaces another one. Throws an Error as `expiryOf` does, and when clients would refuse it at that time:
- * the one before may be good for longer.
+ * When a certificate expires that replaces another one. Throws an Error as `expiryOf` does, and when clients
+ * would refuse it at that time: the one before may be good for longer.
  */
 export function expiryOfReplacement(certificate: ServerCertificate, now = new Date()): Date {
   const expires = expiryOf(certificate);
@@ -51,16 +54,16 @@ export function expiryOfReplacement(certificate: ServerCertificate, now = new Da
 export type CertificateReload = {
   read: () => Promise<ServerCertificate>;
   /**
-   * Puts a certificate into effect and returns when it expires. Throws when it is no good; returns undefined when that cannot
-   * be tried now.
+   * Puts a certificate into effect and returns when it expires. Throws if it is invalid; returns undefined if
+   * it cannot be checked now.
    */
   use: (certificate: ServerCertificate) => Date | undefined | Promise<Date | undefined>;
   log: Log;
 };
 
 /**
- * Returns a function that reads the files and puts them into effect when they differ from what is in effect. What is refused is
- * logged once, tried again each time, and leaves the last certificate in effect.
+ * Returns a function that reads the files and puts them into effect if they have changed. A refused
+ * certificate is logged once, retried each time, and leaves the last one in effect.
  */
 export function createCertificateReload(
   { read, use, log }: CertificateReload,
@@ -91,7 +94,7 @@ function textOf({ cert, key }: ServerCertificate): string {
   return `${cert}\n${key}`;
 }
 
-/** Between two readings. The kubelet takes up to a minute to replace files. */
+/** The time between two reads. The kubelet takes up to a minute to replace files. */
 const RELOAD_MS = 5_000;
 
 /** Calls the function every five seconds until the signal is aborted. */

@@ -1,15 +1,15 @@
-/** Time that can be replaced in tests. It is monotonic: no change of the wall clock moves it. */
+/** A clock that tests can replace. */
 
 export type Clock = {
   /** Milliseconds since an arbitrary moment; never goes back. */
   now(): number;
-  /** The time of day, for what is written into objects. */
+  /** The wall-clock time, for timestamps in objects. */
   date(): Date;
-  /** Calls `callback` after `ms`; the function it returns cancels that. */
+  /** Calls `callback` after `ms`. The returned function cancels the timer. */
   timer(ms: number, callback: () => void): () => void;
 };
 
-/** The longest delay that Node takes without turning it into 1 ms. */
+/** The longest delay of Node.js; longer ones would become 1 ms. */
 const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -1,4 +1,4 @@
-/** Conditions of a status, as values: nothing here reads a clock or writes an object. */
+/** Conditions of a status. Pure. */
 import type { Condition, ConditionStatus } from './resource.ts';
 
 export type ConditionUpdate = {
@@ -11,12 +11,12 @@ export type ConditionUpdate = {
   observedGeneration?: number;
 };
 
-/** The longest message that `metav1.Condition` admits. */
+/** The longest message of a `metav1.Condition`. */
 const maxMessageLength = 32_768;
 
 /**
- * The list with this condition set. `lastTransitionTime` moves only when the status changes; when nothing changes,
- * the very same list is returned.
+ * The list with this condition set. `lastTransitionTime` moves only when the status changes; when nothing
+ * changes, the very same list is returned.
  */
 export function setCondition(
   list: readonly Condition[],
@@ -52,13 +52,13 @@ export function isConditionTrue(
 export type RootCondition = {
   type: string;
   generation?: number;
-  /** What the root says when every dependent is True. */
+  /** Reason and message if every dependent is True. */
   whenTrue: { reason: string; message: string };
 };
 
 /**
- * Computes the root from what it depends on, in order of importance: the first False wins, then the first that is
- * Unknown, missing or about an older generation; otherwise it is True.
+ * Computes the root from what it depends on, in order of importance: the first False wins, then the first
+ * that is Unknown, missing or about an older generation; otherwise it is True.
  */
 export function summarize(
   root: RootCondition,
@@ -83,7 +83,7 @@ export function summarize(
   };
 }
 
-/** True if both lists say the same, whatever their order and their transition times. */
+/** Whether both lists have the same conditions, ignoring order and transition times. */
 export function sameConditions(
   a: readonly Condition[] | undefined,
   b: readonly Condition[] | undefined,

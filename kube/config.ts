@@ -1,10 +1,10 @@
-/** Where the API server is and who we are there: inside a pod, or from a kubeconfig. */
+/** The connection to the API server: in a pod, or from a kubeconfig. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock, type Clock } from './clock.ts';
 
 type KubeAuth = {
-  /** The bearer token for the next request. Called for each request: whoever provides it caches. */
+  /** The bearer token for the next request. Called for each request, so it must cache. */
   token?: () => Promise<string> | string;
   /** PEM. */
   cert?: string;
@@ -14,12 +14,12 @@ type KubeAuth = {
 export type KubeConnection = {
   /** `https://host:port`, with a path prefix if there is one, without a trailing slash. */
   server: string;
-  /** PEM; the system's authorities when left out. */
+  /** PEM. Default: the certificate authorities of the system. */
   ca?: string;
   auth: KubeAuth;
-  /** The namespace that the pod runs in or the context names. */
+  /** The namespace of the pod or of the context. */
   namespace?: string;
-  /** The name that the server's certificate must have, if it is not the host's. */
+  /** The expected name in the certificate of the server, if it is not the host name. */
   serverName?: string;
   insecureSkipTlsVerify?: boolean;
 };
@@ -28,9 +28,9 @@ const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 const tokenCacheMs = 60_000;
 
 /**
- * The connection of a pod: address from the environment that is passed in, token and authority from the mounted
- * service account. The token is read again when it is older than a minute, because kubelet replaces it.
- * Throws if the program does not run in a pod.
+ * The connection of a pod: address from the environment that is passed in, token and authority from the
+ * mounted service account. The token is read again when it is older than a minute, because kubelet replaces
+ * it. Throws if the program does not run in a pod.
  */
 export function inClusterConnection(
   env: Record<string, string | undefined>,
@@ -54,8 +54,8 @@ export function inClusterConnection(
 }
 
 /**
- * The connection that a kubeconfig file describes, for its current context or the one named. Exec and OIDC logins
- * work as in kubectl, since client-node performs them; it is loaded here, so that programs in a pod never pay for it.
+ * The connection of a kubeconfig file, for its current context or the given one. client-node performs exec
+ * and OIDC authentication, as kubectl does; it is loaded on demand, because programs in pods do not need it.
  * Throws if the file, the context or its cluster is missing, or if it needs a proxy.
  */
 export async function kubeconfigConnection(path: string, context?: string): Promise<KubeConnection> {
@@ -117,7 +117,7 @@ function cachedFile(path: string, clock: Clock): () => string {
     try {
       value = readMounted(path);
     } catch {
-      // A login that the server refuses is reported there, with the call it belongs to.
+      // A rejected token is reported with the call that used it.
     }
     return value;
   };

@@ -60,7 +60,7 @@ test('a stalled key is not tried again, and is no warning', async () => {
   expect(log.messages('warn')).toEqual([]);
 });
 
-test('why a key stalled is told once, and again when it is another reason or the key went on meanwhile', async () => {
+test('the reason of a stalled key is logged once, and again if it changes or the key recovered meanwhile', async () => {
   const clock = createManualClock();
   const queue = createQueue({ clock });
   const log = createCollectedLog();
@@ -89,7 +89,7 @@ test('a waiting key comes back after its time, each time the same', async () => 
   expect({ runs, outcomes }).toEqual({ runs: [0, 2_000, 4_000], outcomes: ['waiting', 'waiting', 'done'] });
 });
 
-test('a failure backs off, the loop goes on, and success starts the back-off anew', async () => {
+test('a failure backs off, the loop continues, and success resets the back-off', async () => {
   const { runs, outcomes } = await reconcileWith(
     new Error('one'),
     new Error('two'),
@@ -149,7 +149,7 @@ test('only the controlling owner of the kind is enqueued', () => {
   expect(enqueueOwner('Credential')(child)).toEqual([]);
 });
 
-test('keys of namespaced and of cluster-wide objects are told apart', () => {
+test('keys of namespaced and of cluster-wide objects are distinguished', () => {
   expect(parseKey('shop/a')).toEqual({ namespace: 'shop', name: 'a' });
   expect(parseKey('a')).toEqual({ namespace: '', name: 'a' });
 });

@@ -1,6 +1,6 @@
 /**
- * The reconcile loop: keys come from caches, one function looks at the world and acts, and here alone is decided what
- * its outcome means for the key. A failure never ends the loop.
+ * The reconcile loop: keys come from caches, `reconcile` acts, and this module maps its outcome to the next
+ * run of the key. A failure does not end the loop.
  */
 import type { Cache, Change } from './cache.ts';
 import { isConflict } from './errors.ts';
@@ -8,27 +8,29 @@ import type { Log } from './log.ts';
 import type { Queue } from './queue.ts';
 import { controllerOf, objectKey, type KubeObject } from './resource.ts';
 
-/** What a reconcile is about. A cluster-wide object has an empty namespace. */
+/** The key of the object to reconcile. A cluster-wide object has an empty namespace. */
 export type Key = { namespace: string; name: string };
 
 export type Action = { kind: 'done' } | { kind: 'after'; ms: number };
 
-/** All is as it should be until something changes. */
+/** Done until something changes. */
 export function done(): Action {
   return { kind: 'done' };
 }
 
-/** Look again after `ms`, or earlier if something changes. */
+/** Reconcile again after `ms`, or earlier if something changes. */
 export function after(ms: number): Action {
   return { kind: 'after', ms };
 }
 
-/** The user must act. The caller has written the condition; the key rests until something changes. */
+/**
+ * The user must act. The caller has written the condition; the key is not retried until something changes.
+ */
 export class StalledError extends Error {
   override readonly name = 'StalledError';
 }
 
-/** Something that will come is not there yet. The caller has written the condition; again after `ms`. */
+/** Something is not available yet. The caller has written the condition; reconcile again after `ms`. */
 export class WaitingError extends Error {
   override readonly name = 'WaitingError';
   readonly ms: number;
@@ -52,7 +54,7 @@ export type ControllerOptions = {
   signal: AbortSignal;
 };
 
-/** Works on the queue until the signal is aborted; resolves when the last reconcile has ended. */
+/** Processes the queue until the signal is aborted; resolves when the last reconcile has ended. */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { queue, signal } = options;
   if (signal.aborted) return;
@@ -62,7 +64,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   await queue.drain();
 }
 
-/** Why each key stalled that has not gone on since: a state is told once, however often it is looked at. */
+/** Why each stalled key stalled, so that a state is logged once, however often it is reconciled. */
 type Stalled = Map<string, string>;
 
 async function reconcileKey(options: ControllerOptions, stalled: Stalled, key: string): Promise<void> {
@@ -87,26 +89,26 @@ function settleFailure(options: ControllerOptions, stalled: Stalled, key: string
   if (error instanceof StalledError) {
     queue.forget(key);
     if (stalled.get(key) !== error.message)
-      log.info({ ...fields, reason: error.message }, 'reconcile stalled until the user acts');
+      log.info({ ...fields, reason: error.message }, 'reconcile stalled');
     stalled.set(key, error.message);
     return 'stalled';
   }
   if (error instanceof WaitingError) {
     queue.forget(key);
     queue.addAfter(key, error.ms);
-    log.debug({ ...fields, reason: error.message, ms: error.ms }, 'reconcile waits');
+    log.debug({ ...fields, reason: error.message, ms: error.ms }, 'reconcile waiting');
     return 'waiting';
   }
   const delayMs = Math.round(queue.retry(key));
   if (isConflict(error)) {
-    log.debug({ ...fields, delayMs }, 'reconcile met another writer');
+    log.debug({ ...fields, delayMs }, 'conflict, requeued');
     return 'conflict';
   }
   log.warn({ ...fields, delayMs, err: error }, 'reconcile failed');
   return 'failed';
 }
 
-/** Puts the keys that a change is about into the queue, for all that is in the cache and all that comes. */
+/** Queues the keys of a change, for every cached object and every later change. */
 export function watchInto<T extends KubeObject>(
   cache: Cache<T>,
   queue: Queue,
@@ -114,7 +116,7 @@ export function watchInto<T extends KubeObject>(
 ): () => void {
   return cache.onChange((change) => {
     const keys = map(change.object, change);
-    // What an object no longer points to must be looked at too.
+    // Keys that the object no longer refers to must be reconciled, too.
     const before = change.type === 'updated' ? map(change.old, change) : [];
     for (const key of new Set([...keys, ...before].map(objectKey))) queue.add(key);
   });

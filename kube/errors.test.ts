@@ -68,7 +68,7 @@ test.each([
   expect(answers.map(([name]) => name)).toEqual(yes);
 });
 
-test('an error that is none of the API server is nothing of all that', () => {
+test('an error that is not from the API server has no class', () => {
   const answers = Object.values(questions).map((ask) => ask(new Error('404 not found')));
   expect(answers).not.toContain(true);
 });

@@ -1,19 +1,21 @@
-/** What a call to the API server can fail with, and the questions that callers ask about it. */
+/** The errors of calls to the API server, and their classification. */
 
 export type ApiErrorDetails = {
-  /** HTTP status code; 0 when no answer came (network, time-out). */
+  /** HTTP status code; 0 without an answer (network, timeout). */
   status: number;
-  /** The machine-readable reason of the server's `Status`, such as `AlreadyExists`, or a network error code. */
+  /**
+   * The machine-readable reason of the server's `Status`, such as `AlreadyExists`, or a network error code.
+   */
   reason: string;
   message: string;
-  /** How long the server asked us to wait, in milliseconds. */
+  /** How long the server asked to wait, in milliseconds. */
   retryAfterMs?: number;
-  /** True if the request certainly did not reach the server, so that anything may be sent again. */
+  /** True if the request did not reach the server, so that any call may be repeated. */
   notSent?: boolean;
   cause?: unknown;
 };
 
-/** A call to the API server that failed. The message names verb and path, never a body or a token. */
+/** A failed call to the API server. The message has method and path, never a body or a token. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -37,7 +39,9 @@ export function isNotFound(error: unknown): boolean {
   return hasStatus(error, 404);
 }
 
-/** Somebody else changed the object since it was read, or a precondition failed. Read again and decide anew. */
+/**
+ * The object changed since it was read, or a precondition failed. Read it again and decide again.
+ */
 export function isConflict(error: unknown): boolean {
   return hasStatus(error, 409) && !isAlreadyExists(error);
 }
@@ -51,7 +55,9 @@ export function isGone(error: unknown): boolean {
   return hasStatus(error, 410);
 }
 
-/** The server asks to wait: it has too much to do, or is not ready for the kind yet (`storage is (re)initializing`). */
+/**
+ * The server asks to wait: it is overloaded, or not ready for the kind yet (`storage is (re)initializing`).
+ */
 export function isTooManyRequests(error: unknown): boolean {
   return hasStatus(error, 429);
 }
@@ -64,18 +70,20 @@ export function isForbidden(error: unknown): boolean {
   return hasStatus(error, 403);
 }
 
-/** The server refuses the object as it is written (400, 422): sending it again cannot help. */
+/** The object is invalid (400, 422): a retry does not help. */
 export function isInvalid(error: unknown): boolean {
   return hasStatus(error, 422) || hasStatus(error, 400);
 }
 
-/** The namespace is being deleted, so nothing can be created in it (a 403 that is no lack of rights). */
+/**
+ * The namespace is being deleted, so nothing can be created in it (a 403 that is not a missing permission).
+ */
 export function isTerminating(error: unknown): boolean {
   return isForbidden(error) && /because it is being terminated/.test((error as ApiError).message);
 }
 
 /**
- * The object is larger than the server or etcd takes: permanent, although etcd's refusal arrives as a 500
+ * The object is too large for the server or etcd: permanent, although the refusal of etcd arrives as a 500
  * (kubernetes#74600, #112152).
  */
 export function isTooLarge(error: unknown): boolean {
@@ -85,7 +93,7 @@ export function isTooLarge(error: unknown): boolean {
   );
 }
 
-/** Worth trying again later: no answer, 408, 429 or 5xx, unless the object is too large. */
+/** Whether a retry may help: no answer, 408, 429 or 5xx, unless the object is too large. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof ApiError) || isTooLarge(error)) return false;
   return error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500;

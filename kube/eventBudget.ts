@@ -1,12 +1,12 @@
 /**
- * Bounds how many Events are written: the same one once in two minutes, 50 at once and one a second of all namespaces together, and half of
- * that at once and a tenth of it a second of each namespace, so that no namespace takes the room of the others.
+ * Bounds the rate of Events: the same Event once in two minutes; in total a burst of 50 and one per second;
+ * per namespace a burst of 25 and one in ten seconds, so that no namespace uses up the budget of others.
  */
 import type { Clock } from './clock.ts';
 
 const SAME_FOR_MS = 120_000;
 
-/** How many may come at once, and how many a second after that. */
+/** The burst, and the rate per second after it. */
 type Rate = { burst: number; perSecond: number };
 
 const OF_ALL: Rate = { burst: 50, perSecond: 1 };
@@ -14,26 +14,26 @@ const OF_NAMESPACE: Rate = { burst: 25, perSecond: 0.1 };
 
 export type EventBudget = {
   /**
-   * Whether an Event of the namespace is to be written. `key` says what it tells: the same one is `repeated` where it was to be written in
-   * the last two minutes. One for which there is no room is to be dropped, and is not remembered.
+   * Decides whether to write an Event of the namespace. `key` identifies its content: `repeated` if the same
+   * Event was written in the last two minutes, `drop` if the budget is used up.
    */
   take(namespace: string, key: string): 'write' | 'repeated' | 'drop';
 };
 
 export function createEventBudget(clock: Pick<Clock, 'now'>): EventBudget {
-  const told = createMemory<true>(clock, SAME_FOR_MS);
+  const written = createMemory<true>(clock, SAME_FOR_MS);
   const all = createBucket(clock, OF_ALL);
-  // A bucket that was not used for as long as it takes to fill it is as good as a new one.
+  // A bucket that was unused for as long as it takes to fill is the same as a new one.
   const buckets = createMemory<Bucket>(clock, (OF_NAMESPACE.burst / OF_NAMESPACE.perSecond) * 1_000);
 
   return {
     take: (namespace, key) => {
-      if (told.get(key)) return 'repeated';
+      if (written.get(key)) return 'repeated';
       const own = buckets.get(namespace) ?? createBucket(clock, OF_NAMESPACE);
       if (!own.hasRoom() || !all.hasRoom()) return 'drop';
       for (const bucket of [own, all]) bucket.take();
       buckets.set(namespace, own);
-      told.set(key, true);
+      written.set(key, true);
       return 'write';
     },
   };
@@ -55,7 +55,7 @@ function createBucket(clock: Pick<Clock, 'now'>, { burst, perSecond }: Rate): Bu
   };
 }
 
-/** Remembers values for so long after they were set last. */
+/** A map whose entries expire after they were set last. */
 function createMemory<T>(
   clock: Pick<Clock, 'now'>,
   forMs: number,
@@ -70,7 +70,7 @@ function createMemory<T>(
       return entries.get(key)?.value;
     },
     set: (key, value) => {
-      // The oldest entries come first.
+      // The oldest entries are first.
       entries.delete(key);
       entries.set(key, { at: clock.now(), value });
     },

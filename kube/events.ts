@@ -1,21 +1,22 @@
 /**
- * Events that people see in `kubectl describe`: few (`eventBudget.ts`), never twice within two minutes, and never in the way of the
- * work they tell about.
+ * Writes Events for `kubectl describe`: at a bounded rate (`eventBudget.ts`), never twice within two minutes,
+ * and without delaying the work that they describe.
  */
 import { randomBytes } from 'node:crypto';
-import type { KubeClient, Manifest } from './client.ts';
+import type { KubeClient } from './client.ts';
+import type { Manifest } from './writes.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { isTerminating } from './errors.ts';
 import { createEventBudget } from './eventBudget.ts';
-import { microTime } from './holder.ts';
+import { microTime } from './leaseLock.ts';
 import type { Log } from './log.ts';
 import { events, type Event, type KubeObject } from './resource.ts';
 
 export type Occurrence = {
   type: 'Normal' | 'Warning';
-  /** Why, one word in CamelCase, at most 128 characters. */
+  /** The reason, in CamelCase, at most 128 characters. */
   reason: string;
-  /** What was done or tried, one word in CamelCase, at most 128 characters. */
+  /** The action, in CamelCase, at most 128 characters. */
   action: string;
   /** A sentence for people; cut to 1,024 bytes. */
   note: string;
@@ -23,17 +24,17 @@ export type Occurrence = {
 
 export type Recorder = {
   /**
-   * Writes the event in the background. What fails is logged and forgotten. False where it is dropped because too many were written, so that
-   * it may be recorded later.
+   * Writes the event in the background. What fails is logged and forgotten. False where it is dropped because
+   * too many were written, so that it may be recorded later.
    */
   record(regarding: KubeObject, occurrence: Occurrence): boolean;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no Event is being written any more. */
   flush(): Promise<void>;
 };
 
 export type RecorderOptions = {
   log: Log;
-  /** The process that reports, by default the component. */
+  /** The reporting process; default: the component. */
   instance?: string;
   clock?: Clock;
 };
@@ -54,7 +55,7 @@ export function createRecorder(
     try {
       await client.create(events, event, { retries: 1 });
     } catch (error) {
-      if (!isTerminating(error)) log.warn({ reason: event.reason, err: error }, 'cannot write an event');
+      if (!isTerminating(error)) log.warn({ reason: event.reason, err: error }, 'writing an Event failed');
     }
   }
 
@@ -85,7 +86,7 @@ function eventOf(
   const { namespace, name, uid, resourceVersion } = metadata;
   return {
     metadata: {
-      // Events about cluster-wide objects are kept in this namespace.
+      // Kubernetes stores Events about cluster-wide objects in this namespace.
       namespace: namespace ?? 'default',
       name: `${name.slice(0, 220)}.${randomBytes(8).toString('hex')}`,
     },
@@ -107,7 +108,7 @@ function eventOf(
   };
 }
 
-/** The longest beginning of the text that fits, without half a character at the end. */
+/** The longest prefix of the text within the limit, without a partial character. */
 export function cutBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= limit) return text;

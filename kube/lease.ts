@@ -1,13 +1,15 @@
 /**
- * Leader election with a Lease, by the rules of client-go: whether a holder is alive is judged by changes that we see on
- * our own monotonic clock, never by comparing the times that others wrote. As there, two processes may for a moment both
- * believe that they lead; so every write of a leader must be safe when repeated, or guarded by a resourceVersion. What `onStarted` is
- * given tells right before a write whether the lease can have run out meanwhile, as it can in a process that stood still.
+ * Leader election with a Lease, as in client-go: a holder counts as alive while this process observes
+ * changes, on its own monotonic clock; times of other processes are never compared. As in client-go, two
+ * processes may briefly both believe that they lead, so every write of a leader must be idempotent or guarded
+ * by a resourceVersion. `isLeading` detects, right before a write, a lease that may have expired, for example
+ * in a paused process.
  */
 import { jittered } from './backoff.ts';
-import type { KubeClient, Manifest } from './client.ts';
+import type { KubeClient } from './client.ts';
+import type { Manifest } from './writes.ts';
 import { sleep, systemClock, type Clock } from './clock.ts';
-import { createHolder, microTime, type Holder } from './holder.ts';
+import { createLeaseLock, microTime, type LeaseLock } from './leaseLock.ts';
 import type { Log } from './log.ts';
 import { leases, type Lease, type OwnerReference } from './resource.ts';
 
@@ -15,53 +17,56 @@ export type LeaseOptions = {
   client: Pick<KubeClient, 'find' | 'create' | 'replace'>;
   namespace: string;
   name: string;
-  /** Unique among living processes; the pod's name is. */
+  /** Unique among running processes, such as the name of the pod. */
   identity: string;
-  /** How long others leave an unrenewed lease alone; default 15,000. */
+  /** How long others respect a lease without renewal, in milliseconds; default 15,000. */
   durationMs?: number;
-  /** How long we try to renew before we give up; shorter than the duration; default 10,000. */
+  /**
+   * How long to try to renew before the lease counts as lost, in milliseconds; shorter than the duration;
+   * default 10,000.
+   */
   renewMs?: number;
-  /** Between two attempts to take or renew; default 2,000. */
+  /** The time between two attempts to acquire or renew, in milliseconds; default 2,000. */
   retryMs?: number;
   /**
-   * Leads until the signal is aborted, and returns when all its work has ended. `isLeading` is false from the moment at which the
-   * lease was not renewed for `renewMs`, also before anybody has come to abort the signal.
+   * Leads until the signal is aborted, and resolves when all its work has ended. `isLeading` is false as soon
+   * as the lease was not renewed for `renewMs`, even before the signal is aborted.
    */
   onStarted: (signal: AbortSignal, isLeading: () => boolean) => Promise<void>;
-  /** The lease was lost: another may lead already. The program must exit. */
+  /** Called when the lease was lost: another process may lead already. The program must exit. */
   onLost: () => void;
   log: Log;
-  /** Shutdown: the work is ended first, then the lease is given back. */
+  /** Shutdown: first the work ends, then the lease is released. */
   signal: AbortSignal;
   clock?: Clock;
 };
 
 /**
- * Waits for the lease, leads, and resolves after shutdown (a successor takes over within about a `retryMs`) or after
- * `onLost`. Rejects with what `onStarted` rejects with, after the lease was given back.
+ * Waits for the lease, leads, and resolves after shutdown (a successor takes over within about a `retryMs`)
+ * or after `onLost`. Rejects with the error of `onStarted` after the lease was released.
  */
 export async function runWithLease(options: LeaseOptions): Promise<void> {
   const { clock = systemClock, durationMs = 15_000, renewMs = 10_000, retryMs = 2_000, signal } = options;
-  const holder = createHolder({ ...options, durationMs, timeoutMs: renewMs / 2 }, clock);
-  let told: string | undefined;
-  while (!signal.aborted && !(await holder.tryHold(signal))) {
-    const other = holder.heldBy();
-    if (other !== undefined && other !== told)
-      options.log.info({ lease: options.name, holder: other }, 'waiting for the lease');
-    told = other;
+  const lock = createLeaseLock({ ...options, durationMs, timeoutMs: renewMs / 2 }, clock);
+  let logged: string | undefined;
+  while (!signal.aborted && !(await lock.tryAcquire(signal))) {
+    const holder = lock.otherHolder();
+    if (holder !== undefined && holder !== logged)
+      options.log.info({ lease: options.name, holder }, 'waiting for the lease');
+    logged = holder;
     await sleep(jittered(retryMs, 0.2), signal, clock);
   }
-  if (!holder.holds()) return;
-  options.log.info({ lease: options.name, identity: options.identity }, 'lease taken');
-  await lead(options, holder, clock);
+  if (!lock.isHeld()) return;
+  options.log.info({ lease: options.name, identity: options.identity }, 'acquired lease');
+  await lead(options, lock, clock);
 }
 
-/** Renews beside the work until the work has ended or the lease is lost. */
-async function lead(options: LeaseOptions, holder: Holder, clock: Clock): Promise<void> {
+/** Renews the lease until the work has ended or the lease is lost. */
+async function lead(options: LeaseOptions, lock: LeaseLock, clock: Clock): Promise<void> {
   const { retryMs = 2_000, renewMs = 10_000, signal } = options;
   const lost = new AbortController();
   const ended = new AbortController();
-  const isLeading = (): boolean => !lost.signal.aborted && holder.holds() && holder.ageMs() < renewMs;
+  const isLeading = (): boolean => !lost.signal.aborted && lock.isHeld() && lock.ageMs() < renewMs;
   const work = options
     .onStarted(AbortSignal.any([signal, lost.signal]), isLeading)
     .finally(() => ended.abort());
@@ -70,20 +75,20 @@ async function lead(options: LeaseOptions, holder: Holder, clock: Clock): Promis
   while (!ended.signal.aborted) {
     await sleep(retryMs, ended.signal, clock);
     if (ended.signal.aborted) break;
-    const left = renewMs - holder.ageMs();
-    const renewed = left > 0 && (await holder.tryHold(AbortSignal.timeout(Math.ceil(left))));
+    const left = renewMs - lock.ageMs();
+    const renewed = left > 0 && (await lock.tryAcquire(AbortSignal.timeout(Math.ceil(left))));
     if (renewed || isLeading()) continue;
-    options.log.error({ lease: options.name, identity: options.identity }, 'lease lost');
+    options.log.error({ lease: options.name, identity: options.identity }, 'lost lease');
     lost.abort(new Error('The lease was lost'));
     options.onLost();
     return;
   }
-  await holder.release();
-  options.log.info({ lease: options.name, identity: options.identity }, 'lease given back');
+  await lock.release();
+  options.log.info({ lease: options.name, identity: options.identity }, 'released lease');
   await work;
 }
 
-export type KeepLeaseOptions = {
+export type MaintainLeaseOptions = {
   client: Pick<KubeClient, 'apply' | 'delete'>;
   namespace: string;
   name: string;
@@ -91,11 +96,11 @@ export type KeepLeaseOptions = {
   identity: string;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
-  /** The pod, so that the lease goes with it even if it had no time to say goodbye. */
+  /** The pod, so that the lease is deleted with it even without a clean shutdown. */
   owner?: OwnerReference;
-  /** What the lease says about when it is to be taken for dead; default 15,000. */
+  /** After how many milliseconds without renewal the holder counts as dead; default 15,000. */
   durationMs?: number;
-  /** Between two renewals, give or take a tenth; default 5,000. */
+  /** The time between two renewals, ± 10 %, in milliseconds; default 5,000. */
   everyMs?: number;
   log: Log;
   /** Ends the renewals and deletes the lease. */
@@ -103,12 +108,14 @@ export type KeepLeaseOptions = {
   clock?: Clock;
 };
 
-export type KeptLease = {
-  /** Replaces the annotations. Written at once, or together with what follows within 50 ms of the last write. */
+export type MaintainedLease = {
+  /**
+   * Replaces the annotations. They are written at once, or within 50 ms together with further changes.
+   */
   publish(annotations: Record<string, string>): void;
   /**
-   * The annotations that the server has confirmed, and how long ago the write that it confirmed was begun. `steadyMs`: how long no write
-   * has failed; 0 where the last one did, or none was confirmed.
+   * The annotations that the API server has confirmed, and the age of the start of that write. `steadyMs`:
+   * for how long no write has failed; 0 if the last one failed or none was confirmed.
    */
   confirmed(): { annotations: Record<string, string> | undefined; ageMs: number; steadyMs: number };
   /** Resolves when the lease is deleted, after the signal. */
@@ -116,29 +123,29 @@ export type KeptLease = {
 };
 
 const spacingMs = 50;
-const keepRetryMs = 500;
-const keepTimeoutMs = 3_000;
+const renewRetryMs = 500;
+const renewTimeoutMs = 3_000;
 
-/** Keeps a Lease of our own renewed: a sign of life that carries annotations. It never rejects. */
-export function keepLease(options: KeepLeaseOptions): KeptLease {
+/** Renews the Lease of this process periodically: a heartbeat with annotations. It never rejects. */
+export function maintainLease(options: MaintainLeaseOptions): MaintainedLease {
   const { client, namespace, name, everyMs = 5_000, log, signal, clock = systemClock } = options;
-  let wanted = options.annotations ?? {};
+  let desired = options.annotations ?? {};
   let confirmed: { annotations: Record<string, string>; at: number } | undefined;
   let steadySince: number | undefined;
   let wake = new AbortController();
 
   async function write(): Promise<boolean> {
-    const annotations = wanted;
+    const annotations = desired;
     const at = clock.now();
     try {
-      const call = { signal, timeoutMs: keepTimeoutMs, retries: 0 };
-      await client.apply(leases, keptLease(options, annotations, clock), call);
+      const call = { signal, timeoutMs: renewTimeoutMs, retries: 0 };
+      await client.apply(leases, leaseManifest(options, annotations, clock), call);
       confirmed = { annotations, at };
       steadySince ??= at;
       return true;
     } catch (error) {
       steadySince = undefined;
-      if (!signal.aborted) log.warn({ lease: name, err: error }, 'cannot renew the lease');
+      if (!signal.aborted) log.warn({ lease: name, err: error }, 'renewing the lease failed');
       return false;
     }
   }
@@ -146,21 +153,19 @@ export function keepLease(options: KeepLeaseOptions): KeptLease {
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const written = await write();
-      await sleep(written ? spacingMs : jittered(keepRetryMs, 0.5), signal, clock);
-      if (!written || confirmed?.annotations !== wanted) continue;
+      await sleep(written ? spacingMs : jittered(renewRetryMs, 0.5), signal, clock);
+      if (!written || confirmed?.annotations !== desired) continue;
       wake = new AbortController();
       await sleep(jittered(everyMs, 0.1), AbortSignal.any([signal, wake.signal]), clock);
     }
     await client
-      .delete(leases, { namespace, name }, { timeoutMs: keepTimeoutMs, retries: 0 })
-      .catch((error: unknown) =>
-        log.warn({ lease: name, err: error }, 'cannot delete the lease, it will run out'),
-      );
+      .delete(leases, { namespace, name }, { timeoutMs: renewTimeoutMs, retries: 0 })
+      .catch((error: unknown) => log.warn({ lease: name, err: error }, 'deleting the lease failed'));
   }
 
   return {
     publish: (annotations) => {
-      wanted = annotations;
+      desired = annotations;
       wake.abort();
     },
     confirmed: () => ({
@@ -172,8 +177,8 @@ export function keepLease(options: KeepLeaseOptions): KeptLease {
   };
 }
 
-function keptLease(
-  options: KeepLeaseOptions,
+function leaseManifest(
+  options: MaintainLeaseOptions,
   annotations: Record<string, string>,
   clock: Clock,
 ): Manifest<Lease> {

@@ -1,4 +1,7 @@
-/** The logger that this folder needs: what pino offers, and the form of a line. Messages are constant, what varies is in the fields. */
+/**
+ * The logger interface, a subset of pino, and the format of a line. Messages are constant; variable data is
+ * in the fields.
+ */
 
 export type Log = {
   debug(fields: object, message: string): void;
@@ -7,7 +10,10 @@ export type Log = {
   error(fields: object, message: string): void;
 };
 
-/** Options of pino with which lines have the time in UTC (RFC 3339), as those of the audit trail, and the name of the level. */
+/**
+ * Options of pino for lines with the time in UTC (RFC 3339), as in the audit trail, and the name of the
+ * level.
+ */
 export const LINE_FORMAT = {
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
   formatters: { level: (level: string) => ({ level }) },

@@ -1,13 +1,12 @@
 /**
- * One kind followed in several namespaces, or by several names, as if it were one cache: for programs that may see a part of
- * the cluster alone. Each part has a list-watch of its own, and heals by itself.
+ * Combines caches of one kind for several namespaces or names into one: for programs with access to a part of
+ * the cluster. Each part has its own list-watch and recovers by itself.
  */
 import type { Cache } from './cache.ts';
 import type { KubeObject } from './resource.ts';
 
 /**
- * The parts as one. `partOf` says which part an object of that namespace and name belongs to; undefined: it is followed by
- * none, and never found. Throws when there are no parts.
+ * `partOf`: the part of an object by namespace and name; undefined: no part has it. Throws without parts.
  */
 export function mergeCaches<T extends KubeObject>(
   parts: readonly Cache<T>[],
@@ -17,7 +16,7 @@ export function mergeCaches<T extends KubeObject>(
   if (first === undefined) throw new Error('A merged cache needs at least one part.');
   const partOfObject = ({ metadata }: T): Cache<T> | undefined => partOf(metadata.namespace, metadata.name);
   const synced = Promise.all(parts.map((part) => part.synced)).then(() => undefined);
-  // Whoever does not wait for it must not be ended by its rejection.
+  // Without a waiter, the rejection must not end the process.
   synced.catch(() => undefined);
   return {
     resource: first.resource,

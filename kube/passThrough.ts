@@ -1,6 +1,6 @@
 /**
- * Passes requests on to the API server in the name of whoever sent them: with the token that comes with each request, and never
- * with an identity of ours. Of our connection it knows where the API server is and whom it trusts, nothing else.
+ * Forwards requests to the API server with the token of the caller, never with an identity of this program.
+ * Of the connection it uses only the address of the API server and the trusted certificate authorities.
  */
 import { Agent } from 'undici';
 import type { KubeConnection } from './config.ts';
@@ -11,39 +11,41 @@ export type PassedRequest = {
   method: string;
   /** With query. */
   path: string;
-  /** The caller's. A request without one is not sent. */
+  /** The token of the caller. A request without one is not sent. */
   token: string;
   accept: string;
   acceptEncoding?: string | undefined;
   body?: Uint8Array | undefined;
   contentType?: string | undefined;
-  /** Ends the request, and the reading of its answer. */
+  /** Aborts the request and the reading of its answer. */
   signal: AbortSignal;
-  /** How long nothing may come of an answer that has begun, in milliseconds; 0: as long as it likes, for watches. */
+  /**
+   * The longest pause in the body of an answer, in milliseconds; 0: unlimited, for watches.
+   */
   silenceMs: number;
 };
 
 export type PassedAnswer = {
   status: number;
   header: (name: string) => string | undefined;
-  /** Read as fast as it is taken, and no faster. Ends the exchange when it is left. */
+  /** Read with back-pressure. Leaving the iteration aborts the exchange. */
   body: AsyncIterable<Buffer>;
 };
 
 export type PassThrough = {
   /**
-   * The answer, whatever its status. Throws an ApiError with status 0 if none came, or the reason of the signal. The body must be
-   * read or left, or the signal aborted.
+   * Returns the answer, whatever its status. Throws an ApiError with status 0 without an answer, or the
+   * reason of the aborted signal. The caller must read or leave the body, or abort the signal.
    */
   send: (request: PassedRequest) => Promise<PassedAnswer>;
   close: () => Promise<void>;
 };
 
-/** Above the time that the API server gives a request. */
+/** Longer than the timeout of requests in the API server. */
 const HEADERS_MS = 65_000;
 const KEEP_ALIVE_MS = 30_000;
 
-/** Opens no connection before the first request. */
+/** Connects with the first request. */
 export function createPassThrough(connection: Omit<KubeConnection, 'auth'>, userAgent: string): PassThrough {
   const { origin, pathname } = new URL(connection.server);
   const prefix = pathname.replace(/\/+$/, '');
@@ -73,7 +75,7 @@ export function createPassThrough(connection: Omit<KubeConnection, 'auth'>, user
 
   return {
     send: async (request) => {
-      if (request.token === '') throw new Error('Nobody to pass a request on for.');
+      if (request.token === '') throw new Error('A forwarded request needs a token.');
       try {
         return await send(request);
       } catch (error) {

@@ -1,4 +1,4 @@
-/** Where things are on the API server: paths and queries, each part escaped. */
+/** Paths and queries of the API server, with each part escaped. */
 import { objectKey, type ObjectRef, type Resource } from './resource.ts';
 
 export type Query = Record<string, string | undefined>;
@@ -15,13 +15,13 @@ export function collectionPath(resource: Resource, namespace?: string): string {
 }
 
 /**
- * The path of one object or of a subresource of it.
- * Throws if a namespaced kind comes without a namespace, or a name is empty: either would address something else.
+ * The path of an object or its subresource. Throws for an empty name, or a namespaced kind without a
+ * namespace: they would address something else.
  */
 export function objectPath(resource: Resource, ref: ObjectRef, subresource?: string): string {
   if (ref.name === '') throw new Error(`A ${resource.kind} needs a name.`);
   requireNamespace(resource, ref.namespace, objectKey(ref));
-  // Escaping leaves dots alone, and a URL of dots is another URL.
+  // Escaping does not change dots, and dot segments lead to another URL.
   if (/^\.\.?$/.test(ref.name) || /^\.\.?$/.test(ref.namespace ?? ''))
     throw new Error(`"${objectKey(ref)}" is no name.`);
   const path = `${collectionPath(resource, ref.namespace)}/${encodeURIComponent(ref.name)}`;
@@ -35,7 +35,7 @@ export function requireNamespace(resource: Resource, namespace: string | undefin
   }
 }
 
-/** Path and query; parameters without a value are left out. */
+/** Path and query. Parameters without a value are left out. */
 export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

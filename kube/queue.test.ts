@@ -106,7 +106,7 @@ test('one failing key does not hold up another', async () => {
   expect(started).toEqual(['bad', 'good']);
 });
 
-test('keys of which nothing is to be remembered leave nothing behind', async () => {
+test('keys without state use no memory', async () => {
   const { clock, queue, work, finish } = setUp();
   queue.start(work);
   for (let count = 0; count < 1_000; count += 1) {

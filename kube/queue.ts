@@ -1,12 +1,13 @@
 /**
- * A work queue of keys: a key waits at most once, is never worked on twice at the same time, and what is added while
- * it is worked on is worked on afterwards. It holds keys and never events, so that a burst collapses into one run.
+ * A work queue of keys: a key is queued at most once and never processed concurrently; a key that is added
+ * while it is processed is processed again afterwards. It holds keys instead of events, so that a burst
+ * collapses into one run.
  */
 import { systemClock, type Clock } from './clock.ts';
 import { backoffDelay, type Backoff } from './backoff.ts';
 
 export type QueueOptions = {
-  /** Keys worked on at the same time; default 4. */
+  /** Keys that are processed concurrently; default 4. */
   concurrency?: number;
   backoff?: Backoff;
   clock?: Clock;
@@ -15,9 +16,9 @@ export type QueueOptions = {
 };
 
 export type QueueStats = {
-  /** Waiting for a free place. */
+  /** Keys that wait for the concurrency limit. */
   ready: number;
-  /** Waiting for a time. */
+  /** Keys that wait for a time. */
   delayed: number;
   running: number;
   /** Keys whose last run failed. */
@@ -25,31 +26,34 @@ export type QueueStats = {
 };
 
 export type Queue = {
-  /** Works on the key as soon as there is a place. */
+  /** Processes the key as soon as the concurrency limit allows. */
   add(key: string): void;
-  /** Works on the key after `ms`, or earlier if it is added earlier; a run of the key cancels it. */
+  /** Processes the key after `ms`, or earlier if it is added earlier. A run of the key cancels it. */
   addAfter(key: string, ms: number): void;
-  /** Works on the key after its back-off, which grows with every call until `forget`. Returns the delay in ms. */
+  /**
+   * Processes the key after its back-off, which grows with every call until `forget`. Returns the delay in
+   * milliseconds.
+   */
   retry(key: string): number;
-  /** The key's next back-off starts from the beginning. */
+  /** Resets the back-off of the key. */
   forget(key: string): void;
   stats(): QueueStats;
-  /** Starts the work. `work` must not reject: whoever passes it maps failures. */
+  /** Starts processing. `work` must not reject. */
   start(work: (key: string) => Promise<void>): void;
-  /** Takes no more keys and resolves when nothing is running any more. */
+  /** Refuses further keys and resolves when no key is processed any more. */
   drain(): Promise<void>;
 };
 
 const defaultBackoff: Backoff = { initialMs: 250, factor: 2, maxMs: 300_000, jitter: 0.2 };
 
-/** Creates a queue that takes keys at once and works on them after `start`. */
+/** Creates a queue that accepts keys at once and processes them after `start`. */
 export function createQueue(options: QueueOptions = {}): Queue {
   return new KeyedQueue(options);
 }
 
 type Entry = {
   state: 'idle' | 'ready' | 'running';
-  /** Added while running: to be worked on again. */
+  /** Added while running: must be processed again. */
   dirty: boolean;
   failures: number;
   /** When the timer fires, on the queue's clock; Infinity without a timer. */
@@ -62,7 +66,7 @@ class KeyedQueue implements Queue {
   readonly #backoff: Backoff;
   readonly #clock: Clock;
   readonly #random: () => number;
-  /** Only keys of which something is known: forgotten ones leave no trace. */
+  /** Only keys with state; `forget` removes them. */
   readonly #entries = new Map<string, Entry>();
   readonly #ready: string[] = [];
   readonly #drained = Promise.withResolvers<void>();

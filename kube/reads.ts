@@ -1,17 +1,40 @@
-/** The verbs of a client that read. */
+/** The reading verbs of the client. */
 import type { Caller, CallOptions } from './caller.ts';
-import type { KubeClient, ListOptions } from './client.ts';
 import { isGone, isNotFound } from './errors.ts';
 import { collectionPath, objectPath, withQuery } from './paths.ts';
 import { apiVersionOf, type KubeList, type KubeObject, type ObjectRef, type Resource } from './resource.ts';
 
+type ListOptions = CallOptions & {
+  /** All namespaces when left out. */
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  limit?: number;
+  continue?: string;
+  resourceVersion?: string;
+};
+
+export type ReadingVerbs = {
+  /** Throws an ApiError with status 404 if the object does not exist. */
+  get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
+  /** Undefined if the object does not exist. */
+  find<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options?: CallOptions,
+  ): Promise<T | undefined>;
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
+  /** Reads all pages of 500. Starts again if the list expires meanwhile. */
+  listAll<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
+};
+
 const pageSize = 500;
-/** A list of large objects takes its time. */
+/** A list of large objects takes long. */
 const listTimeoutMs = 30_000;
 
-type List = KubeClient['list'];
+type List = ReadingVerbs['list'];
 
-export function readingVerbs(caller: Caller): Pick<KubeClient, 'get' | 'find' | 'list' | 'listAll'> {
+export function readingVerbs(caller: Caller): ReadingVerbs {
   async function get<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
@@ -53,12 +76,12 @@ async function listAll<T extends KubeObject>(
     return await pages(list, resource, { ...rest, limit });
   } catch (error) {
     if (!isGone(error)) throw error;
-    // Pages were read more slowly than etcd compacts: one list without pages cannot expire.
+    // The continue token expired, because etcd was compacted: one list without pages cannot expire.
     return await list(resource, rest);
   }
 }
 
-/** All pages have the resourceVersion of the first. Throws 410 if the token expires on the way. */
+/** All pages have the resourceVersion of the first. Throws 410 if the token expires meanwhile. */
 async function pages<T extends KubeObject>(
   list: List,
   resource: Resource<T>,
@@ -75,19 +98,19 @@ async function pages<T extends KubeObject>(
   return { metadata: resourceVersion === undefined ? {} : { resourceVersion }, items: first.items };
 }
 
-/** Built-in kinds come without kind and apiVersion in lists; they are filled in. */
+/** Fills in kind and apiVersion, which items of lists of built-in kinds lack. */
 function decodeList<T extends KubeObject>(resource: Resource<T>, text: string): KubeList<T> {
   const { metadata, items } = JSON.parse(text) as { metadata: KubeList<T>['metadata']; items: T[] | null };
   const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   return { metadata, items: (items ?? []).map((item) => ({ ...item, ...typed })) };
 }
 
-/** The server's answer is taken at its word: its schema was checked there, when the object was written. */
+/** The answer is not validated: the server checked the schema when the object was written. */
 export function decode<T extends KubeObject>(_resource: Resource<T>, text: string): T {
   return JSON.parse(text) as T;
 }
 
-/** For calls where absence is an answer and no failure. */
+/** Maps a 404 to undefined. */
 export function undefinedIfAbsent(error: unknown): undefined {
   if (isNotFound(error)) return undefined;
   throw error;

@@ -1,7 +1,7 @@
 /**
- * List, then watch, for ever: whatever breaks, the state of a kind is followed again, and nothing is forgotten while it
- * is not. A change is seen within 30 s even if a connection goes silent without being closed: no watch lasts longer
- * than that (docs/decisions/0004-short-watches.md).
+ * List-watch of a kind that recovers from every failure and keeps the last state meanwhile. A change is seen
+ * within 30 s even if a connection goes silent without being closed, because no watch lasts longer
+ * (docs/decisions/0004-short-watches.md).
  */
 import { backoffDelay, jittered, type Backoff } from './backoff.ts';
 import type { KubeClient } from './client.ts';
@@ -11,7 +11,7 @@ import type { Log } from './log.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import { watchStalled, type WatchEvent } from './watch.ts';
 
-/** How one round ended; counted by whoever wants to know. */
+/** How one list or watch ended, for metrics. */
 export type ReflectorOutcome = 'listed' | 'ended' | 'stalled' | 'gone' | 'failed';
 
 export type ReflectorOptions<T extends KubeObject> = {
@@ -21,11 +21,14 @@ export type ReflectorOptions<T extends KubeObject> = {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** The whole state. `startedAt` is the clock's time before the list was asked for. */
+  /** The whole state. `startedAt`: the time of the clock before the list was requested. */
   onList: (items: T[], startedAt: number) => void;
   /** One change, in the order of the server; called synchronously. */
   onChange: (type: ChangeType, object: T) => void;
-  /** The server has shown that nothing is missing: a list, an event, a bookmark, the regular end of a watch. */
+  /**
+   * The server has confirmed that the state is complete: a list, an event, a bookmark or the regular end of a
+   * watch.
+   */
   onProof?: () => void;
   onOutcome?: (outcome: ReflectorOutcome) => void;
   /** Whole seconds that one watch lasts, random between the two; default 18 to 23. */
@@ -37,16 +40,26 @@ export type ReflectorOptions<T extends KubeObject> = {
 
 type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** With the client's grace of 3 s a watch stays well under 30 s, and so does the time that a silent one deceives us. */
+/**
+ * With the client's grace period of 3 s, a watch and an undetected silence last well under 30 s.
+ */
 const defaultWatchSeconds = { least: 18, most: 23 };
-/** A watch that ends sooner is a fault, however politely: a broken proxy must not make us a storm. */
+/**
+ * A watch that ends sooner counts as a failure, so that a broken proxy does not cause a storm of requests.
+ */
 const shortestWatchMs = 5_000;
 const backoff: Backoff = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.5 };
-/** After so many failures in a row the resourceVersion itself is suspected (etcd restored from a backup). */
+/**
+ * After so many consecutive failures the resourceVersion is dropped (etcd may have been restored from a
+ * backup).
+ */
 const failuresBeforeRelist = 3;
-/** Even a state that looks followed is listed again now and then, against whatever we did not think of. */
+/** How often a working state is listed again, as a precaution. */
 const relistAfterMs = 1_800_000;
-/** A server that lags behind catches up; one whose etcd was restored from a backup never does, and then what it says is so. */
+/**
+ * After so many consecutive older lists the state is accepted: a lagging server catches up, but one whose
+ * etcd was restored from a backup never does.
+ */
 const oldListsBeforeBelief = 5;
 
 /** Follows a kind until the signal is aborted, then resolves. It never rejects. */
@@ -74,9 +87,9 @@ type State = {
   resourceVersion: string | undefined;
   failures: number;
   relistAt: number;
-  /** The newest version that was seen. */
+  /** The newest observed version. */
   newest: string;
-  /** Lists in a row that were older than that. */
+  /** Consecutive lists that were older. */
   oldLists: number;
 };
 
@@ -90,7 +103,7 @@ async function listInto<T extends KubeObject>(
   const { metadata, items } = await options.client.listAll(options.resource, {
     ...selection(options),
     signal,
-    // The loop below has the patience.
+    // The loop below retries.
     retries: 1,
   });
   if (signal.aborted) return;
@@ -139,20 +152,23 @@ function note(state: State, version: string | undefined): void {
   if (version !== undefined && !isOlder(version, state.newest)) state.newest = version;
 }
 
-/** Versions can be compared where they are decimal numbers, as those of Kubernetes are (KEP-5504); others are never older. */
+/**
+ * Whether a version is older. Versions of Kubernetes are decimal numbers and comparable (KEP-5504); others
+ * never count as older.
+ */
 function isOlder(version: string | undefined, than: string): boolean {
   if (!/^\d+$/.test(version ?? '') || !/^\d+$/.test(than)) return false;
   return BigInt(version ?? '') < BigInt(than);
 }
 
-/** Hands an event on and returns the resourceVersion from which a next watch goes on. */
+/** Emits an event and returns the resourceVersion where the next watch continues. */
 function take<T extends KubeObject>(event: WatchEvent<T>, options: ReflectorOptions<T>): string | undefined {
   if (event.type === 'BOOKMARK') return event.resourceVersion === '' ? undefined : event.resourceVersion;
   guarded(options, () => options.onChange(event.type, event.object));
   return event.object.metadata.resourceVersion;
 }
 
-/** Decides where to go on after a failure, and returns how long to wait before, in milliseconds. */
+/** Decides where to continue after a failure. Returns the delay in milliseconds. */
 function recover<T extends KubeObject>(
   state: State,
   error: unknown,
@@ -174,10 +190,13 @@ function recover<T extends KubeObject>(
   return Math.min(Math.max(own, asked), backoff.maxMs);
 }
 
-/** So many answers in a row that ask to wait are passing, as while the server starts, or while a new kind is made known to it. */
+/**
+ * So many consecutive requests to wait are expected, for example while the server starts or a new kind is
+ * registered.
+ */
 const PASSING = 4;
 
-/** An expired version is everyday life; of other failures in a row the 1st, 2nd, 4th, 8th … are logged. */
+/** Expired versions are expected. Of other consecutive failures, the 1st, 2nd, 4th, 8th … are logged. */
 function report<T extends KubeObject>(
   failures: number,
   gone: boolean,
@@ -185,24 +204,25 @@ function report<T extends KubeObject>(
   options: ReflectorOptions<T>,
 ): void {
   const { log, resource } = options;
-  // What the server answered is told by its own words, not by where we read them.
+  // For an answer of the server, its message is enough; a stack trace does not help.
   const why = error instanceof ApiError && error.status > 0 ? { error: error.message } : { err: error };
   const fields = { resource: resource.plural, failures, ...why };
-  if (gone) log.debug(fields, 'watch expired, listing again');
+  if (gone) log.debug(fields, 'watch expired, relisting');
   else if (!Number.isInteger(Math.log2(failures))) return;
   else if (isTooManyRequests(error) && failures < PASSING)
-    log.info(fields, 'API server asked to wait, trying again');
-  else log.warn(fields, 'list or watch failed, trying again');
+    log.info(fields, 'API server asked to wait, retrying');
+  else log.warn(fields, 'list or watch failed, retrying');
 }
 
 /**
- * A refusal of the version that we hold, other than 410: 400 if it is malformed, 504 if it lies in the server's future.
+ * Whether the server refuses the resourceVersion with a status other than 410: 400 if it is malformed, 504 if
+ * it is in its future.
  */
 function needsList(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 400 || error.status === 504);
 }
 
-/** It would take back what is known already, until a watch brought it again. */
+/** The error of an outdated list, which would undo known changes until a watch delivers them again. */
 function oldList(resource: Resource): ApiError {
   const message = `The list of ${resource.plural} is older than what was seen before`;
   return new ApiError({ status: 0, reason: 'OldList', message });
@@ -213,12 +233,12 @@ function endedEarly(resource: Resource): ApiError {
   return new ApiError({ status: 0, reason: 'WatchEndedEarly', message });
 }
 
-/** Our own code failing on one object must not stop the others from being followed. */
+/** An error of a handler for one object must not stop the list-watch. */
 function guarded<T extends KubeObject>(options: ReflectorOptions<T>, handle: () => void): void {
   try {
     handle();
   } catch (error) {
-    options.log.error({ resource: options.resource.plural, err: error }, 'handler of a change failed');
+    options.log.error({ resource: options.resource.plural, err: error }, 'change handler failed');
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What every Kubernetes object has, and how its kind is found on the API server. Objects are what the server sends
- * as JSON: dates are RFC 3339 strings.
+ * What every Kubernetes object has, and how its kind is found on the API server. Objects are what the server
+ * sends as JSON: dates are RFC 3339 strings.
  */
 import type * as k8s from '@kubernetes/client-node';
 
@@ -54,7 +54,10 @@ export type Condition = {
 
 declare const objectType: unique symbol;
 
-/** A kind and where the API server serves it. `T` is the type of its objects; it exists for the compiler alone. */
+/**
+ * A kind and where the API server serves it. `T` is the type of its objects; it exists for the compiler
+ * alone.
+ */
 export type Resource<T extends KubeObject = KubeObject> = {
   /** Empty for the core group. */
   readonly group: string;

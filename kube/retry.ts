@@ -1,19 +1,19 @@
-/** Which failed calls are sent again, and when. */
+/** Decides which failed calls are retried, and when. */
 import { backoffDelay, type Backoff } from './backoff.ts';
 import { ApiError, isTransient } from './errors.ts';
 
-/** Retries of one call, unless it says otherwise: about 4 s of waiting in all. */
+/** The default number of retries of a call: about 4 s of waiting in total. */
 export const defaultRetries = 4;
 
 const callBackoff: Backoff = { initialMs: 100, factor: 3, maxMs: 5_000, jitter: 0.5 };
 
-/** A server that asks for more patience than this is left to the caller, who has a back-off of its own. */
+/** With a longer `Retry-After` the call fails, and the caller applies its own back-off. */
 const longestWaitMs = 30_000;
 
 /**
- * How long to wait before the call is sent again, in milliseconds; undefined if it must not be.
- * What the server refused to process (429) or never received may always be repeated; what may have been processed only
- * if the call is idempotent. `Retry-After` is honoured as the least wait.
+ * The delay before the call is retried, in milliseconds; undefined if it must not be. A call that the server
+ * refused to process (429) or did not receive may always be repeated; one that may have been processed only
+ * if it is idempotent. `Retry-After` is the least delay.
  */
 export function retryDelay(
   error: unknown,
@@ -30,7 +30,9 @@ export function retryDelay(
   return asked === 0 ? own : asked + Math.min(own, 1_000);
 }
 
-/** `Retry-After` in milliseconds: seconds or a date (RFC 9110, section 10.2.3); undefined if it is neither. */
+/**
+ * `Retry-After` in milliseconds: seconds or a date (RFC 9110, section 10.2.3); undefined if it is neither.
+ */
 export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;

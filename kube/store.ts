@@ -1,16 +1,16 @@
-/** Objects in memory, found by name, by namespace and by whatever indexes they are given. */
+/** An in-memory store of objects, with lookup by name, namespace and indexes. */
 import { objectKey, type KubeObject, type ObjectRef } from './resource.ts';
 
-/** The keys under which an object is found in one index: always the same for the same object. */
+/** The keys of an object in one index. Must be the same for the same object. */
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 export type Store<T extends KubeObject> = {
   get(ref: ObjectRef): T | undefined;
   list(namespace?: string): T[];
-  /** Throws if there is no such index, which is a mistake in the program. */
+  /** Throws if the index does not exist. */
   byIndex(index: string, key: string): T[];
   keys(): string[];
-  /** Puts the object in and returns the one it replaces. */
+  /** Stores the object and returns the replaced one. */
   put(object: T): T | undefined;
   remove(ref: ObjectRef): T | undefined;
 };

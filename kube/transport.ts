@@ -5,7 +5,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { KubeConnection } from './config.ts';
 import { ApiError } from './errors.ts';
-import { FencedError, fenceWrites } from './fence.ts';
+import { NotLeadingError, refuseWritesUnless } from './leaderOnly.ts';
 import { parseRetryAfter } from './retry.ts';
 
 export type Exchange = {
@@ -16,7 +16,10 @@ export type Exchange = {
   contentType?: string | undefined;
   accept?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Bound of the wait for headers, and then of the body, in milliseconds. Waiting for a connection is not counted. */
+  /**
+   * Bound of the wait for headers, and then of the body, in milliseconds. Waiting for a connection is not
+   * counted.
+   */
   timeoutMs: number;
 };
 
@@ -53,7 +56,7 @@ export function createTransport(
   const prefix = pathname.replace(/\/+$/, '');
   const shared = { allowH2: false, keepAliveTimeout: keepAliveMs, connect: connectOptions(connection) };
   const calls = new Agent({ ...shared, connections: maxConnections });
-  const fencedCalls = mayWrite === undefined ? calls : calls.compose(fenceWrites(mayWrite));
+  const fencedCalls = mayWrite === undefined ? calls : calls.compose(refuseWritesUnless(mayWrite));
   const watches = new Agent(shared);
 
   async function headers(exchange: Exchange): Promise<Record<string, string>> {
@@ -160,8 +163,8 @@ function refusal(exchange: Exchange, response: Dispatcher.ResponseData, text: st
 }
 
 /**
- * The server quotes the values that it refuses, and with them what users wrote: the message keeps field and rule alone.
- * (`field.Error` in k8s.io/apimachinery: a string in quotes, or JSON.)
+ * The server quotes the values that it refuses, and with them what users wrote: the message keeps field and
+ * rule alone. (`field.Error` in k8s.io/apimachinery: a string in quotes, or JSON.)
  */
 function withoutValues(message: string): string {
   return message
@@ -186,9 +189,12 @@ function parseStatus(text: string): StatusBody | undefined {
   }
 }
 
-/** What was thrown as an ApiError, but for what stays what it is: the abort of a signal, and what was not to be sent. */
+/**
+ * What was thrown as an ApiError, but for what stays what it is: the abort of a signal, and what was not to
+ * be sent.
+ */
 function asApiError(exchange: Exchange, error: unknown): unknown {
-  if (error instanceof ApiError || error instanceof FencedError) return error;
+  if (error instanceof ApiError || error instanceof NotLeadingError) return error;
   if (exchange.signal?.aborted === true) return exchange.signal.reason;
   const code = codeOf(error);
   return new ApiError({

@@ -1,6 +1,6 @@
 /**
- * One watch: its bound in time, and its wire form, one JSON object a line (Kubernetes API concepts, "Efficient detection
- * of changes").
+ * One watch: its bound in time, and its wire form, one JSON object a line (Kubernetes API concepts,
+ * "Efficient detection of changes").
  */
 import type { Caller } from './caller.ts';
 import { ApiError } from './errors.ts';
@@ -25,7 +25,9 @@ export type WatchOptions = {
 export const watchStalled = 'WatchStalled';
 const graceMs = 3_000;
 
-/** Events until the server ends the watch or the signal is aborted. Throws an ApiError for everything else. */
+/**
+ * Events until the server ends the watch or the signal is aborted. Throws an ApiError for everything else.
+ */
 export async function* openWatch<T extends KubeObject>(
   caller: Caller,
   resource: Resource<T>,
@@ -113,7 +115,10 @@ export async function* lines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** One event. Throws an ApiError for an ERROR event and for what is no event; undefined for a type not known here. */
+/**
+ * One event. Throws an ApiError for an ERROR event and for what is no event; undefined for a type not known
+ * here.
+ */
 export function parseEvent(line: string): WatchEvent<KubeObject> | undefined {
   const { type, object } = parseLine(line);
   switch (type) {

@@ -1,9 +1,10 @@
-/** The verbs of a client that write. What may have been processed is sent again only where that changes nothing. */
-import type { Call, Caller } from './caller.ts';
-import type { DeleteOptions, Draft, KubeClient, WriteOptions } from './client.ts';
+/**
+ * The writing verbs of the client. A call that may have been processed is repeated only if it is idempotent.
+ */
+import type { Call, Caller, CallOptions } from './caller.ts';
 import { collectionPath, objectPath, requireNamespace, withQuery, type Query } from './paths.ts';
 import { decode, undefinedIfAbsent } from './reads.ts';
-import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from './resource.ts';
+import { apiVersionOf, type KubeObject, type ObjectMeta, type ObjectRef, type Resource } from './resource.ts';
 
 const applyType = 'application/apply-patch+yaml';
 const patchTypes = {
@@ -12,7 +13,50 @@ const patchTypes = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-type WritingVerbs = Pick<KubeClient, 'create' | 'replace' | 'apply' | 'patch' | 'delete'>;
+type WriteOptions = CallOptions & { fieldManager?: string; dryRun?: boolean };
+
+export type ApplyOptions = WriteOptions & {
+  /** Whether to take over fields of other managers; default true. */
+  force?: boolean;
+  subresource?: 'status';
+};
+
+type PatchOptions = WriteOptions & { type: 'merge' | 'json' | 'strategic'; subresource?: string };
+
+type DeleteOptions = CallOptions & {
+  propagation?: 'Foreground' | 'Background' | 'Orphan';
+  preconditions?: { uid?: string; resourceVersion?: string };
+  gracePeriodSeconds?: number;
+};
+
+/** An object to write. The client fills in apiVersion and kind; other members are optional. */
+export type Manifest<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata: ObjectMeta };
+
+/**
+ * An object to create. The server may generate its name (`generateName`) or accept it without one (reviews).
+ */
+export type Draft<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metadata?: Partial<ObjectMeta> };
+
+export type WritingVerbs = {
+  /** Never repeated if it may have been processed. */
+  create<T extends KubeObject>(resource: Resource<T>, object: Draft<T>, options?: WriteOptions): Promise<T>;
+  /** PUT. With a resourceVersion in the object it throws a conflict if the object changed meanwhile. */
+  replace<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Manifest<T>,
+    options?: WriteOptions & { subresource?: 'status' },
+  ): Promise<T>;
+  /** Server-side apply; creates the object if it does not exist. */
+  apply<T extends KubeObject>(resource: Resource<T>, object: Manifest<T>, options?: ApplyOptions): Promise<T>;
+  patch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    body: unknown,
+    options: PatchOptions,
+  ): Promise<T>;
+  /** Whether the object existed. Throws a conflict if a precondition fails. */
+  delete(resource: Resource, ref: ObjectRef, options?: DeleteOptions): Promise<boolean>;
+};
 
 export function writingVerbs(caller: Caller, fieldManager: string): WritingVerbs {
   async function send<T extends KubeObject>(
@@ -51,7 +95,8 @@ export function writingVerbs(caller: Caller, fieldManager: string): WritingVerbs
     patch: async (resource, ref, body, options) => {
       const path = objectPath(resource, ref, options.subresource);
       const contentType = patchTypes[options.type];
-      // A merge patch says what shall be; the others may say what to do, and must not do it twice.
+      // A merge patch states the result; the other types may state operations, which must not be applied
+      // twice.
       const idempotent = options.type === 'merge';
       return send(resource, { verb: 'patch', method: 'PATCH', path, body, contentType, idempotent }, options);
     },

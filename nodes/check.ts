@@ -11,6 +11,7 @@ import { retryAfterMs } from './http/retryAfter.ts';
 import { joinURL } from './http/url.ts';
 import type { CredentialAccess } from './node.ts';
 import { quoted, type Mask } from './secret.ts';
+import { isRecord, membersOf } from '../api/record.ts';
 
 export type CheckContext = {
   /** Where it may connect to. */
@@ -145,9 +146,8 @@ export function refusal(
 
 /** Where the error of an API has its text: OpenAI's and many others', OAuth's, Telegram's. */
 function messageIn(json: unknown): unknown {
-  if (typeof json !== 'object' || json === null) return undefined;
-  const { error, error_description: described, description, message } = json as Record<string, unknown>;
-  if (typeof error === 'object' && error !== null) return (error as Record<string, unknown>)['message'];
+  const { error, error_description: described, description, message } = membersOf(json);
+  if (isRecord(error)) return error['message'];
   return [described, description, message, error].find((each) => typeof each === 'string');
 }
 

@@ -35,7 +35,7 @@ import { reconcileWorkflow } from './workflow/reconcile.ts';
 import { credentialRefs } from './workflow/references.ts';
 import { deleteRuns } from './store/deleteRuns.ts';
 import { watchStore } from './store/watch.ts';
-import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type World } from './world.ts';
+import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type World, projectOf } from './world.ts';
 
 type Controller = { name: string; queue: Queue; reconcile: (key: Key) => Promise<Action> };
 
@@ -282,7 +282,7 @@ function hadBot(change: Change<WebhookRoute>): boolean {
  */
 function noteGoneWorkflows({ world, store }: OperatorContext): void {
   world.workflows.onChange(({ type, object: { metadata } }) => {
-    const project = world.namespaces.get(undefined, metadata.namespace ?? '')?.metadata.uid;
+    const project = projectOf(world, metadata.namespace);
     const { uid: workflowUid = '', name } = metadata;
     if (type === 'deleted' && project !== undefined) store.noteGone({ project, workflowUid, name });
   });
@@ -292,7 +292,7 @@ function noteGoneWorkflows({ world, store }: OperatorContext): void {
     const isGone = type === 'deleted' && workflow?.metadata.uid !== spec.workflowUID;
     const { projectUID: project, workflowUID: workflowUid, workflow: name } = spec;
     // Of a namespace that is gone everything goes.
-    const isOpen = world.namespaces.get(undefined, metadata.namespace ?? '')?.metadata.uid === project;
+    const isOpen = projectOf(world, metadata.namespace) === project;
     if (isGone && isOpen) store.noteGone({ project, workflowUid, name });
   });
 }

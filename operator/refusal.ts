@@ -1,4 +1,6 @@
-/** How a write that the API server forbids is told to those who wait for it. */
+/** Errors and texts for writes that the API server or the run store refuses. */
+import { WaitingError } from '../kube/controller.ts';
+import type { Unavailable } from '../store/connection.ts';
 
 /** A sentence with what to do. The API server's own words name the verb and the resource, or the admission policy. */
 export function explainRefusal(error: unknown): string {
@@ -11,4 +13,9 @@ export function explainRefusal(error: unknown): string {
 /** Whether an admission policy refused the write, and no right is lacking. */
 export function isPolicyRefusal(error: unknown): boolean {
   return error instanceof Error && error.message.includes('ValidatingAdmissionPolicy');
+}
+
+/** The error of a reconcile that needs the run store while it is unreachable. */
+export function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
+  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
 }

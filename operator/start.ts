@@ -18,7 +18,7 @@ import type { OperatorContext } from './context.ts';
 import { createControllers, type Controllers } from './controllers.ts';
 import { feedGatewayView } from './gateways/feed.ts';
 import { createGatewayView } from './gateways/view.ts';
-import { serveHealth } from './health.ts';
+import { serveHealth } from '../kube/healthServer.ts';
 import { createMetrics } from './metrics.ts';
 import { createPacer } from './pacer.ts';
 import { maintainAclUsers } from './store/aclUsers.ts';
@@ -66,7 +66,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   const world = createWorld({ client, namespace, watched, log });
   const isReady = (): boolean => Object.values(world).every((cache) => cache.hasSynced());
   const unready = (): string | undefined => (isReady() ? undefined : 'not every kind is known yet');
-  const health = await serveHealth(config.METRICS_PORT, { unready, registry: metrics.registry });
+  const health = await serveHealth({ port: config.METRICS_PORT, unready, registry: metrics.registry });
   log.info({ port: health.port }, 'listening');
   const following = startWorld(world, signal);
   let controllers: Controllers | undefined;

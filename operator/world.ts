@@ -186,3 +186,8 @@ function selector(labels: Record<string, string>): string {
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 }
+
+/** The uid of a namespace, which identifies the project; undefined if it does not exist or is not watched. */
+export function projectOf({ namespaces }: Pick<World, 'namespaces'>, namespace = ''): string | undefined {
+  return namespaces.get(undefined, namespace)?.metadata.uid;
+}

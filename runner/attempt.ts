@@ -1,4 +1,6 @@
-/** One attempt of one step: bounded in time, stoppable, and with a credential that is read again when it was refused. */
+/**
+ * One attempt of a step: with a timeout, stoppable, and repeated once if a rejected credential has changed.
+ */
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
@@ -26,13 +28,13 @@ export type Attempt = {
   log: NodeLog;
 };
 
-/** How long a step that was stopped may take to say how it ended. */
+/** How long a stopped step may take to end. */
 const STOP_GRACE_MS = 5_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /**
  * Executes the attempt until it ends, its timeout has passed, or `stop` is aborted.
- * @throws StepError, or whatever a defect throws
+ * @throws StepError; other errors are defects
  */
 export async function attemptStep(attempt: Attempt, stop: AbortSignal): Promise<StepResult> {
   const { step, effect } = attempt;
@@ -45,23 +47,23 @@ export async function attemptStep(attempt: Attempt, stop: AbortSignal): Promise<
     Math.min(step.timeoutMs, LONGEST_TIMER_MS),
   );
   const signal = AbortSignal.any([stop, timeout.signal]);
-  const deaf = Promise.withResolvers<never>();
+  const unresponsive = Promise.withResolvers<never>();
   let grace: NodeJS.Timeout | undefined;
   signal.addEventListener('abort', () => {
     grace = setTimeout(
-      () => deaf.reject(inDoubt(effect, abortion(signal), 'the step did not stop')),
+      () => unresponsive.reject(inDoubt(effect, abortion(signal), 'the step did not stop')),
       STOP_GRACE_MS,
     );
   });
   try {
-    return await Promise.race([withFreshCredential(attempt, signal), deaf.promise]);
+    return await Promise.race([withFreshCredential(attempt, signal), unresponsive.promise]);
   } finally {
     clearTimeout(timer);
     clearTimeout(grace);
   }
 }
 
-/** A login that was refused may have been one with a secret that has changed since it was read. */
+/** Repeats an attempt with a rejected credential if its Secret has changed since it was read. */
 async function withFreshCredential(attempt: Attempt, signal: AbortSignal): Promise<StepResult> {
   const { step, fields, credentials, run, egress, effect, effectKey, emitText, log } = attempt;
   let used: CredentialAccess | undefined;

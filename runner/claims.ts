@@ -1,6 +1,6 @@
 /**
- * The loop of a runner: claims as many runs as there is room for, in the order that the run store finds fair, and executes
- * them at the same time. No failure of a run ends the loop.
+ * The claim loop of a runner: claims as many runs as its concurrency allows, in the fair order of the run
+ * store, and executes them concurrently. No failure of a run ends the loop.
  */
 import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
@@ -12,8 +12,8 @@ import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
 import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
-import { HeldRuns, type Held } from './held.ts';
-import { insist } from './insist.ts';
+import { RunsInFlight, type RunInFlight } from './inFlight.ts';
+import { retryUntilStored } from './retryUntilStored.ts';
 import { createPlanCache, planUntil, type Plan } from './plan.ts';
 import type { ProjectUid } from '../store/keys.ts';
 
@@ -21,7 +21,7 @@ export type ClaimsDeps = ExecutionDeps & {
   project: ProjectUid;
   runner: string;
   concurrency: number;
-  /** Between two looks for claims whose answer was lost; default 30,000 ms. */
+  /** The time between two releases of orphaned claims, in milliseconds. Default 30,000. */
   sweepEveryMs?: number;
 };
 
@@ -32,26 +32,29 @@ export class Claims {
   readonly #deps: ClaimsDeps;
   readonly #sweepEveryMs: number;
   readonly #plans = createPlanCache();
-  readonly #held = new HeldRuns();
+  readonly #inFlight = new RunsInFlight();
   readonly #endedRuns = new EndedRuns();
   #ended = Promise.withResolvers<void>();
-  #left = false;
-  /** A run that runners died with has this process to itself. */
+  #stopped = false;
+  /** A run with which runners died is executed alone. */
   #isAlone = false;
-  /** When to look for claims whose answer was lost: at once after an outage, and now and then for those that came late. */
+  /**
+   * When to release orphaned claims next: at once after an outage, and periodically for claims that the run
+   * store processed late.
+   */
   #sweepAt = 0;
-  /** Whether runs are ready and the store has no room for what they would write. */
-  #isShort = false;
+  /** Whether runs are ready but the run store is too full to execute them. */
+  #isFull = false;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
     this.#sweepEveryMs = deps.sweepEveryMs ?? SWEEP_MS;
   }
 
-  /** Claims and executes until the signal is aborted. What was claimed by then goes on. */
+  /** Claims and executes until the signal is aborted. Runs in flight continue. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake(), { once: true });
-    // Also while there is no room: a claim that reached the store late would wait for as long as that lasts.
+    // Also while the concurrency is used up: an orphaned claim would wait all that time.
     const sweeps = setInterval(() => this.#wake(), this.#sweepEveryMs);
     try {
       while (!signal.aborted) await this.#claim(signal);
@@ -63,15 +66,15 @@ export class Claims {
   async #claim(signal: AbortSignal): Promise<void> {
     const { conn, project, runner, concurrency } = this.#deps;
     if (performance.now() >= this.#sweepAt) await this.#sweep();
-    const room = this.#isAlone ? 0 : concurrency - this.#held.size;
+    const room = this.#isAlone ? 0 : concurrency - this.#inFlight.size;
     if (room <= 0) {
       if (!signal.aborted) await this.#ended.promise;
       return;
     }
-    // Never all at once: the store takes the steps of some while others are decided here, and neither waits for the other.
+    // At most half of the concurrency at once, so that the run store and this process work in parallel.
     const max = Math.min(room, Math.ceil(concurrency / 2));
     const sweepAt = this.#sweepAt;
-    // Unless there is an answer: what was claimed without one is to be found soon.
+    // Reset below if there is an answer; otherwise the claims may be orphaned.
     this.#sweepAt = 0;
     const claimed = await claimRuns(conn, { project, runner, max });
     if (claimed.outcome === 'unavailable') return sleep(PAUSE_MS, signal);
@@ -82,48 +85,52 @@ export class Claims {
   }
 
   /**
-   * Gives back what the store holds as ours and we do not know of: the answer to a claim may be lost with its connection,
-   * and since this runner lives on, nobody would take such a run over. In between claims, so that none is on its way.
+   * Releases claims of this runner that it does not know: the answer to a claim may have been lost with its
+   * connection, and no other runner takes over runs of a living runner. Called between claims, so that no
+   * claim is in progress.
    */
   async #sweep(): Promise<void> {
     const { conn, project, runner, log } = this.#deps;
-    const swept = await handBackAll(conn, { project, runner, except: this.#held });
+    const swept = await handBackAll(conn, { project, runner, except: this.#inFlight });
     if (swept.outcome === 'unavailable') return;
     this.#sweepAt = performance.now() + this.#sweepEveryMs;
-    if (swept.runs.length > 0) log.warn({ runs: swept.runs }, 'claims without an answer given back');
+    if (swept.runs.length > 0) log.warn({ runs: swept.runs }, 'released orphaned claims');
   }
 
-  /** Told once when it begins and once when it is over. */
-  #noteRoom(isShort: boolean): void {
-    if (isShort === this.#isShort) return;
-    this.#isShort = isShort;
+  /** Logs each change. */
+  #noteRoom(isFull: boolean): void {
+    if (isFull === this.#isFull) return;
+    this.#isFull = isFull;
     const { metrics, log } = this.#deps;
-    metrics.claimsHeldBack.set(isShort ? 1 : 0);
-    if (isShort) log.warn({}, 'run store full, claims held back');
-    else log.info({}, 'claims no longer held back');
+    metrics.claimsHeldBack.set(isFull ? 1 : 0);
+    if (isFull) log.warn({}, 'run store full, claiming paused');
+    else log.info({}, 'claiming resumed');
   }
 
-  /** Stops a run that somebody cancelled, if it is executed here. */
+  /** Cancels a run if it is in flight here. */
   cancel(run: string): void {
-    for (const held of this.#held) if (held.run === run) held.execution?.cancel();
+    for (const active of this.#inFlight) if (active.run === run) active.execution?.cancel();
   }
 
-  /** Resolves when nothing is executed any more. */
+  /** Resolves when no run is in flight. */
   async idle(): Promise<void> {
-    while (this.#held.size > 0) await this.#ended.promise;
+    while (this.#inFlight.size > 0) await this.#ended.promise;
   }
 
-  /** Stops what is executed, and hands back what cannot end. */
-  leave(): void {
-    this.#left = true;
-    for (const { execution } of this.#held) execution?.leave();
+  /** Stops the runs in flight, and hands back those that cannot end. */
+  stop(): void {
+    this.#stopped = true;
+    for (const { execution } of this.#inFlight) execution?.stop();
   }
 
-  /** Executes the run; one that is executed here already, of which the store lost the claim, goes on under the new one. */
+  /**
+   * Executes the run. A run that is in flight already, whose claim the run store lost, continues under the
+   * new claim.
+   */
   #take(claim: Claim): void {
-    for (const held of this.#held) {
-      if (held.run !== claim.state.run || !held.execution?.adopt(claim)) continue;
-      held.token = claim.token;
+    for (const active of this.#inFlight) {
+      if (active.run !== claim.state.run || !active.execution?.adopt(claim)) continue;
+      active.token = claim.token;
       return;
     }
     void this.#settle(claim);
@@ -132,62 +139,69 @@ export class Claims {
   async #settle(claim: Claim): Promise<void> {
     const { metrics, log } = this.#deps;
     const { run, workflow } = claim.state;
-    const held: Held = { token: claim.token, run };
-    this.#held.add(held);
-    metrics.claims.set(this.#held.size);
+    const active: RunInFlight = { token: claim.token, run };
+    this.#inFlight.add(active);
+    metrics.claims.set(this.#inFlight.size);
     this.#isAlone ||= claim.alone;
     try {
-      while (claim.alone && this.#held.size > 1) await this.#ended.promise;
-      const conclusion = await this.#execute(claim, held).catch((error: unknown) =>
+      while (claim.alone && this.#inFlight.size > 1) await this.#ended.promise;
+      const conclusion = await this.#execute(claim, active).catch((error: unknown) =>
         this.#endDefect(claim, error),
       );
       metrics.runs.inc({ conclusion, test: String(claim.state.test) });
       log.debug({ run, workflow, conclusion }, 'run concluded');
     } catch (error) {
-      log.error({ run, workflow, err: error }, 'run store refused the end of a run');
+      log.error({ run, workflow, err: error }, 'storing the run end failed');
     }
-    this.#held.remove(held);
+    this.#inFlight.remove(active);
     if (claim.alone) this.#isAlone = false;
-    metrics.claims.set(this.#held.size);
+    metrics.claims.set(this.#inFlight.size);
     this.#wake();
   }
 
-  /** Whoever waits looks again. (A race with a promise that lasts would keep something of each of its rounds.) */
+  /**
+   * Wakes all waiters. A new promise each time, because races with a lasting promise would leak memory.
+   */
   #wake(): void {
     this.#ended.resolve();
     this.#ended = Promise.withResolvers();
   }
 
-  async #execute(claim: Claim, held: Held): Promise<Conclusion> {
+  async #execute(claim: Claim, active: RunInFlight): Promise<Conclusion> {
     const known = this.#endedRuns.find(claim.state);
     if (known) return this.#endAgain(claim, known);
     const { revision, until } = claim.state;
     const whole = this.#plans.get(revision) ?? (await this.#plan(revision));
     const plan = whole && 'graph' in whole ? planOrEnd(() => planUntil(whole, until)) : whole;
     if (!plan) return 'abandoned';
-    // What waited for its plan, or for its turn, has not begun: another runner begins it.
-    if (this.#left) return this.#giveBack(claim);
+    // The run has not started here: another runner can execute it.
+    if (this.#stopped) return this.#handBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
     const execution = new RunExecution(claim, plan, this.#deps);
-    held.execution = execution;
-    const conclusion = await execution.drive();
+    active.execution = execution;
+    const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, execution.end);
     return conclusion;
   }
 
-  /** An end never changes: a store that hands the run out once more was put back to a state from before it. */
+  /**
+   * Stores the end again: a run store that hands out an ended run was rewound.
+   */
   #endAgain(claim: Claim, end: RunEnd): Promise<Conclusion> {
-    this.#deps.log.warn({ run: claim.state.run }, 'run store lost the end of a run, storing it again');
+    this.#deps.log.warn({ run: claim.state.run }, 'run end lost, storing again');
     return this.#end(claim, end);
   }
 
-  /** The plan of a revision, or how a run ends that has none; undefined when the process ends before it is known. */
+  /**
+   * The plan of a revision, or the end of the run if it has none; undefined if the process ends before it is
+   * known.
+   */
   async #plan(revision: string): Promise<Plan | RunEnd | undefined> {
     const { conn, project, abandon } = this.#deps;
     while (!abandon.aborted) {
       const found = await getRevision(conn, project, revision);
       if (!found) {
-        const message = `the revision ${revision} does not exist any more`;
+        const message = `the revision ${revision} no longer exists`;
         return { phase: 'Failed', reason: 'RevisionMissing', message };
       }
       if (!('outcome' in found)) return planOrEnd(() => this.#plans.put(revision, found));
@@ -198,20 +212,20 @@ export class Claims {
 
   #endDefect(claim: Claim, error: unknown): Promise<Conclusion> {
     const { run, workflow } = claim.state;
-    this.#deps.log.error({ run, workflow, err: error }, 'run failed by a defect');
-    const message = 'a defect of Windlass; the log of the runner has the details';
+    this.#deps.log.error({ run, workflow, err: error }, 'run failed unexpectedly');
+    const message = 'internal error: see the log of the runner';
     return this.#end(claim, { phase: 'Failed', reason: 'Internal', message });
   }
 
-  async #giveBack(claim: Claim): Promise<Conclusion> {
-    const stored = await insist(() => handBack(this.#deps.conn, refOf(claim)), this.#deps.abandon);
+  async #handBack(claim: Claim): Promise<Conclusion> {
+    const stored = await retryUntilStored(() => handBack(this.#deps.conn, refOf(claim)), this.#deps.abandon);
     if (stored?.outcome === 'fenced') return 'fenced';
     return stored ? 'handed-back' : 'abandoned';
   }
 
   async #end(claim: Claim, end: RunEnd): Promise<Conclusion> {
     const ref = refOf(claim);
-    const stored = await insist(() => advance(this.#deps.conn, ref, { end }), this.#deps.abandon);
+    const stored = await retryUntilStored(() => advance(this.#deps.conn, ref, { end }), this.#deps.abandon);
     if (stored?.outcome === 'fenced') return 'fenced';
     return stored ? end.phase : 'abandoned';
   }

@@ -9,7 +9,7 @@ const pod = {
   REDIS_URL: 'redis://store:6379',
 };
 
-test('what a pod is given is enough', () => {
+test('the environment of a pod is sufficient', () => {
   expect(readConfig(pod)).toMatchObject({
     CONCURRENCY: 50,
     GRACE_SECONDS: 60,
@@ -18,11 +18,11 @@ test('what a pod is given is enough', () => {
   });
 });
 
-test('an empty variable is one that is not set', () => {
+test('an empty variable counts as unset', () => {
   expect(readConfig({ ...pod, CONCURRENCY: '', REDIS_PASSWORD: '' })).toMatchObject({ CONCURRENCY: 50 });
 });
 
-test('every variable that makes no sense is named, and no value is shown', () => {
+test('every invalid variable is named, without its value', () => {
   const read = () =>
     readConfig({ ...pod, REDIS_URL: 'http://user:secret@store', CONCURRENCY: 'many', POD_NAME: undefined });
   expect(read).toThrow(/REDIS_URL[\s\S]*CONCURRENCY|CONCURRENCY[\s\S]*REDIS_URL/);
@@ -37,11 +37,11 @@ test('steps may not connect to the API server and the node, also where these are
   expect(reach).toEqual({ apiServer: 'AddressForbidden', node: 'AddressForbidden', neighbour: '10.96.0.2' });
 });
 
-test('an API server that is known by name only is no reason not to start', () => {
+test('an API server that is known only by name does not prevent the start', () => {
   expect(egressOf(readConfig({ ...pod, KUBERNETES_SERVICE_HOST: 'api.example.com' })).deny).toEqual([]);
 });
 
-test('an entry of the egress that makes no sense is named', () => {
+test('an invalid egress rule is named', () => {
   expect(() => readConfig({ ...pod, EGRESS_ALLOW: '10.0.0.0/8, model' })).toThrow(
     /EGRESS_ALLOW.*: model is neither/,
   );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CredentialSpec } from '../api/credential.ts';
 import { Secret } from '../nodes/secret.ts';
 import type { StepFields } from '../nodes/step.ts';
-import { destinationOf, isSentNowhere, reportingUses, type Attempted } from './credentialUse.ts';
+import { destinationOf, isHostDenied, reportingUses, type Attempted } from './credentialUse.ts';
 
 const ATTEMPTED: Attempted = { run: 'r', workflow: 'orders', node: 'call', attempt: 2, fields: {} };
 const http: CredentialSpec = { http: { bearer: { tokenRef: { name: 'a', key: 'b' } } } };
@@ -69,10 +69,10 @@ test.each<[string, CredentialSpec, string, boolean]>([
     false,
   ],
 ])('whether a use of a credential %s is recorded as denied', (_what, spec, url, isDenied) => {
-  expect(isSentNowhere(spec, { parameters: { url } })).toBe(isDenied);
+  expect(isHostDenied(spec, { parameters: { url } })).toBe(isDenied);
 });
 
-test('an attempt that takes a credential again tells it once, and each of two credentials', async () => {
+test('an attempt reports each credential once, however often it uses it', async () => {
   const told: string[] = [];
   const source = {
     get: async (name: string) => ({ name, spec: http, secret: () => new Secret('x') }),

@@ -1,4 +1,6 @@
-/** Records in the audit trail which credentials the nodes of runs use: each once for each attempt of a node, at its first use. */
+/**
+ * Records the uses of credentials in the audit trail: once per attempt of a node, at the first use.
+ */
 import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
@@ -10,7 +12,7 @@ import type { CredentialSource } from './credentials.ts';
 /** One attempt of a node. */
 export type Attempted = { run: string; workflow: string; node: string; attempt: number; fields: StepFields };
 
-/** Called for each use; `credential` is what the attempt was given. */
+/** Called for each use, with the credential that the attempt got. */
 export type OnCredentialUse = (attempted: Attempted, credential: CredentialAccess) => void;
 
 /** Records uses of credentials of this namespace. */
@@ -18,7 +20,7 @@ export function createUseRecorder(audit: Audit, namespace: string): OnCredential
   return ({ run, workflow, node, attempt, fields }, { name, uid, spec }) =>
     audit.record({
       event: 'credential.use',
-      ...(isSentNowhere(spec, fields)
+      ...(isHostDenied(spec, fields)
         ? { result: 'denied', reason: 'host-not-allowed' }
         : { result: 'allowed' }),
       object: { namespace, name, uid },
@@ -49,16 +51,19 @@ export function reportingUses(
   };
 }
 
-/** Whether the step's URL is at no host to which the credential may be sent: the step then fails before anything is sent. */
-export function isSentNowhere(spec: CredentialSpec, { parameters }: StepFields): boolean {
+/**
+ * Whether the credential does not allow the host of the step's URL: then the step fails before anything is
+ * sent.
+ */
+export function isHostDenied(spec: CredentialSpec, { parameters }: StepFields): boolean {
   const { url } = (parameters ?? {}) as { url?: unknown };
   if (typeof url !== 'string' || !URL.canParse(url) || !(spec.http ?? spec.oauth2)) return false;
   return !admitsURL(allowedHostsOf(spec), new URL(url));
 }
 
 /**
- * Where it is sent to, always with the port, as far as that is known before it is: the host of the step's URL, or the one that the
- * credential names.
+ * The destination of the credential with its port, as far as it is known in advance: the host of the step's
+ * URL, or that of the credential.
  */
 export function destinationOf(spec: CredentialSpec, { parameters }: StepFields): string | undefined {
   const { url } = (parameters ?? {}) as { url?: unknown };

@@ -17,7 +17,10 @@ const credential = (keys: object = {}): Credential => ({
   spec: { openai: { apiKeyRef: { name: 'keys', key: 'api' }, ...keys } },
 });
 
-/** A namespace with one credential and its Secret, by any name, a clock that is moved by hand, and a count of what was asked. */
+/**
+ * A namespace with one credential and its Secret, by any name, a clock that is moved by hand, and a count of
+ * what was asked.
+ */
 function namespace(initial: Record<string, string> | undefined, secretName = 'keys') {
   const world = { secret: initial, away: false, reads: 0, now: 0, credential: credential() };
   let onChange: (change: Change<Credential>) => void = () => undefined;
@@ -57,7 +60,7 @@ test('a Secret is read once, and again after five minutes', async () => {
   expect(await key()).toBe('two');
 });
 
-test('a change of the credential has its Secret read again', async () => {
+test('after a change of the credential its Secret is read again', async () => {
   const { world, key, change } = namespace({ api: 'one' });
   await key();
   world.secret = { api: 'two' };
@@ -81,7 +84,7 @@ test('many steps at the same time read a Secret once', async () => {
   expect(world.reads).toBe(1);
 });
 
-test('what was read stays usable while the API server is away', async () => {
+test('a cached Secret stays usable while the API server is unavailable', async () => {
   const { world, key, change } = namespace({ api: 'one' });
   await key();
   world.away = true;
@@ -91,7 +94,7 @@ test('what was read stays usable while the API server is away', async () => {
   expect(await key()).toBe('one');
 });
 
-test('a login that was refused has the Secret read again, and says whether it has changed', async () => {
+test('after a rejected login the Secret is read again and compared', async () => {
   const { world, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');
   world.now = 10_000;
@@ -103,14 +106,14 @@ test('a login that was refused has the Secret read again, and says whether it ha
   expect(await credentials.hasChanged(await credentials.get('llm'))).toBe(false);
 });
 
-test('a Secret that was changed right after it was read is read again for the first login that is refused', async () => {
+test('a Secret that changed right after it was read is read again for the first rejected login', async () => {
   const { world, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');
   world.secret = { api: 'two' };
   expect(await credentials.hasChanged(used)).toBe(true);
 });
 
-test('a credential that is to be tried is made of Secrets as they are now, and so are those of the steps after it', async () => {
+test('a check reads the current Secrets, which later steps use, too', async () => {
   const { world, credentials, key } = namespace({ api: 'one' });
   const reading = key();
   world.secret = { api: 'two' };
@@ -120,7 +123,7 @@ test('a credential that is to be tried is made of Secrets as they are now, and s
   expect(await key()).toBe('two');
 });
 
-test('however many logins are refused, and however often nothing is found, a Secret is read every five seconds at most', async () => {
+test('a Secret is read at most every five seconds, however many logins are rejected or reads find nothing', async () => {
   const { world, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');
   for (let n = 0; n < 50; n += 1) await credentials.hasChanged(used);
@@ -146,19 +149,19 @@ test.each([
   ],
   ['a key that is not there', { other: 'x' }, 'the Secret keys of the Credential llm has no key api: add it'],
   ['an empty key', { api: '' }, 'the Secret keys of the Credential llm has no key api: add it'],
-])('%s is named with what to do', async (_what, secret, message) => {
+])('%s is reported with what to do', async (_what, secret, message) => {
   await expect(namespace(secret as Record<string, string> | undefined).key()).rejects.toMatchObject({
     reason: 'CredentialMissing',
     message,
   });
 });
 
-test('a credential that is not there is named', async () => {
+test('a missing credential is named', async () => {
   const { credentials } = namespace({});
   await expect(credentials.get('nobody')).rejects.toMatchObject({ reason: 'CredentialMissing' });
 });
 
-test('of a connected account the access token is read, and again after a minute; the secret of the client never is', async () => {
+test('for a connected account only the access token is read, again after a minute, and never the client secret', async () => {
   const asked: string[] = [];
   const clock = { now: 0 };
   const spec = {
@@ -197,7 +200,10 @@ test('of a connected account the access token is read, and again after a minute;
 const connected = { preset: 'google', clientID: 'client' } as const;
 type OAuth2 = NonNullable<CredentialSpec['oauth2']>;
 
-/** What a step gets of an account whose token was given for `connected`, where the Credential says this by now. */
+/**
+ * What a step gets of an account whose token was given for `connected`, where the Credential says this by
+ * now.
+ */
 async function usedBy(oauth2: OAuth2, secret: Record<string, string>): Promise<string> {
   const { credentials } = namespace(secret, TOKENS);
   const access = await credentials.fresh('gmail', { oauth2 });
@@ -228,6 +234,6 @@ test.each<[string, object]>([
   },
 );
 
-test('an access token of which nobody says what connection it is of is not used', async () => {
+test('an access token without a connection is not used', async () => {
   await expect(usedBy(connected, { gmail: 'access-1' })).rejects.toThrow('is not connected');
 });

@@ -1,6 +1,6 @@
 /**
- * The credentials of the project, as the steps use them. Only Secrets that a Credential names are read, each by its name.
- * Steps go on with what is known while the API server is away.
+ * The credentials of the project for steps. Reads only Secrets that a Credential refers to, by name. While
+ * the API server is unavailable, steps use the cached values.
  */
 import type { CredentialSpec } from '../api/credential.ts';
 import { GROUP, VERSION } from '../api/group.ts';
@@ -23,45 +23,52 @@ export const credentialResource = namespacedResource<Credential>(
   CREDENTIAL.plural,
 );
 
-/** Where steps get credentials from. */
+/** The source of credentials for steps. */
 export type CredentialSource = {
-  /** Throws a StepError `CredentialMissing` when the credential or one of its Secrets is not there. */
+  /** Throws a StepError `CredentialMissing` if the credential or one of its Secrets does not exist. */
   get(name: string): Promise<CredentialAccess>;
   /**
-   * The credential of this name and spec, with its Secrets as they are now, whatever is known of them; steps get these from then on.
-   * Throws a StepError `CredentialMissing` when they cannot be read.
+   * The credential of this name and spec with its current Secrets, which steps use from then on. Throws a
+   * StepError `CredentialMissing` if they cannot be read.
    */
   fresh(name: string, spec: CredentialSpec): Promise<CredentialAccess>;
-  /** Reads the Secrets again, since the credential was refused. True when they are not what it was made of. */
+  /**
+   * Reads the Secrets again, because the credential was rejected. Returns whether they have changed.
+   */
   hasChanged(used: CredentialAccess): Promise<boolean>;
 };
 
-/** A Secret that works is read again after this time. */
-const MOST_AGE_MS = 300_000;
-/** Access tokens are renewed long before they end; read as often as that, none is used that has ended. */
-const MOST_TOKEN_AGE_MS = 60_000;
+/** The longest time that a Secret is cached. */
+const MAX_AGE_MS = 300_000;
+/**
+ * Access tokens are renewed long before they expire, so a token that is cached for this time has not expired.
+ */
+const MAX_TOKEN_AGE_MS = 60_000;
 
 type Parts = Map<string, SecretValues | undefined>;
 
-/** The credentials that the cache follows. A change of a Credential has its Secrets read again when they are next used. */
+/**
+ * Creates the source of the cached credentials. After a change of a Credential, its Secrets are read again at
+ * the next use.
+ */
 export function createCredentials(
   cache: Pick<Cache<Credential>, 'get' | 'onChange'>,
   reader: SecretReader,
   namespace: string,
 ): CredentialSource {
-  const madeOf = new WeakMap<CredentialAccess, Parts>();
+  const partsByAccess = new WeakMap<CredentialAccess, Parts>();
   cache.onChange(({ object }) => {
     for (const { name } of runnerRefs(object.metadata.name, object.spec)) reader.forget(name);
   });
 
-  const known = (name: string) => reader.read(name, name === TOKENS ? MOST_TOKEN_AGE_MS : MOST_AGE_MS);
+  const known = (name: string) => reader.read(name, name === TOKENS ? MAX_TOKEN_AGE_MS : MAX_AGE_MS);
 
   async function partsOf(credential: string, spec: CredentialSpec, read = known): Promise<Parts> {
     const names = [...new Set(runnerRefs(credential, spec).map(({ name }) => name))];
     try {
       return new Map(await Promise.all(names.map(async (name) => [name, await read(name)] as const)));
     } catch (error) {
-      const message = `a Secret of the Credential ${credential} cannot be read now`;
+      const message = `cannot read a Secret of the Credential ${credential} now`;
       throw new StepError('CredentialMissing', message, { cause: error });
     }
   }
@@ -78,7 +85,7 @@ export function createCredentials(
         return secretOf(name, ref, values);
       },
     };
-    madeOf.set(access, parts);
+    partsByAccess.set(access, parts);
     return access;
   }
 
@@ -88,7 +95,7 @@ export function createCredentials(
       if (!credential) {
         throw new StepError(
           'CredentialMissing',
-          `there is no Credential ${name} in this namespace: apply it`,
+          `the Credential ${name} does not exist in this namespace: create it`,
         );
       }
       return accessTo(name, credential.spec, credential.metadata.uid);
@@ -102,14 +109,14 @@ export function createCredentials(
       if (!credential) return false;
       if (JSON.stringify(credential.spec) !== JSON.stringify(used.spec)) return true;
       const parts = await partsOf(used.name, credential.spec, (name) => reader.again(name));
-      return [...parts].some(([name, values]) => values !== madeOf.get(used)?.get(name));
+      return [...parts].some(([name, values]) => values !== partsByAccess.get(used)?.get(name));
     },
   };
 }
 
 /**
- * A Credential that was changed may be seen before the operator has taken its token away: what was given for other hosts or another
- * client is not sent to these.
+ * Refuses a token that was issued for another client or other hosts. A changed Credential may be seen before
+ * the operator has removed its token.
  */
 function refuseOtherConnection(
   credential: string,
@@ -117,7 +124,7 @@ function refuseOtherConnection(
   values: SecretValues | undefined,
 ): void {
   if (values?.[connectionKey(credential)] === hashOf(connectionOf(oauth2))) return;
-  const message = `the access token of the Credential ${credential} is not of the client and hosts that it names: connect it again`;
+  const message = `the access token of the Credential ${credential} was issued for another client or other hosts: connect the credential again`;
   throw new StepError('CredentialMissing', message);
 }
 

@@ -1,29 +1,29 @@
 /**
- * How runs ended here of late, so that one which a run store that was put back hands out again is not executed again. A table of
- * fixed size: a run takes the place of another, and nothing is left for the collector.
+ * The ends of recent runs, so that a run which a rewound run store hands out again is not executed again. A
+ * table of fixed size: a run replaces another, which leaves no garbage.
  */
 import type { RunEnd, RunState } from '../runs/types.ts';
 
 type EndedRun = { run: string; acceptedAt: number; end: RunEnd };
 
-const PLACES = 4_096;
+const SLOTS = 4_096;
 
 export class EndedRuns {
-  readonly #places: (EndedRun | undefined)[] = Array.from({ length: PLACES }, () => undefined);
+  readonly #slots: (EndedRun | undefined)[] = Array.from({ length: SLOTS }, () => undefined);
 
   add({ run, acceptedAt }: RunState, end: RunEnd): void {
-    this.#places[placeOf(run)] = { run, acceptedAt, end };
+    this.#slots[slotOf(run)] = { run, acceptedAt, end };
   }
 
-  /** How that very run ended; a later one may have its name. */
+  /** The end of this run. A later run may have the same name. */
   find({ run, acceptedAt }: RunState): RunEnd | undefined {
-    const ended = this.#places[placeOf(run)];
+    const ended = this.#slots[slotOf(run)];
     return ended?.run === run && ended.acceptedAt === acceptedAt ? ended.end : undefined;
   }
 }
 
-function placeOf(run: string): number {
+function slotOf(run: string): number {
   let hash = 0;
   for (let at = 0; at < run.length; at += 1) hash = (hash * 31 + run.charCodeAt(at)) >>> 0;
-  return hash % PLACES;
+  return hash % SLOTS;
 }

@@ -1,6 +1,7 @@
 /**
- * Executes one run that was claimed: turns of decisions in memory, each stored before its effects begin. A claim that is
- * another's by now drops the run without a word; a store that is away is asked again for as long as this process lives.
+ * Executes one claimed run: scheduling passes in memory, each stored before its effects start. If the claim
+ * was fenced, the run is dropped. While the run store is unavailable, calls are retried as long as this
+ * process lives.
  */
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
@@ -14,40 +15,40 @@ import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
-import { insist } from './insist.ts';
+import { retryUntilStored } from './retryUntilStored.ts';
 import {
   awaitRetry,
   endNode,
   endWait,
-  openMemory,
+  openState,
   progressOf,
   release,
   refuseOutputs,
   succeed,
   waitsOf,
-  type Memory,
-} from './memory.ts';
+  type ExecutionState,
+} from './executionState.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import type { Plan } from './plan.ts';
-import { takeTurn } from './turn.ts';
+import { decidePass } from './pass.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
   conn: RunStoreConnection;
   credentials: CredentialSource;
-  /** Told when an attempt takes a credential. */
+  /** Called when an attempt uses a credential. */
   onCredentialUse?: OnCredentialUse | undefined;
   egress: Egress;
   metrics: RunnerMetrics;
   log: Log;
-  /** Aborted when the process ends: what is not stored by then is left to whoever takes over. */
+  /** Aborted when the process ends: another runner takes over what is not stored by then. */
   abandon: AbortSignal;
 };
 
-/** How the runner is done with a run. */
+/** How the execution of a run ended in this runner. */
 export type Conclusion = RunEnd['phase'] | 'parked' | 'fenced' | 'handed-back' | 'abandoned';
 
-/** A shorter wait is not worth the way through the run store. */
+/** A run with a shorter wait is not parked. */
 const SHORTEST_PARK_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
@@ -55,7 +56,7 @@ export class RunExecution {
   readonly #deps: ExecutionDeps;
   readonly #claim: Claim;
   readonly #writer: RunWriter;
-  readonly #memory: Memory;
+  readonly #state: ExecutionState;
   #events: ReturnType<typeof createEventWriter>;
   readonly #attempts = new Map<string, AbortController>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -69,17 +70,17 @@ export class RunExecution {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log);
-    this.#memory = openMemory(claim, plan, Date.now());
+    this.#state = openState(claim, plan, Date.now());
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 
-  /** Somebody asked to cancel the run: what runs is stopped, then the run ends. */
+  /** Cancels the run: stops its attempts, then ends it. */
   cancel(): void {
-    const message = 'somebody cancelled the run';
+    const message = 'the run was cancelled';
     this.#halt({ phase: 'Cancelled', reason: 'Cancelled', message }, new StepError('Cancelled', message));
   }
 
-  /** Goes on under a new claim of the same run, if the run store lost the one that this execution has. */
+  /** Continues under a new claim of the same run, if the run store lost the claim of this execution. */
   adopt(claim: Claim): boolean {
     if (this.#over || !this.#writer.adopt(claim)) return false;
     this.#events = createEventWriter(this.#deps.conn, this.#writer.ref);
@@ -88,34 +89,34 @@ export class RunExecution {
     return true;
   }
 
-  /** The runner leaves: what runs is stopped, and the run handed back. */
-  leave(): void {
-    this.#memory.leaving = true;
+  /** Stops the attempts and hands back the run, because the runner shuts down. */
+  stop(): void {
+    this.#state.stopping = true;
     this.#stopAttempts(new StepError('Cancelled', 'the runner was stopped'));
     this.#wake.resolve();
   }
 
-  /** Executes until the run has ended, or is no longer ours. Throws only for defects. */
-  async drive(): Promise<Conclusion> {
+  /** Executes until the run has ended or is no longer claimed by this runner. Throws only for defects. */
+  async execute(): Promise<Conclusion> {
     if (this.#claim.state.cancelRequested) this.cancel();
     if (this.#claim.remainingMs <= 0) this.#overdue();
-    for (const { id, leftMs } of waitsOf(this.#memory)) this.#later(leftMs, () => this.#retry(id));
+    for (const { id, leftMs } of waitsOf(this.#state)) this.#later(leftMs, () => this.#retry(id));
     try {
-      return await this.#turns();
+      return await this.#passes();
     } finally {
       this.#over = true;
-      if (this.#attempts.size > 0) this.#stopAttempts(new StepError('Cancelled', 'the run is over here'));
+      if (this.#attempts.size > 0) this.#stopAttempts(new StepError('Cancelled', 'the run has ended'));
       for (const timer of this.#timers) clearTimeout(timer);
     }
   }
 
-  async #turns(): Promise<Conclusion> {
+  async #passes(): Promise<Conclusion> {
     for (;;) {
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
         if (conclusion) return conclusion;
-      } else if (this.#memory.leaving && this.#attempts.size === 0) {
+      } else if (this.#state.stopping && this.#attempts.size === 0) {
         return await this.#handBack();
       } else {
         await this.#wake.promise;
@@ -126,44 +127,47 @@ export class RunExecution {
 
   /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
   #nextStep(): Advance | undefined {
-    const step = takeTurn(this.#memory, Date.now());
-    if (this.#attempts.size > 0 || this.#memory.leaving || step?.starts || step?.end) return step;
-    const parkMs = Math.min(...waitsOf(this.#memory).map(({ leftMs }) => leftMs));
+    const step = decidePass(this.#state, Date.now());
+    if (this.#attempts.size > 0 || this.#state.stopping || step?.starts || step?.end) return step;
+    const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
   }
 
-  /** Stores one step forward, and begins what it marked. */
+  /** Stores one step, then starts the attempts that it marked. */
   async #take(step: Advance): Promise<Conclusion | undefined> {
-    // Written first on the same connection, so that a watcher sees the text of a node before its end.
+    // Written first on the same connection, so that the text of a node precedes its end in the event stream.
     if (step.checkpoints) void this.#events.flush();
-    const waits = () => waitsOf(this.#memory).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
-    const outcome = await insist(() => this.#writer.store(step, waits()), this.#deps.abandon);
+    const waits = () => waitsOf(this.#state).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
+    const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'too-large') {
       const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
-      refuseOutputs(this.#memory, step, `the output is larger than a ${outcome.what} may be (${limit})`);
+      refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
       return undefined;
     }
     if (step.end) return (this.end = step.end).phase;
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined) return 'parked';
-    for (const start of step.starts ?? []) this.#begin(start);
+    for (const start of step.starts ?? []) this.#start(start);
     return undefined;
   }
 
   async #handBack(): Promise<Conclusion> {
-    const outcome = await insist(() => handBack(this.#deps.conn, this.#writer.ref), this.#deps.abandon);
+    const outcome = await retryUntilStored(
+      () => handBack(this.#deps.conn, this.#writer.ref),
+      this.#deps.abandon,
+    );
     if (!outcome) return 'abandoned';
     return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
   }
 
-  #begin({ id, attempt }: NodeStart): void {
+  #start({ id, attempt }: NodeStart): void {
     const controller = new AbortController();
     this.#attempts.set(id, controller);
     this.#watchDeadline();
-    if (this.#memory.halt) controller.abort(this.#reasonOfHalt(this.#memory.halt));
-    else if (this.#memory.leaving) controller.abort(new StepError('Cancelled', 'the runner was stopped'));
+    if (this.#state.halt) controller.abort(this.#haltError(this.#state.halt));
+    else if (this.#state.stopping) controller.abort(new StepError('Cancelled', 'the runner was stopped'));
     const startedAt = performance.now();
     const end = (conclude: () => void): void => {
       this.#attempts.delete(id);
@@ -173,16 +177,16 @@ export class RunExecution {
       this.#wake.resolve();
     };
     this.#attempt(id, attempt, controller.signal).then(
-      (result) => end(() => succeed(this.#memory, id, result, Date.now())),
+      (result) => end(() => succeed(this.#state, id, result, Date.now())),
       (error: unknown) => end(() => this.#fail(id, attempt, error)),
     );
   }
 
   async #attempt(id: string, attempt: number, stop: AbortSignal): Promise<StepResult> {
     const { state } = this.#claim;
-    const planned = this.#memory.plan.steps.get(id);
-    const { fields } = progressOf(this.#memory, id);
-    if (!planned || !fields) throw new Error(`node ${id} begins without fields`);
+    const planned = this.#state.plan.steps.get(id);
+    const { fields } = progressOf(this.#state, id);
+    if (!planned || !fields) throw new Error(`node ${id} starts without fields`);
     stop.throwIfAborted();
     const { run, workflow } = state;
     const attempted = { run, workflow, node: id, attempt, fields };
@@ -204,29 +208,29 @@ export class RunExecution {
   }
 
   #fail(id: string, attempt: number, thrown: unknown): void {
-    const memory = this.#memory;
+    const state = this.#state;
     const error = asStepError(thrown);
     if (error.reason === 'Internal') {
-      this.#deps.log.error({ run: this.#claim.state.run, node: id, err: thrown }, 'step failed by a defect');
+      this.#deps.log.error({ run: this.#claim.state.run, node: id, err: thrown }, 'step failed unexpectedly');
     }
-    const { retry } = memory.plan.steps.get(id)?.step ?? {
+    const { retry } = state.plan.steps.get(id)?.step ?? {
       retry: { limit: 0, initialMs: 0, factor: 1, maxMs: 0 },
     };
     const next = afterFailure(error, attempt, retry);
-    if (memory.leaving && !memory.halt && error.reason === 'Cancelled') release(memory, id);
-    else if (next.kind === 'end' || memory.halt) endNode(memory, id, next.end, Date.now());
+    if (state.stopping && !state.halt && error.reason === 'Cancelled') release(state, id);
+    else if (next.kind === 'end' || state.halt) endNode(state, id, next.end, Date.now());
     else {
-      awaitRetry(memory, id, next.end, next.delayMs);
+      awaitRetry(state, id, next.end, next.delayMs);
       this.#later(next.delayMs, () => this.#retry(id));
     }
   }
 
   #retry(id: string): void {
-    endWait(this.#memory, id);
+    endWait(this.#state, id);
     this.#wake.resolve();
   }
 
-  /** Runs without effects never need the timer, and are spared it. */
+  /** Runs without effects do not need the timer. */
   #watchDeadline(): void {
     if (this.#hasDeadline) return;
     this.#hasDeadline = true;
@@ -234,7 +238,7 @@ export class RunExecution {
   }
 
   #overdue(): void {
-    const message = `the run took longer than its timeout of ${this.#memory.plan.timeoutMs / 1_000} s`;
+    const message = `the run took longer than its timeout of ${this.#state.plan.timeoutMs / 1_000} s`;
     const reason = 'RunTimeout';
     this.#halt({ phase: 'Failed', reason, message }, new StepError(reason, message));
   }
@@ -251,14 +255,14 @@ export class RunExecution {
   }
 
   #halt(end: RunEnd, why: StepError): void {
-    this.#memory.halt ??= end;
+    this.#state.halt ??= end;
     this.#stopAttempts(why);
     this.#wake.resolve();
   }
 
-  #reasonOfHalt({ phase, reason, message = '' }: RunEnd): StepError {
+  #haltError({ phase, reason, message = '' }: RunEnd): StepError {
     if (reason === 'RunTimeout') return new StepError('RunTimeout', message);
-    return new StepError('Cancelled', phase === 'Cancelled' ? message : 'the run has failed meanwhile');
+    return new StepError('Cancelled', phase === 'Cancelled' ? message : 'the run has failed');
   }
 
   #stopAttempts(why: StepError): void {
@@ -266,7 +270,7 @@ export class RunExecution {
   }
 
   #observe(id: string, seconds: number): void {
-    const { step } = this.#memory.plan.steps.get(id) ?? {};
+    const { step } = this.#state.plan.steps.get(id) ?? {};
     if (!step) return;
     this.#deps.metrics.nodeSeconds.observe(
       { kind: step.kind === 'skill' ? step.skill.name : step.kind },

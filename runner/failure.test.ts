@@ -21,7 +21,7 @@ test.each<[FailureReason, number, 'retry' | 'Failed' | 'Unknown' | 'Cancelled']>
   expect(next.kind === 'retry' ? 'retry' : next.end.phase).toBe(expected);
 });
 
-test('the waits grow by the factor, up to the longest', () => {
+test('the delay grows by the factor, up to the maximum', () => {
   const waits = [1, 2, 3, 9].map((attempt) => {
     const next = afterFailure(new StepError('Timeout', ''), attempt, { ...retry, limit: 20 }, half);
     return next.kind === 'retry' ? next.delayMs : undefined;
@@ -29,7 +29,7 @@ test('the waits grow by the factor, up to the longest', () => {
   expect(waits).toEqual([1_000, 2_000, 4_000, 60_000]);
 });
 
-test('what the other side asks for is the least wait', () => {
+test('Retry-After is the least delay', () => {
   const error = new StepError('RateLimited', '', { retryAfterMs: 90_000 });
   expect(afterFailure(error, 1, retry, half)).toMatchObject({ kind: 'retry', delayMs: 90_000 });
   const short = new StepError('RateLimited', '', { retryAfterMs: 10 });

@@ -1,11 +1,13 @@
-/** What the failure of an attempt means: another attempt later, or an end. Pure, so that a table of cases can hold it. */
+/**
+ * Decides what follows the failure of an attempt: a retry or the end of the node. Pure.
+ */
 import { ExpressionError } from '../api/expression/errors.ts';
 import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { RetryPolicy } from '../api/revision.ts';
 import { backoffDelay } from '../kube/backoff.ts';
 
 const JITTER = 0.2;
-/** The longest message that a record holds. */
+/** The longest message of a record. */
 const MESSAGE_LIMIT = 4_096;
 
 export type FailedEnd = { phase: 'Failed' | 'Unknown' | 'Cancelled'; reason: FailureReason; message: string };
@@ -13,7 +15,9 @@ export type AfterFailure =
   | { kind: 'retry'; delayMs: number; end: FailedEnd }
   | { kind: 'end'; end: FailedEnd };
 
-/** Decides what follows on the failure of attempt `attempt` (from 1). `Retry-After` is honoured as the least wait. */
+/**
+ * Decides what follows the failure of attempt `attempt` (from 1). `Retry-After` is the least delay.
+ */
 export function afterFailure(
   error: StepError,
   attempt: number,
@@ -26,7 +30,7 @@ export function afterFailure(
   return { kind: 'retry', delayMs: Math.max(own, error.retryAfterMs ?? 0), end };
 }
 
-/** How a node ends that failed with this error. */
+/** The end of a node that failed with this error. */
 export function failedEnd({ reason, message }: StepError): FailedEnd {
   const phases: Partial<Record<FailureReason, FailedEnd['phase']>> = {
     EffectUnknown: 'Unknown',
@@ -35,7 +39,9 @@ export function failedEnd({ reason, message }: StepError): FailedEnd {
   return { phase: phases[reason] ?? 'Failed', reason, message: message.slice(0, MESSAGE_LIMIT) };
 }
 
-/** Whatever was thrown, as the error of a step. What is no StepError is a defect, and its text stays in the log. */
+/**
+ * Converts a thrown value to a StepError. An unknown error is a defect, and only the log has its text.
+ */
 export function asStepError(error: unknown): StepError {
   if (error instanceof StepError) return error;
   if (error instanceof ExpressionError) {
@@ -44,7 +50,7 @@ export function asStepError(error: unknown): StepError {
       error.code === 'MissingValue' || error.code === 'Limit' ? reasons[error.code] : 'InvalidParameters';
     return new StepError(reason, error.message, { cause: error });
   }
-  return new StepError('Internal', 'a defect of Windlass; the log of the runner has the details', {
+  return new StepError('Internal', 'internal error: see the log of the runner', {
     cause: error,
   });
 }

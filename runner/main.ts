@@ -1,6 +1,5 @@
 /** The program of a runner pod: wires configuration, API server, run store and the runner. */
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createAudit } from '../api/audit/audit.ts';
 import { BOT_FINALIZER } from '../api/bot.ts';
@@ -16,23 +15,26 @@ import { createRecorder } from '../runs/record/recorder.ts';
 import { egressOf, runnerConfig } from './config.ts';
 import { createCredentials, credentialResource } from './credentials.ts';
 import { createUseRecorder } from './credentialUse.ts';
-import { serveHealth } from './health.ts';
+import { serveHealth } from '../kube/healthServer.ts';
 import { createMetrics } from './metrics.ts';
 import { startRunner } from './runner.ts';
 import { createSecretReader } from './secrets.ts';
+import { storeAccount } from './environment.ts';
 
-/** From the end of patience to the end of the pod. */
-const LEAVE_MS = 10_000;
+/** The time that is reserved for handing back runs before the pod is killed. */
+const HANDBACK_MS = 10_000;
 
 const { config, env } = runnerConfig();
 const { PROJECT_UID: project, POD_NAMESPACE: namespace, POD_NAME: pod, CONCURRENCY: concurrency } = config;
-/** Of this process, not of the pod: a container that starts again must not pass for the one that died with its claims. */
+/**
+ * Unique to this process: a restarted container must not count as the one that died with its claims.
+ */
 const runner = `${pod}_${randomBytes(4).toString('hex')}`;
-/** In an image the thread's program lies beside this one; outside, where it always lies. */
+/** An image has the program of the thread beside this one; outside of images, the default path is used. */
 const heartbeatWorker = import.meta.url.endsWith('.mjs')
   ? { worker: new URL('./heartbeatWorker.mjs', import.meta.url) }
   : {};
-// One for all lines, so that each is written whole.
+// One destination for all lines, so that each is written whole.
 const stdout = pino.destination(1);
 const log = pino(
   { ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'runner', pod, runner } },
@@ -49,12 +51,7 @@ const audit = config.AUDIT_ENABLED
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
 
-const account = {
-  url: config.REDIS_URL,
-  ...(config.REDIS_USERNAME && { username: config.REDIS_USERNAME }),
-  ...(config.REDIS_PASSWORD && { password: config.REDIS_PASSWORD }),
-  ...(config.REDIS_CA_FILE && { caFile: config.REDIS_CA_FILE }),
-};
+const account = storeAccount(config.REDIS_URL, config);
 const conn = connectRunStore({ ...account, name: runner, log });
 const connection = config.KUBECONFIG
   ? await kubeconfigConnection(config.KUBECONFIG)
@@ -63,16 +60,15 @@ const kube = createClient(connection, { fieldManager: 'windlass-runner', userAge
 const cache = createCache({ client: kube, resource: credentialResource, namespace, log });
 const metrics = createMetrics({ defaults: true });
 const unready = (): string | undefined => {
-  if (!cache.hasSynced()) return 'the credentials are not read yet';
-  return conn.healthy() ? undefined : 'the run store does not answer';
+  if (!cache.hasSynced()) return 'credentials are not synced yet';
+  return conn.healthy() ? undefined : 'the run store is unreachable';
 };
 const health = await serveHealth({ port: config.METRICS_PORT, registry: metrics.registry, unready });
-const { port: metricsPort } = health.address() as AddressInfo;
 const following = new AbortController();
 const followed = cache.start(following.signal);
-log.info({ project, namespace, concurrency, metricsPort }, 'listening');
+log.info({ project, namespace, concurrency, metricsPort: health.port }, 'listening');
 
-// Without credentials every step would fail: a run is claimed when it can be executed, and not before.
+// Without credentials every step would fail, so runs are claimed only after the cache has synced.
 await Promise.race([cache.synced, new Promise((resolve) => stop.signal.addEventListener('abort', resolve))]);
 if (!stop.signal.aborted) {
   const active = startRunner({
@@ -84,19 +80,19 @@ if (!stop.signal.aborted) {
     ...(audit && { onCredentialUse: createUseRecorder(audit, namespace) }),
     egress: createEgress(egressOf(config)),
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
-    beats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
+    heartbeats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,
   });
-  log.info({}, 'runner claims');
+  log.info({}, 'claiming runs');
   if (!stop.signal.aborted) await new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
-  log.info({}, 'runner stops');
-  await active.stop(config.GRACE_SECONDS * 1_000 - LEAVE_MS);
+  log.info({}, 'shutting down');
+  await active.stop(config.GRACE_SECONDS * 1_000 - HANDBACK_MS);
 }
 audit?.close();
 following.abort();
 await followed;
-health.close();
+health.server.close();
 await Promise.all([conn.close(), kube.close()]);
 process.exit(0);

@@ -1,10 +1,10 @@
-/** What a runner counts, in the text format of Prometheus. */
+/** The metrics of a runner. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type RunnerMetrics = {
   registry: Registry;
-  /** Runs that this runner is done with, by how, and whether they were test runs. */
+  /** Executed runs, by conclusion and whether they were test runs. */
   runs: Counter<'conclusion' | 'test'>;
   nodeSeconds: Histogram<'kind'>;
   claims: Gauge;
@@ -13,7 +13,7 @@ export type RunnerMetrics = {
 
 const LAG_RESOLUTION_MS = 10;
 
-/** A registry of its own, so that tests can have several. `defaults` adds those of the process. */
+/** Creates the metrics in a registry of their own. `defaults` adds the metrics of the process. */
 export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -25,21 +25,21 @@ export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetric
     registry,
     runs: new Counter({
       name: 'windlass_runs_total',
-      help: 'Runs that this runner is done with, by how: Succeeded, Failed, Cancelled, parked, fenced, handed-back, abandoned; test="true" counts test runs.',
+      help: 'Runs that this runner executed, by conclusion: Succeeded, Failed, Cancelled, parked, fenced, handed-back, abandoned. test="true" counts test runs.',
       labelNames: ['conclusion', 'test'],
       registers,
     }),
     nodeSeconds: new Histogram({
       name: 'windlass_node_duration_seconds',
-      help: 'How long attempts of steps took, by kind or skill.',
+      help: 'Duration of attempts of steps, by kind or skill.',
       labelNames: ['kind'],
       buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
       registers,
     }),
-    claims: new Gauge({ name: 'windlass_claims', help: 'Runs that this runner holds now.', registers }),
+    claims: new Gauge({ name: 'windlass_claims', help: 'Runs in flight in this runner.', registers }),
     claimsHeldBack: new Gauge({
       name: 'windlass_claims_held_back',
-      help: '1 while runs are ready that this runner does not claim, since the run store has no room for what they would write.',
+      help: '1 while runs are ready but the run store is too full to execute them.',
       registers,
     }),
   };
@@ -50,7 +50,7 @@ function watchLag(registry: Registry): void {
   lag.enable();
   const gauge = new Gauge({
     name: 'windlass_event_loop_lag_seconds',
-    help: 'The longest time that the event loop was late since the last look.',
+    help: 'Longest delay of the event loop since the last scrape.',
     registers: [registry],
     collect: () => {
       gauge.set(Math.max(lag.max / 1e9 - LAG_RESOLUTION_MS / 1e3, 0));

@@ -1,4 +1,6 @@
-/** A revision made ready to be executed: references and conditions are parsed once per process, edges looked up once. */
+/**
+ * Prepares revisions for execution: parses references and conditions and indexes edges, once per process.
+ */
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import type { Scope } from '../api/expression/scope.ts';
@@ -9,7 +11,7 @@ import type { Effect } from '../nodes/node.ts';
 import { effectOf } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
 
-/** `fields` gives the fields that may hold references or expressions, evaluated. */
+/** `fields` evaluates the fields that may contain references or expressions. */
 type PlannedStep = { step: RevisionStep; fields: (scope: Scope) => StepFields; effect: Effect | 'None' };
 
 export type Plan = {
@@ -18,16 +20,16 @@ export type Plan = {
   readonly steps: ReadonlyMap<string, PlannedStep>;
   readonly conditions: ReadonlyMap<GraphEdge, Condition>;
   readonly timeoutMs: number;
-  /** Nodes whose outputs and messages nobody may read. */
+  /** The sensitive nodes, whose outputs and messages are not recorded. */
   readonly sensitive: ReadonlySet<string>;
-  /** Of a run that goes only as far as one node: that node, and those that may run. */
+  /** For a test run with `until`: the last node, and the nodes that may run. */
   readonly until?: { node: string; asked: ReadonlySet<string> };
 };
 
 /**
- * Parses all of a revision.
- * @throws StepError when something cannot be parsed, or asks for what this version does not execute. The operator makes no
- *   revision of such a workflow; one that an older or newer operator made may be so.
+ * Parses a revision.
+ * @throws StepError if it is invalid or needs a newer version. The operator creates no such revisions, but an
+ *   older or newer operator may have.
  */
 export function planOf(revision: Revision): Plan {
   try {
@@ -67,15 +69,15 @@ function planStep(step: RevisionStep): PlannedStep {
 }
 
 /**
- * The plan of a run that goes only as far as this node: edges lead to the node and its predecessors alone, so that everything else is
- * skipped, and a failure that a branch beyond would catch fails the run.
- * @throws StepError when there is no such node.
+ * The plan of a test run that stops at this node: only edges to the node and its predecessors remain, so that
+ * other nodes are skipped, and a failure that only a later node would handle fails the run.
+ * @throws StepError if the node does not exist
  */
 export function planUntil(plan: Plan, node: string | undefined): Plan {
   if (node === undefined) return plan;
   const { nodes, edges } = plan.graph;
   if (!nodes.some(({ id }) => id === node)) {
-    throw new StepError('NodeMissing', `the revision has no node ${node}, as far as which the run should go`);
+    throw new StepError('NodeMissing', `the revision has no node ${node}, at which the test run should stop`);
   }
   const asked = predecessors(plan.graph, node).add(node);
   const graph = graphOf(
@@ -85,7 +87,7 @@ export function planUntil(plan: Plan, node: string | undefined): Plan {
   return { ...plan, graph, until: { node, asked } };
 }
 
-/** Plans by the name of their revision, which never changes. The oldest are forgotten beyond `limit`. */
+/** A cache of plans by revision name; revisions are immutable. Drops the oldest plan beyond `limit`. */
 export function createPlanCache(limit = 200): {
   get(name: string): Plan | undefined;
   put(name: string, revision: Revision): Plan;

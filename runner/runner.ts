@@ -1,6 +1,6 @@
 /**
- * A runner: claims and executes runs, wakes those that wait, takes over from runners that died, records what happened, tries
- * credentials, registers bots, and leaves in order.
+ * A runner: claims and executes runs, resumes waiting runs, takes over runs of dead runners, records runs,
+ * checks credentials, registers bots, and shuts down gracefully.
  */
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
@@ -11,70 +11,67 @@ import { createDueSweep } from '../runs/due.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
-import { createChecker } from './checks.ts';
+import { answerChecks } from './requests.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { OnCredentialUse } from './credentialUse.ts';
 import type { RunnerMetrics } from './metrics.ts';
-import { createRegistrar } from './registrations.ts';
+import { answerRegistrations } from './registrations.ts';
 import type { ProjectUid } from '../store/keys.ts';
 
 export type RunnerOptions = {
   conn: RunStoreConnection;
   project: ProjectUid;
-  /** Who it is among those that claim; the beats have the same name. */
+  /** The name of the runner; its heartbeat has the same name. */
   runner: string;
   concurrency: number;
   credentials: CredentialSource;
-  /** Told when an attempt of a node takes a credential. */
+  /** Called when an attempt of a node uses a credential. */
   onCredentialUse?: OnCredentialUse;
   egress: Egress;
-  beats: Heartbeats;
-  /** Whether a bot of the project may be registered. Left out: none is. */
+  heartbeats: Heartbeats;
+  /** Whether a bot of the project may be registered. Left out: no bot is. */
   hasBot?: () => boolean;
-  /** Writes the records, if this runner shall. */
+  /** Writes the records, if this runner does. */
   recorder?: { run(signal: AbortSignal): Promise<void> };
-  /** How soon other runners are taken for dead; default: as `runs/takeover.ts` says. */
+  /** When other runners count as dead. Default: that of `runs/takeover.ts`. */
   takeover?: Pick<TakeoverOptions, 'deadAfterMs' | 'everyMs'>;
-  /** How often claims whose answer was lost are looked for; default: as `runner/claims.ts` says. */
+  /** How often orphaned claims are released, in milliseconds. Default: that of `runner/claims.ts`. */
   sweepEveryMs?: number;
   metrics: RunnerMetrics;
   log: Log;
 };
 
 export type Runner = {
-  /** Claims nothing more, lets what is executed go on for that long, hands back the rest, and ends. */
+  /** Stops claiming, lets runs in flight continue for that long, hands back the rest, and ends. */
   stop(patienceMs: number): Promise<void>;
 };
 
-/** How long steps that were stopped may take to say how they ended: a little more than their own grace. */
-const LEAVE_MS = 6_000;
-/** How long the records may catch up at the end. Other runners go on with what is left. */
+/** How long stopped steps may take to end: a little more than their own grace period. */
+const STOP_MS = 6_000;
+/** How long records may catch up at the end. Other runners write the rest. */
 const LAST_RECORDS_MS = 1_000;
 /**
- * How long it stays for the webhooks of bots at the least: a namespace that is deleted loses its runners first, and nobody else can delete
- * them. With a namespace that stays nobody asks for that.
+ * The least time for deleting the webhooks of bots: a deleted namespace loses its runners first, and no other
+ * program can delete them. With a namespace that stays, there are no such requests.
  */
 const LAST_REGISTRATIONS_MS = 5_000;
-const LOOK_MS = 100;
+const BOT_CHECK_MS = 100;
 
-/** After a defect in a loop. */
+/** The delay before a crashed loop restarts. */
 const LOOP_PAUSE_MS = 1_000;
 
-/** Starts it. */
 export function startRunner(options: RunnerOptions): Runner {
-  const { conn, project, runner, beats, recorder, log } = options;
+  const { conn, project, runner, heartbeats, recorder, log } = options;
   const claiming = new AbortController();
   const serving = new AbortController();
   const abandon = new AbortController();
   const claims = new Claims({ ...options, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
-  const checker = createChecker(options);
-  const registrar = createRegistrar(options);
   const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
-  // What a claim brings that is on its way when the runner stops is held, too.
+  // A claim that is in progress when the runner stops may still add runs.
   const idle = async (): Promise<void> => {
     await claimed;
     await claims.idle();
@@ -83,32 +80,35 @@ export function startRunner(options: RunnerOptions): Runner {
     claimed,
     keepRunning('due', (signal) => due.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
-    keepRunning('checks', (signal) => checker.run(signal), claiming.signal, log),
-    // Also while it leaves: with a project that is deleted its runners are.
-    keepRunning('registrations', (signal) => registrar.run(signal), serving.signal, log),
+    keepRunning('checks', (signal) => answerChecks(options, signal), claiming.signal, log),
+    // Also during shutdown: the runners of a deleted project end before its bots are unregistered.
+    keepRunning('registrations', (signal) => answerRegistrations(options, signal), serving.signal, log),
     ...(recorder ? [keepRunning('records', (signal) => recorder.run(signal), serving.signal, log)] : []),
   ];
   return {
     stop: async (patienceMs) => {
-      const leavingAt = performance.now();
+      const stoppingAt = performance.now();
       claiming.abort();
       await Promise.race([idle(), sleep(patienceMs)]);
-      claims.leave();
-      await Promise.race([idle(), sleep(LEAVE_MS)]);
+      claims.stop();
+      await Promise.race([idle(), sleep(STOP_MS)]);
       abandon.abort();
       await handBackAll(conn, { project, runner });
       cancels.stop();
       if (recorder) await sleep(LAST_RECORDS_MS);
-      while (options.hasBot?.() && performance.now() < leavingAt + LAST_REGISTRATIONS_MS)
-        await sleep(LOOK_MS);
+      while (options.hasBot?.() && performance.now() < stoppingAt + LAST_REGISTRATIONS_MS)
+        await sleep(BOT_CHECK_MS);
       serving.abort();
       await Promise.allSettled(loops);
-      await beats.stop();
+      await heartbeats.stop();
     },
   };
 }
 
-/** Runs a loop until the signal is aborted. A defect in it is logged, and the loop begins anew: runs depend on it. */
+/**
+ * Runs a loop until the signal is aborted. A loop that throws is logged and restarted, because runs depend on
+ * it.
+ */
 async function keepRunning(
   loop: string,
   run: (signal: AbortSignal) => Promise<void>,
@@ -119,7 +119,7 @@ async function keepRunning(
     try {
       await run(signal);
     } catch (error) {
-      log.error({ loop, err: error }, 'loop broke off and begins anew');
+      log.error({ loop, err: error }, 'loop crashed, restarting');
       await sleep(LOOP_PAUSE_MS, signal);
     }
   }

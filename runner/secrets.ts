@@ -1,21 +1,24 @@
 /**
- * Secrets of the project by name, kept in memory. Guarantees that a Secret is asked for at most every 5 s, however many
- * steps want it, once more in that time for logins that are refused, and again after changes of credentials, of many at the
- * same time once; and that what was read once stays usable while the API server is away.
+ * A cache of the project's Secrets. Guarantees that a Secret is read at most every 5 s however many steps use
+ * it, once more in that time after a rejected login, and after changes of credentials, once for concurrent
+ * changes. A cached Secret stays usable while the API server is unavailable.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
 import { secrets } from '../kube/resource.ts';
 
-/** Keys and values of a Secret. The same object as long as they are the same. */
+/** The keys and values of a Secret. The same object as long as they do not change. */
 export type SecretValues = Readonly<Record<string, string>>;
 
 export type SecretReader = {
-  /** The Secret, read anew if what is known is older than that; undefined when there is none. Throws when nothing is known. */
+  /**
+   * The Secret, read again if the cached one is older; undefined if it does not exist. Throws if it was never
+   * read.
+   */
   read(name: string, mostAgeMs: number): Promise<SecretValues | undefined>;
-  /** The Secret, read anew whatever its age, since it was refused; at most every 5 s. */
+  /** The Secret, read again whatever its age, because it was rejected; at most every 5 s. */
   again(name: string): Promise<SecretValues | undefined>;
-  /** The Secret is read anew the next time, whatever its age. */
+  /** Makes the next use read the Secret again. */
   forget(name: string): void;
 };
 
@@ -24,9 +27,9 @@ type Entry = {
   error: unknown;
   readAt: number;
   pending: Promise<void> | undefined;
-  /** What is pending has yet to begin, after one that goes on. */
+  /** Whether the pending read waits for another read. */
   isQueued: boolean;
-  /** When it was last read because it was refused. */
+  /** When it was last read because it was rejected. */
   againAt: number;
 };
 
@@ -49,14 +52,17 @@ export function createSecretReader(
       if (!isSame(values, entry.values)) entry.values = values;
       entry.error = undefined;
     } catch (error) {
-      // The step that wanted it says only that it cannot be read; this is for whoever grants the rights.
-      log?.warn({ namespace, secret: name, err: error }, 'a Secret cannot be read');
+      // The step reports only that the Secret cannot be read; the log has the cause, for administrators.
+      log?.warn({ namespace, secret: name, err: error }, 'reading a Secret failed');
       entry.error = error;
     }
     entry.readAt = now();
   }
 
-  /** One reading after the other, so that the later one is what counts; and no more than one that waits, which sees all there is by then. */
+  /**
+   * Starts a read after the current one, so that the later result counts. At most one read waits, which sees
+   * all changes until then.
+   */
   function begin(name: string, entry: Entry): void {
     if (entry.isQueued) return;
     entry.isQueued = entry.pending !== undefined;
@@ -114,7 +120,7 @@ export function createSecretReader(
       const entry = entries.get(name);
       if (!entry) return;
       entry.readAt = -Infinity;
-      // What is being read just now may be older than what it is forgotten for.
+      // The current read may have started before the change.
       if (entry.pending) begin(name, entry);
     },
   };

@@ -1,13 +1,12 @@
 /**
- * Stores the steps of one run that is executed, in order and each once. A run store that was put back to an older state is
- * noticed: it gets everything that is known of the run again, and the claim, if that was lost with the rest and nobody else has one.
+ * Stores the steps of a run in order, each once. Detects a run store that was rewound to an older state: then
+ * it stores the whole state of the run again, and renews the claim if it was lost and no one else has one.
  */
 import type { Log } from '../kube/log.ts';
 import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
-import type { Advance, Claim, ClaimRef, Fenced, TooLarge } from '../runs/types.ts';
-import { wholeStep } from './whole.ts';
+import type { Advance, Claim, ClaimRef, Fenced, NodeStart, NodeState, TooLarge } from '../runs/types.ts';
 
 export class RunWriter {
   readonly #conn: RunStoreConnection;
@@ -16,7 +15,7 @@ export class RunWriter {
   readonly #claimedAt = performance.now();
   #ref: ClaimRef;
   #epoch: number;
-  /** Of the run, as it is known here. */
+  /** The sequence of the last stored step. */
   #sequence: number;
   readonly #stored: Advance[] = [];
   #isBehind = false;
@@ -31,27 +30,27 @@ export class RunWriter {
     this.#sequence = sequence;
   }
 
-  /** What names the run's claim; another object after `adopt`. */
+  /** The current claim; another object after `adopt`. */
   get ref(): ClaimRef {
     return this.#ref;
   }
 
-  /** Whether the run store is known to have an older state of the run, so that it is to be told all soon. */
+  /** Whether the run store has an older state of the run, so that the whole state must be stored. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** What is left of the run's timeout. */
+  /** The rest of the run's timeout, in milliseconds. */
   remainingMs(): number {
     return this.#claim.remainingMs - (performance.now() - this.#claimedAt);
   }
 
   /**
-   * Goes on under a new claim of the same run, if nobody else has gone on with it: the store was put back to a state from before
-   * the claim, or lost its data and got the run back from its record.
+   * Continues under a new claim of the same run, unless another runner has continued it: the run store was
+   * rewound to a state before the claim, or restored the run from its record. Returns whether it continues.
    */
   adopt({ token, state }: Claim): boolean {
-    // A claim counts as one step, and a record may have our last one.
+    // A claim counts as one step, and the record may have our last one.
     const latest = this.#sequence + (state.restored ? 1 : 0);
     if (state.acceptedAt !== this.#claim.state.acceptedAt) return false;
     if (state.crashes > 0 || state.sequence > latest) return false;
@@ -62,10 +61,10 @@ export class RunWriter {
     return true;
   }
 
-  /** Stores the step. `waits`: of the nodes that wait now, for a store that has lost them. */
+  /** Stores the step. `waits`: the nodes that wait now, for a run store that lost them. */
   async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge> {
     const ref = this.#ref;
-    const all = this.#isBehind ? wholeStep(this.#claim.state.nodes, this.#stored, step, waits) : step;
+    const all = this.#isBehind ? mergeSteps(this.#claim.state.nodes, this.#stored, step, waits) : step;
     const outcome = await advance(this.#conn, ref, { ...all, follows: this.#sequence });
     if (outcome.outcome === 'done') this.#noteStored(step);
     if (outcome.outcome !== 'rewound' && outcome.outcome !== 'fenced') return outcome;
@@ -73,7 +72,7 @@ export class RunWriter {
       const rejoined = await this.#rejoin();
       if (rejoined.outcome !== 'done') return rejoined;
     }
-    this.#log.warn({ run: ref.run }, 'run store lost steps, storing them again');
+    this.#log.warn({ run: ref.run }, 'run store rewound, storing again');
     this.#isBehind = true;
     return this.store(step, waits);
   }
@@ -89,4 +88,47 @@ export class RunWriter {
     this.#isBehind = false;
     this.#stored.push(step);
   }
+}
+
+type Known = { checkpoint: NodeState } | { start: NodeStart };
+
+/**
+ * One step with the whole state of the run, for a run store that was rewound: the nodes of the claim, the
+ * stored steps in order, and `next`. Only the last state of each node counts; a running node keeps its mark.
+ * `waits`: the nodes that wait now.
+ */
+export function mergeSteps(
+  claimed: readonly NodeState[],
+  stored: readonly Advance[],
+  next: Advance,
+  waits: NonNullable<Advance['waits']>,
+): Advance {
+  const steps = [...stored, next];
+  const known = new Map(claimed.map((node) => [node.id, knownOf(node)]));
+  for (const { checkpoints = [], starts = [] } of steps) {
+    for (const checkpoint of checkpoints) known.set(checkpoint.id, { checkpoint });
+    for (const start of starts) known.set(start.id, { start });
+  }
+  const reply = steps.find((step) => step.reply)?.reply;
+  const nodes = [...known.values()];
+  const waiting = waits.filter(({ id }) => isWaiting(known.get(id)));
+  return {
+    ...next,
+    checkpoints: nodes.flatMap((node) => ('checkpoint' in node ? [node.checkpoint] : [])),
+    starts: nodes.flatMap((node) => ('start' in node ? [node.start] : [])),
+    waits: waiting.map(({ id, delayMs }) => ({ id, delayMs: Math.max(0, delayMs) })),
+    ...(reply && { reply }),
+    whole: true,
+  };
+}
+
+function knownOf(node: NodeState): Known {
+  const { id, mark, startedAt } = node;
+  if (!mark) return { checkpoint: node };
+  const times = startedAt === undefined ? { at: 0 } : { at: startedAt, firstAt: startedAt };
+  return { start: { id, ...mark, ...times } };
+}
+
+function isWaiting(known: Known | undefined): boolean {
+  return known !== undefined && 'checkpoint' in known && known.checkpoint.phase === 'Waiting';
 }

@@ -1,5 +1,6 @@
 /** Revisions in the run store: a route opens, and a run is claimed, only where its revision is there. */
-import { canonicalJson, type Revision } from '../api/revision.ts';
+import { canonicalJson } from '../kube/json.ts';
+import { type Revision } from '../api/revision.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { defineScript } from '../store/script.ts';

@@ -51,7 +51,7 @@ test.each([
   },
 );
 
-test('at the end the count is told at once, and nothing waits any more', () => {
+test('close writes the count at once and leaves no timer', () => {
   const { audit, clock, lines, record } = start();
   record(DENIED, 11);
   audit.close();

@@ -1,31 +1,32 @@
 /**
- * The audit trail of a program: each event becomes a line. What is allowed is always written, but for the uses of credentials; refused and
- * failed calls, which anybody may cause, and uses, which come as fast as runs, are written at a bounded rate, and what was left out is counted.
+ * The audit trail of a program: one line for each event. Allowed events are always written, except uses of
+ * credentials. Denied and failed events, which anybody may cause, and uses of credentials, which are as
+ * frequent as runs, are written at a bounded rate; lines beyond it are counted.
  */
 import { createBoundedRate, type RateClock } from './boundedRate.ts';
 import { auditLine, type AuditEntry, type AuditSource } from './line.ts';
 
 export type Audit = {
-  /** Writes the event. Never throws for what is in it. */
+  /** Writes the event. Does not throw, whatever the entry holds. */
   record(entry: AuditEntry): void;
-  /** Tells what was left out and not told yet. */
+  /** Writes the counts of left out lines that were not written yet. */
   close(): void;
 };
 
 export type AuditOptions = {
   source: AuditSource;
-  /** Takes a whole line. */
+  /** Writes one whole line. */
   write: (line: string) => void;
-  /** Lines a second about what was refused or failed, and about uses of credentials. */
+  /** The most lines per second about denied and failed events, and about uses of credentials. */
   refusedPerSecond?: number;
   usesPerSecond?: number;
   clock: RateClock;
 };
 
-/** So many seconds' worth may come at once. */
+/** The burst, in seconds of the rate. */
 const BURST_SECONDS = 5;
 
-/** Records nothing. */
+/** An audit trail that writes nothing. */
 export const NO_AUDIT: Audit = { record: () => undefined, close: () => undefined };
 
 export function createAudit(options: AuditOptions): Audit {

@@ -1,27 +1,27 @@
 /**
- * A bound on how many lines are written in a second, so that whoever causes them cannot fill a disk. What is left out is counted, and the
- * count is told every 10 s, and at the end.
+ * Bounds how many lines are written per second, so that callers cannot fill a disk. Lines beyond the bound
+ * are counted, and the count is reported every 10 s and at the end.
  */
 
-/** Time, as `kube/clock.ts` has it. */
+/** A subset of the clock in `kube/clock.ts`. */
 export type RateClock = {
   /** Milliseconds; never goes back. */
   now(): number;
   date(): Date;
-  /** Calls back after so many milliseconds; the function it returns cancels that. */
+  /** Calls back after so many milliseconds. The returned function cancels the timer. */
   timer(ms: number, callback: () => void): () => void;
 };
 
 export type BoundedRate = {
   /** Whether the next line may be written. */
   admit(): boolean;
-  /** Tells what was left out and not told yet. */
+  /** Reports the count that was not reported yet. */
   close(): void;
 };
 
 export type BoundedRateOptions = {
   perSecond: number;
-  /** How many may come at once. */
+  /** The most lines at once. */
   burst: number;
   onLeftOut: (count: number) => void;
   clock: RateClock;

@@ -1,6 +1,6 @@
 /**
- * The register of audit events: what each means, which verb and kind of object its lines name, and which programs write it. A verb or a
- * meaning is described here alone; docs/audit.md repeats this table, and a test compares the two.
+ * The register of audit events: meaning, verb and kind of object of each, and the programs that write it. A
+ * test compares it with the table in docs/audit.md.
  */
 
 type Program = 'gateway' | 'operator' | 'runner';
@@ -18,7 +18,7 @@ type EventDefinition = {
     | 'suspend'
     | 'resume'
     | 'connect';
-  /** Left out: the line says which kind. */
+  /** Left out: each line names the kind. */
   kind?: 'Workflow' | 'WorkflowRun' | 'Credential' | 'Session';
   programs: readonly Program[];
   meaning: string;
@@ -29,110 +29,111 @@ export const AUDIT_EVENTS = {
     verb: 'create',
     kind: 'Workflow',
     programs: ['gateway', 'operator'],
-    meaning: 'Somebody started a run: over HTTP (gateway), or with a WorkflowRun object (operator).',
+    meaning: 'A user started a run: over HTTP (gateway), or with a WorkflowRun object (operator).',
   },
   'run.test': {
     verb: 'create',
     kind: 'Workflow',
     programs: ['gateway', 'operator'],
-    meaning: 'The same, for a test run.',
+    meaning: 'A user started a test run, in the same ways.',
   },
   'run.retry': {
     verb: 'create',
     kind: 'Workflow',
     programs: ['operator'],
-    meaning: 'Somebody created a WorkflowRun that repeats another (`retryOf`).',
+    meaning: 'A user created a WorkflowRun that repeats another (`retryOf`).',
   },
   'run.cancel': {
     verb: 'delete',
     kind: 'WorkflowRun',
     programs: ['gateway', 'operator'],
     meaning:
-      'Somebody cancelled a run: over HTTP (gateway), or with `spec.cancel` or by deleting it (operator).',
+      'A user cancelled a run: over HTTP (gateway), or with `spec.cancel` or by deleting the WorkflowRun (operator).',
   },
   'run.read': {
     verb: 'get',
     kind: 'WorkflowRun',
     programs: ['gateway'],
-    meaning: 'A call that reads or follows a run was refused. Calls that are allowed are not recorded.',
+    meaning: 'A call that reads or follows a run was denied. Allowed calls are not recorded.',
   },
   'run.list': {
     verb: 'list',
     kind: 'WorkflowRun',
     programs: ['gateway'],
-    meaning: 'A call that lists the runs of a workflow was refused. Calls that are allowed are not recorded.',
+    meaning: 'A call that lists the runs of a workflow was denied. Allowed calls are not recorded.',
   },
   'session.create': {
     verb: 'create',
     kind: 'Session',
     programs: ['gateway'],
     meaning:
-      'Somebody signed in to the console, or tried to: with a token, a link or OpenID Connect (`method`).',
+      'A user signed in to the console, or failed to: with a token, a link or OpenID Connect (`method`).',
   },
   'session.link': {
     verb: 'create',
     kind: 'Session',
     programs: ['gateway'],
-    meaning: 'Somebody asked for a one-time link that signs in to the console.',
+    meaning: 'A user requested a one-time link that signs in to the console.',
   },
   'session.delete': {
     verb: 'delete',
     kind: 'Session',
     programs: ['gateway'],
-    meaning: 'Somebody signed out of the console.',
+    meaning: 'A user signed out of the console.',
   },
   'object.read': {
     verb: 'get',
     programs: ['gateway'],
-    meaning: 'A call of the console to the Kubernetes API was refused before it was passed on.',
+    meaning: 'A call of the console to the Kubernetes API was denied before it was forwarded.',
   },
   'object.create': {
     verb: 'create',
     programs: ['gateway'],
-    meaning: 'The console created an object with the rights of its user.',
+    meaning: 'The console created an object with the permissions of its user.',
   },
   'object.update': {
     verb: 'update',
     programs: ['gateway'],
-    meaning: 'The console changed an object with the rights of its user, such as activating a workflow.',
+    meaning:
+      'The console changed an object with the permissions of its user, for example activated a workflow.',
   },
   'object.delete': {
     verb: 'delete',
     programs: ['gateway'],
-    meaning: 'The console deleted an object with the rights of its user.',
+    meaning: 'The console deleted an object with the permissions of its user.',
   },
   'workflow.activate': {
     verb: 'activate',
     kind: 'Workflow',
     programs: ['operator'],
     meaning:
-      'A workflow is active from now on: its trigger starts runs. `reason` is `AuthNoLongerRequired` where its public webhook is no longer refused.',
+      'A workflow became active: its trigger starts runs. `reason` is `AuthNoLongerRequired` if its public webhook is no longer refused.',
   },
   'workflow.deactivate': {
     verb: 'deactivate',
     kind: 'Workflow',
     programs: ['operator'],
     meaning:
-      'A workflow is no longer active. Where its spec still says active, `reason` says why it is invalid, such as `AuthRequired`.',
+      'A workflow became inactive. If its spec still says active, `reason` says why it is invalid, for example `AuthRequired`.',
   },
   'workflow.suspend': {
     verb: 'suspend',
     kind: 'Workflow',
     programs: ['operator'],
-    meaning: 'A workflow is suspended from now on: every run of it is refused.',
+    meaning: 'A workflow was suspended: every run of it is refused.',
   },
   'workflow.resume': {
     verb: 'resume',
     kind: 'Workflow',
     programs: ['operator'],
-    meaning: 'A workflow is no longer suspended.',
+    meaning: 'A suspended workflow was resumed.',
   },
   'webhook.madePublic': {
     verb: 'update',
     kind: 'Workflow',
     programs: ['operator'],
     meaning:
-      'The webhook of a workflow verified its callers until now (`reason` is the scheme), and is public from now on.',
+      'The webhook of a workflow became public. `reason` is the auth scheme that verified its callers before.',
   },
   'workflow.delete': {
     verb: 'delete',
@@ -150,27 +151,27 @@ export const AUDIT_EVENTS = {
     verb: 'update',
     kind: 'Credential',
     programs: ['gateway'],
-    meaning: 'Somebody asked for a one-time link that connects the account of a credential.',
+    meaning: 'A user requested a one-time link that connects the account of a credential.',
   },
   'credential.connect': {
     verb: 'connect',
     kind: 'Credential',
     programs: ['operator'],
     meaning:
-      'The account of a credential was connected, or could not be. The user is who asked for the link.',
+      'Connecting the account of a credential succeeded or failed. `user` is the user who requested the link.',
   },
   'credential.use': {
     verb: 'use',
     kind: 'Credential',
     programs: ['runner'],
     meaning:
-      "A node of a run took a credential: once for each attempt of the node. Denied (`host-not-allowed`): the step's URL is at no host that the credential allows, and nothing was sent.",
+      "A node of a run used a credential: once per attempt of the node. Denied (`host-not-allowed`): the credential does not allow the host of the step's URL, and nothing was sent.",
   },
   'audit.leftOut': {
     verb: 'create',
     programs: ['gateway', 'operator', 'runner'],
     meaning:
-      'So many lines (`count`) were left out since the last such line, because they came too fast; `reason` says which.',
+      '`count` lines were left out since the last such line, because they exceeded the rate limit. `reason` says which lines: `refused` or `uses`.',
   },
 } as const satisfies Record<string, EventDefinition>;
 

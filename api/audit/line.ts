@@ -1,10 +1,10 @@
 /**
- * The form of a line of the audit trail. A line is one JSON object in printable ASCII, whatever names are in it, and its length is bounded:
- * each text is cut, and of the groups of a user the first ones are named. Pure.
+ * The format of the audit trail. A line is one JSON object in printable ASCII, whatever names it holds, and
+ * its length is bounded: each text is cut, and only the first groups of a user are listed. Pure.
  */
 import { AUDIT_EVENTS, type AuditEvent } from './events.ts';
 
-/** The `name` of each line, by which the trail is told from the other logs of a program. */
+/** The `name` of each line, which distinguishes the trail from the other logs of a program. */
 export const AUDIT_LOGGER = 'windlass.audit';
 
 type AuditUser = { username: string; uid?: string; groups?: readonly string[] };
@@ -17,21 +17,24 @@ type AuditObject = {
   uid?: string | undefined;
 };
 
-/** `denied`: the caller is unknown or lacks a right, the workflow is suspended, or its webhook must verify callers. `failed`: it was allowed and did not happen. */
+/**
+ * `denied`: the caller is not authenticated or lacks a permission, the workflow is suspended, or its webhook
+ * must verify callers. `failed`: it was allowed but did not happen.
+ */
 export type AuditResult = 'allowed' | 'denied' | 'failed';
 
-/** What a program knows of an event. Never a payload, a secret or a token. */
+/** What a program knows about an event. Holds no payload, secret or token. */
 export type AuditEntry = {
   event: AuditEvent;
   result: AuditResult;
-  /** Why it was denied or failed, or what it was before: a code, never a text from outside. */
+  /** Why it was denied or failed, or the previous value: a code, never a text from outside. */
   reason?: string | undefined;
-  /** Left out: not known. */
+  /** Left out: unknown. */
   user?: AuditUser | undefined;
-  /** Of the peer, or of the client that trusted proxies name. */
+  /** The address of the peer, or of the client that trusted proxies name. */
   address?: string | undefined;
   object?: AuditObject | undefined;
-  /** The request: `instance` of its problem. */
+  /** The ID of the request: `instance` of its problem. */
   request?: string | undefined;
   /** The run that was started, or that used a credential. */
   run?: string | undefined;
@@ -41,21 +44,21 @@ export type AuditEntry = {
   attempt?: number | undefined;
   host?: string | undefined;
   method?: 'token' | 'link' | 'oidc' | undefined;
-  /** The field manager of the last change, where the user is not known. */
+  /** The field manager of the last change, if the user is unknown. */
   manager?: string | undefined;
-  /** Finds the request in the audit log of the Kubernetes API. */
+  /** Helps to find the request in the audit log of the Kubernetes API. */
   resourceVersion?: string | undefined;
   count?: number | undefined;
 };
 
-/** What each line of a program says. */
+/** The members that every line of a program has. */
 export type AuditSource = { program: 'gateway' | 'operator' | 'runner'; pod: string };
 
 const MAX_TEXT = 256;
 const MAX_NAME = 512;
 const MAX_GROUPS = 20;
 
-/** The line, which ends with a line break. */
+/** The line, with its line break. */
 export function auditLine(source: AuditSource, at: Date, entry: AuditEntry): string {
   const { event, user, object, result, reason, address, request, run, ...rest } = entry;
   const definition: { verb: string; kind?: string } = AUDIT_EVENTS[event];
@@ -89,14 +92,15 @@ function userOf({ username, uid, groups = [] }: AuditUser): object {
   };
 }
 
-/** A text that is too long keeps its beginning, and shows that there was more. */
+/** Cuts a text that is too long and marks the cut with `…`. */
 function cut<T>(value: T, limit = MAX_TEXT): T | string {
   return typeof value === 'string' && value.length > limit ? `${value.slice(0, limit - 1)}…` : value;
 }
 
 /**
- * JSON that stays one line for every reader: line separators, control characters and characters that turn the direction of text are
- * escaped, so that no name can forge a line or hide a part of one. Read as JSON it is unchanged.
+ * JSON that stays one line in every reader: line separators, control characters and characters that change
+ * the direction of text are escaped, so that no name can forge a line or hide a part of one. Parsing it gives
+ * the same value.
  */
 export function printable(fields: object): string {
   const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

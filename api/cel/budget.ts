@@ -1,38 +1,47 @@
 /**
- * A budget of steps for CEL, which cel-js does not have. Guarantees that one evaluation does at most about `STEPS` steps
- * of bounded work before it fails: loops pay for all their elements before they begin, comparisons for the size of what
- * they compare, functions for the length of their texts. A step is about the work of one operator.
+ * A step budget for CEL, which cel-js lacks. Guarantees that one evaluation does at most about `STEPS` steps
+ * of bounded work before it fails: loops are charged for all their elements before they start, comparisons
+ * for the size of their operands, functions for the length of their strings. A step is about the work of one
+ * operator.
  */
 import { ExpressionError } from '../expression/errors.ts';
 import { callParts, evaluated, loopParts, operands, type SyntaxNode } from './syntax.ts';
 
-/** What one evaluation may spend. */
+/** The budget of one evaluation. */
 export const STEPS = 1_000_000;
 
-/** Texts that are converted (`int(x)`, `duration(x)`, …): cel-js takes quadratic time for long ones. */
+/** The longest string that `int(x)`, `duration(x)`, … convert: cel-js takes quadratic time for long ones. */
 const CONVERSION_LENGTH = 64;
 
-/** What is left for the evaluation that runs. Evaluation is synchronous, so that one meter per expression is enough. */
+/**
+ * The remaining steps of the current evaluation. Evaluation is synchronous, so one meter per expression is
+ * enough.
+ */
 export type Meter = { left: number };
 
-/** Ends the evaluation. Made once, because after an overrun it is thrown for every element that a loop still has. */
-const EXHAUSTED = new Error('the budget of steps is used up');
+/**
+ * Ends the evaluation. Created once, because after an overrun every remaining element of a loop throws it.
+ */
+const EXHAUSTED = new Error('the step budget is used up');
 
-/** Makes every operator of a checked expression pay. Call once, after the type check. */
+/** Charges every operator of a checked expression to a meter. Call once, after the type check. */
 export function meterExpression(root: SyntaxNode): Meter {
   const meter: Meter = { left: STEPS };
   meterNode(root, meter, new Set());
   return meter;
 }
 
-/** Whether the budget was overrun: `||`, `&&` and the loops may have swallowed the error that said so. */
+/** Throws if the budget was overrun: `||`, `&&` and the loops may have swallowed the error. */
 export function assertWithinBudget(meter: Meter): void {
   if (meter.left < 0) {
-    throw new ExpressionError('Limit', `the expression takes more than ${STEPS} steps on this data`);
+    throw new ExpressionError(
+      'Limit',
+      `the expression takes more than ${STEPS} steps on this data: simplify it, or reduce the data`,
+    );
   }
 }
 
-/** Makes the nodes of one tree pay and tells how many there are. */
+/** Charges the nodes of one tree to the meter. Returns their number. */
 function meterNode(written: SyntaxNode, meter: Meter, seen: Set<SyntaxNode>): number {
   const node = evaluated(written);
   if (seen.has(node)) return 0;
@@ -67,8 +76,8 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
 }
 
 /**
- * Makes a node pay when it fails. `||`, `&&` and the loops go on after a failure, and an error is costly to make. The
- * property has to be one that the package cannot replace.
+ * Charges a node when it fails. `||`, `&&` and the loops continue after a failure, and an error is expensive
+ * to create. The property is an accessor, because the package replaces a plain one.
  */
 function chargeFailures(written: SyntaxNode, meter: Meter): void {
   let { evaluate } = written;
@@ -89,11 +98,11 @@ function chargeFailures(written: SyntaxNode, meter: Meter): void {
   });
 }
 
-/** What making an error costs: its stack, and a look through the source up to its place. */
+/** The price of an error: its stack trace, and a scan of the source up to its position. */
 const FAILURE_STEPS = 250;
 const SOURCE_CHARACTERS_PER_STEP = 4;
 
-/** The operators whose result can be larger than what they paid for. */
+/** The operators whose result can be larger than their operands. */
 const MAKES_VALUES = new Set(['+', 'call', 'rcall']);
 
 function spend(meter: Meter, steps: number): void {
@@ -119,7 +128,7 @@ const PRICES: Record<string, Price> = {
     if (typeof member !== 'object' || member === null) return elementCount(collection) + width(member);
     throw new ExpressionError(
       'Type',
-      'in looks for a text, a number or true and false, not for a list or an object',
+      'the left side of in must be a string, a number or a boolean, not a list or an object',
     );
   },
 };
@@ -136,7 +145,10 @@ function callPrice(name: string, receiver: boolean, values: readonly unknown[]):
   const [text, argument] = values;
   const widths = values.reduce((sum: number, value) => sum + width(value), 0);
   if (CONVERSIONS.has(name) && typeof text === 'string' && text.length > CONVERSION_LENGTH) {
-    throw new ExpressionError('Limit', `${name}() takes a text of at most ${CONVERSION_LENGTH} characters`);
+    throw new ExpressionError(
+      'Limit',
+      `${name}() accepts a string of at most ${CONVERSION_LENGTH} characters`,
+    );
   }
   if (SEARCHES.has(name) && typeof text === 'string' && typeof argument === 'string') {
     return widths + (text.length * argument.length) / COMPARED_PER_STEP;
@@ -145,13 +157,13 @@ function callPrice(name: string, receiver: boolean, values: readonly unknown[]):
   return widths + (inTimeZone ? TIME_ZONE_STEPS : 0);
 }
 
-/** A text search may compare every character of one text with every character of the other. */
+/** A string search may compare every character of one string with every character of the other. */
 const COMPARED_PER_STEP = 512;
 /** A calculation in a time zone formats and parses a date. */
 const TIME_ZONE_STEPS = 500;
 const CHARACTERS_PER_STEP = 32;
 
-/** How long it takes to look at a value once, without going into its members. */
+/** The price of reading a value once, without its members. */
 function width(value: unknown): number {
   if (typeof value === 'string') return value.length / CHARACTERS_PER_STEP;
   return isCollection(value) ? elementCount(value) : 0;
@@ -167,7 +179,7 @@ function isCollection(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** How many values there are in a value; stops counting once there are more than `room`. */
+/** The number of values in a value; stops counting above `room`. */
 function deepSize(value: unknown, room: number): number {
   if (!isCollection(value)) return 1 + width(value);
   const members: Iterable<unknown> =

@@ -1,7 +1,7 @@
 /**
- * The CEL that conditions are written in: cel-js with its limits set, `nodes` (and inside forEach `item` and `index`)
- * declared, and numbers that mix. Every number of JSON is a double and every literal such as `3` an int; standard CEL
- * compares the two but does not add them, so that `count + 1` would fail on data that came as JSON.
+ * The CEL environments of conditions: cel-js with limits, the variable `nodes` (with forEach also `item` and
+ * `index`), and mixed arithmetic. Every number of JSON is a double and every literal such as `3` an int.
+ * Standard CEL compares the two but does not add them, so `count + 1` would fail on JSON data.
  */
 import { Environment } from '@marcbachmann/cel-js';
 
@@ -38,7 +38,7 @@ BASE.registerOperator('int == double: bool', (left: bigint, right: number) => Nu
 /** For conditions on edges. */
 export const EDGE_ENVIRONMENT = BASE.clone();
 
-/** For expressions inside a node with forEach. */
+/** For expressions of a node with forEach. */
 export const FOR_EACH_ENVIRONMENT = BASE.clone()
   .registerVariable('item', 'dyn')
   .registerVariable('index', 'int');

@@ -1,4 +1,7 @@
-/** Turns what cel-js throws into errors that name the place and what is missing, as references in texts do. */
+/**
+ * Converts errors of cel-js into errors that name the position and the missing value, as those of references
+ * do.
+ */
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError, MissingValueError, type Position, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS, type PathStep, printPath, type Reference } from '../expression/reference.ts';
@@ -21,16 +24,18 @@ export function explainEvaluation(error: unknown, source: string, scope: Scope):
 }
 
 /**
- * What is said where the library quotes the value: messages are recorded, and shown to whoever must not see what nodes produced
- * (`sensitive`, `recordData`).
+ * Messages for errors in which the library quotes the value. Messages are recorded and shown to people who
+ * must not see the outputs of nodes (`sensitive`, `recordData`).
  */
 const QUOTING: Partial<Record<string, string>> = {
-  bool_conversion_error: 'bool() conversion error: the text is neither true nor false',
+  bool_conversion_error: 'bool() accepts only the strings "true" and "false"',
   invalid_duration: 'duration() requires a string such as "90m" or "1h30m"',
   numeric_overflow: 'integer overflow',
 };
 
-/** Why an expression cannot be read: what its author may have meant, else where the parser stopped and at what. */
+/**
+ * The error of an expression that cannot be parsed: where the parser stopped, with a hint for unquoted text.
+ */
 export function explainSyntax(
   error: { summary: string; range?: { start: number } },
   source: string,
@@ -50,36 +55,38 @@ const TOKENS: Partial<Record<string, string>> = {
   COMMA: ',',
 };
 
-/** Where the expression cannot be read, in words: the library names its own tokens, and of a word the last letter. */
+/** A readable syntax error: the library names its own tokens, and only the last letter of a word. */
 function syntaxMessage(summary: string, source: string, offset: number): string {
   const [, expected] = /^Expected (\w+), got \w+$/.exec(summary) ?? [];
   if (source.trim() === '') return 'the expression is empty';
-  if (summary.startsWith('Unterminated')) return 'this quote is never closed';
+  if (summary.startsWith('Unterminated')) return 'this quote is not closed';
   const found = /^(?:\w+|\s*\S)/.exec(source.slice(offset))?.[0].slice(0, 40);
   const wanted = TOKENS[expected ?? ''];
   if (wanted !== undefined)
     return `expected ${wanted} ${found === undefined ? 'before the end' : `before ${found}`}`;
-  if (found === undefined) return 'the expression ends too early';
-  return summary.startsWith('Unexpected') ? `${found} cannot stand here` : plainSummary(summary);
+  if (found === undefined) return 'unexpected end of the expression';
+  return summary.startsWith('Unexpected') ? `unexpected ${found}` : plainSummary(summary);
 }
 
-/** Where an error of cel-js is, if it says so. */
+/** The position of an error of cel-js, if it has one. */
 export function positionOf(error: { range?: { start: number } }, source: string): Position | undefined {
   return error.range ? positionAt(source, error.range.start) : undefined;
 }
 
-/** The library's words with its types unwrapped, and cut: `no such overload: double + string`. */
+/** The library's message with its types unwrapped, and cut: `no such overload: double + string`. */
 export function plainSummary(summary: string): string {
   return summary.replaceAll(/dyn<(\w+(?:<[\w, ]+>)?)>/g, '$1').slice(0, 300);
 }
 
-/** Says which part of `nodes.a.data_content.items[5]` is the deepest that exists, where the path is written out. */
+/**
+ * Names the deepest part of `nodes.a.data_content.items[5]` that exists, if no key of the path is computed.
+ */
 function explainMissing(node: SyntaxNode | undefined, source: string, scope: Scope): MissingValueError {
   const written = node ? source.slice(node.start, node.end) : source;
   const reference = node && referenceOf(node);
   const isMissing = reference && lookUp(reference, scope) === undefined;
   const message = isMissing ? missingValue(reference, scope, print).message : `${written} does not exist`;
-  return new MissingValueError(written, `${message}; has(…) and size(…) tell what is there`);
+  return new MissingValueError(written, `${message}; check with has(…) or size(…) first`);
 }
 
 function print(reference: Reference): string {
@@ -88,7 +95,7 @@ function print(reference: Reference): string {
   return `nodes.${reference.node}.${reference.member}${printPath(reference.path)}`;
 }
 
-/** Everything that an expression reads out of nodes, each as far as its path is written out. */
+/** Every reference of an expression to the output of a node, each up to the first computed key. */
 export function referencesIn(root: SyntaxNode): Reference[] {
   const reference = accessParts(root) && referenceOf(root);
   return reference ? [reference] : operands(root).flatMap(referencesIn);

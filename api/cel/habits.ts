@@ -1,20 +1,20 @@
 /**
- * Syntax of other languages that people write in CEL, with what to write instead. The first match is a better message than the
- * parser's.
+ * Syntax of other languages that people write in CEL, and what to write instead. The message of the first
+ * match replaces the parser's.
  */
 
 const HABITS: readonly { written: RegExp; instead: string; isWord?: true }[] = [
   {
     written: /\{\{|\$\(|\$\w+/,
     instead:
-      "{{ }} and $('…') have no meaning in CEL: write nodes.trigger.data_content.name, and a text in quotes of its own",
+      "CEL does not support {{ }} and $('…'): write nodes.trigger.data_content.name, and put text in quotes",
   },
   { written: /[=!]==/, instead: 'CEL compares with == and !=' },
   { written: /<>/, instead: 'CEL compares with !=' },
-  { written: /(?<![=!<>])=(?!=)/, instead: 'CEL compares with ==, and = has no meaning' },
+  { written: /(?<![=!<>])=(?!=)/, instead: 'CEL compares with ==, not with =' },
   {
     written: /(?<![\w.])(?:and|or|not)(?!\w)/i,
-    instead: 'CEL has &&, || and ! for and, or and not',
+    instead: 'CEL writes and, or and not as &&, || and !',
     isWord: true,
   },
   {
@@ -25,12 +25,12 @@ const HABITS: readonly { written: RegExp; instead: string; isWord?: true }[] = [
 
 const QUOTED = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
 
-/** The habit in an expression that cannot be read, and its offset; undefined where there is none. */
+/** The habit in an expression that cannot be parsed, and its offset; undefined if there is none. */
 export function habitIn(source: string): { offset: number; instead: string } | undefined {
   const bare = withoutTexts(source);
   const isText = isBareText(source);
   for (const { written, instead, isWord } of HABITS) {
-    // In a text without its quotes they are words like others.
+    // In text without quotes these are ordinary words.
     if (isWord && isText) continue;
     const offset = bare.search(written);
     if (offset !== -1) return { offset, instead };
@@ -38,15 +38,17 @@ export function habitIn(source: string): { offset: number; instead: string } | u
   return undefined;
 }
 
-/** Whether an expression that cannot be read is likely a text that somebody forgot to quote: words, and nothing of a node. */
+/**
+ * Whether an expression that cannot be parsed is likely unquoted text: words without operators or references.
+ */
 export function isBareText(source: string): boolean {
   return source.trim() !== '' && !/["'([]|\bnodes\b|[&|<>+*]|[=!]=/.test(source);
 }
 
-/** What to say of such a text: the quotes of YAML are none of CEL. */
-export const QUOTES_NEEDED = 'text needs quotes inside those of YAML: \'"some text"\'';
+/** The hint for unquoted text: the quotes of YAML are not part of the expression. */
+export const QUOTES_NEEDED = 'text needs its own quotes inside the YAML quotes: \'"some text"\'';
 
-/** The same length, so that offsets stay. */
+/** Has the same length, so that offsets stay valid. */
 function withoutTexts(source: string): string {
   return source.replaceAll(QUOTED, (text) => ' '.repeat(text.length));
 }

@@ -1,13 +1,13 @@
 /**
- * What a condition may say, checked before it ever runs: the functions of CEL that take bounded time, the names that
- * exist, and nodes named one by one, so that it is known which outputs it needs.
+ * Static rules of expressions: only functions of CEL that take bounded time, only names that exist, and only
+ * literal node IDs, so that the required outputs are known before evaluation.
  */
 import { ExpressionError, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS } from '../expression/reference.ts';
 import { isBareText, QUOTES_NEEDED } from './habits.ts';
 import { accessParts, callParts, operands, type SyntaxNode } from './syntax.ts';
 
-/** `matches` is not among them: cel-js hands the pattern to RegExp, which can take exponential time. */
+/** Without `matches`: cel-js passes the pattern to RegExp, which can take exponential time. */
 const FUNCTIONS = new Set([
   'has',
   'size',
@@ -38,8 +38,8 @@ const METHODS = new Set(['size', ...LOOPS, ...OF_TEXTS, ...OF_CASE, ...OF_DATES,
 const TYPE_NAMES = ['int', 'double', 'string', 'bool', 'list', 'map', 'null_type'];
 
 /**
- * The ids of the nodes that the expression names, each once.
- * @throws ExpressionError `Syntax` for anything that is not offered
+ * The IDs of the nodes that the expression references, without duplicates.
+ * @throws ExpressionError `Syntax` for an unknown name or an unsupported function
  */
 export function checkRules(source: string, root: SyntaxNode, scopeNames: readonly string[]): string[] {
   const nodes = new Set<string>();
@@ -68,7 +68,7 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
   return [...nodes];
 }
 
-/** `name`: the one of a function or member that is wrong, which stands after what the node begins with. */
+/** `name`: the wrong function or member, which comes after the first operand of the node. */
 type Refuse = (message: string, name?: string) => ExpressionError;
 
 function placeOf(source: string, node: SyntaxNode, name: string | undefined): number {
@@ -77,10 +77,10 @@ function placeOf(source: string, node: SyntaxNode, name: string | undefined): nu
   return offset === -1 || offset >= node.end ? node.start : offset;
 }
 
-/** The id of the node in `nodes.<id>`, or in `nodes.<id>.<member>`, where the member has to be one that exists. */
+/** The ID of the node in `nodes.<id>` or `nodes.<id>.<member>`. Throws if the member does not exist. */
 function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
   if (isNodes(node))
-    throw refuse('write nodes.<id> with the id of a node, for example nodes.trigger.data_content');
+    throw refuse('write nodes.<id> with the ID of a node, for example nodes.trigger.data_content');
   const access = accessParts(node);
   if (!access) return undefined;
   if (isNodes(access.from)) return literalId(access.key, refuse);
@@ -101,7 +101,7 @@ function isNodes(node: SyntaxNode): boolean {
 
 function literalId(key: string | number | undefined, refuse: Refuse): string {
   if (typeof key === 'string') return key;
-  throw refuse('the id after nodes must be written out: it cannot be computed');
+  throw refuse('the ID after nodes must be a literal: it cannot be computed');
 }
 
 function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse, source: string): void {
@@ -117,12 +117,12 @@ function checkFunction(name: string, receiver: boolean, refuse: Refuse): void {
   if (offered.has(name)) return;
   const instead =
     name === 'matches' ? 'patterns can take unbounded time; use contains, startsWith, endsWith or split' : '';
-  const said = `${name}() is not offered: ${instead || `there are ${[...offered].join(', ')}`}`;
-  throw refuse(said, receiver ? name : undefined);
+  const message = `${name}() is not supported: ${instead || `use one of ${[...offered].join(', ')}`}`;
+  throw refuse(message, receiver ? name : undefined);
 }
 
 function loopVariable(variable: SyntaxNode | undefined, taken: readonly string[], refuse: Refuse): string {
   const name = typeof variable?.args === 'string' ? variable.args : '';
   if (!taken.includes(name)) return name;
-  throw refuse(`'${name}' has a meaning already: give the variable of the loop another name`);
+  throw refuse(`'${name}' is a reserved name: rename the loop variable`);
 }

@@ -1,12 +1,12 @@
 /**
- * The syntax tree of cel-js as this folder uses it. The package types what its parser makes of source text; macros
- * (`all`, `map`, …) become nodes that it does not type, and those are where time can be spent. Tests hold this module
- * to the pinned version.
+ * The syntax tree of cel-js as this folder uses it. The package types the nodes of source text, but not those
+ * that macros (`all`, `map`, …) expand to, and loops are where the time goes. Tests compare this module with
+ * the pinned version.
  */
 
 /**
- * A node of the tree. `handle` is what the evaluator calls with the values of the operands. `evaluate` is what it calls
- * for the node itself; the package replaces it when it is called first.
+ * A node of the tree. The evaluator calls `evaluate` for the node, and `handle` with the values of its
+ * operands. The package replaces `evaluate` on the first call.
  */
 export type SyntaxNode = {
   readonly op: string;
@@ -18,7 +18,7 @@ export type SyntaxNode = {
   evaluate: (...context: unknown[]) => unknown;
 };
 
-/** What a macro becomes: a loop over `iterable` that evaluates `step` for each element. */
+/** The expansion of a macro: a loop over `iterable` that evaluates `step` for each element. */
 export type LoopParts = { iterable: SyntaxNode; init: SyntaxNode; step: SyntaxNode };
 
 export function isSyntaxNode(value: unknown): value is SyntaxNode {
@@ -30,12 +30,12 @@ export function evaluated(node: SyntaxNode): SyntaxNode {
   return isSyntaxNode(node.meta.alternate) ? node.meta.alternate : node;
 }
 
-/** The operands of a node as it is written: for a macro its receiver and arguments. */
+/** The operands of a node in the source: for a macro its receiver and arguments. */
 export function operands(node: SyntaxNode): SyntaxNode[] {
   return nodesIn(node.args);
 }
 
-/** The loop that a macro became. */
+/** The loop that a macro expands to. */
 export function loopParts(node: SyntaxNode): LoopParts | undefined {
   const { args } = node;
   if (node.op !== 'comprehension' || typeof args !== 'object' || args === null) return undefined;
@@ -46,14 +46,14 @@ export function loopParts(node: SyntaxNode): LoopParts | undefined {
     : undefined;
 }
 
-/** The name of the function that a call names; the first of its operands is the receiver where there is one. */
+/** The name of the called function. If `receiver`, the first operand is the receiver. */
 export function callParts(node: SyntaxNode): { name: string; receiver: boolean } | undefined {
   if ((node.op !== 'call' && node.op !== 'rcall') || !Array.isArray(node.args)) return undefined;
   const [name]: unknown[] = node.args;
   return typeof name === 'string' ? { name, receiver: node.op === 'rcall' } : undefined;
 }
 
-/** What a node `a.b`, `a['b']` or `a[0]` reads out of what; `undefined` as key where it is computed. */
+/** The object and the key of `a.b`, `a['b']` or `a[0]`; the key is undefined if it is computed. */
 export function accessParts(
   node: SyntaxNode,
 ): { from: SyntaxNode; key: string | number | undefined } | undefined {

@@ -1,14 +1,16 @@
-/** JSON in and out of CEL. What is given is never changed; what comes out is plain JSON, and bounded. */
+/**
+ * Converts between JSON and CEL values. Does not change its input; results are plain JSON of bounded size.
+ */
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { ExpressionError } from '../expression/errors.ts';
 import { OUTPUT_LIMIT } from '../expression/evaluate.ts';
 
-/** Deeper values are refused; what comes in through the gateway is at most 64 deep. */
+/** Deeper values are refused. The gateway accepts at most 64 levels. */
 const DEPTH_LIMIT = 256;
 
 /**
- * A JSON value as cel-js can read it. It tells types by `constructor`, so that an object with a member of that name has
- * to become a Map; everything else stays as it is.
+ * A JSON value for cel-js, which detects types by `constructor`: an object with a member of that name becomes
+ * a Map, all other values stay unchanged.
  * @throws ExpressionError `Limit` when it is nested too deep
  */
 export function toCel(value: unknown): unknown {
@@ -19,7 +21,7 @@ function holdsConstructor(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth > DEPTH_LIMIT) throw tooDeep();
   let found = Object.hasOwn(value, 'constructor');
-  // Looks at everything, so that what is too deep is refused whether or not it holds such a member.
+  // Visits every member, so that the depth limit applies whether or not there is such a member.
   for (const member of Object.values(value)) found = holdsConstructor(member, depth + 1) || found;
   return found;
 }
@@ -32,8 +34,9 @@ function withMaps(value: unknown): unknown {
 }
 
 /**
- * What CEL yields as JSON: ints as numbers, timestamps and durations as text (RFC 3339, `3600s`).
- * @throws ExpressionError `Type` for what JSON cannot hold, `Limit` when it is too large or nested too deep
+ * A CEL value as JSON: ints as numbers, timestamps and durations as strings (RFC 3339, `3600s`).
+ * @throws ExpressionError `Type` for a value that JSON cannot represent, `Limit` for one that is too large or
+ *   too deep
  */
 export function fromCel(value: unknown): unknown {
   return toJson(value, { room: OUTPUT_LIMIT }, 0);
@@ -64,7 +67,7 @@ function toKey(key: unknown, size: Room): string {
   return text;
 }
 
-/** The scalar in JSON, or `undefined` for what may be a list or an object. */
+/** The scalar in JSON; undefined for a list or an object. */
 function toScalar(value: unknown): string | number | boolean | null | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
@@ -81,7 +84,7 @@ function toNumber(value: bigint): number {
   if (Number.isSafeInteger(number)) return number;
   throw new ExpressionError(
     'Type',
-    'an integer beyond 2^53 cannot be held exactly by JSON; yield it as string(…)',
+    'JSON cannot represent an integer beyond 2^53 exactly: convert it with string(…)',
   );
 }
 
@@ -94,10 +97,10 @@ function isPlain(value: unknown): boolean {
 function notJson(): ExpressionError {
   return new ExpressionError(
     'Type',
-    'the result is no JSON value: a type, bytes, or a number that is not finite',
+    'the result is not a JSON value: it is a type, bytes or a number that is not finite',
   );
 }
 
 function tooDeep(): ExpressionError {
-  return new ExpressionError('Limit', `values may be nested ${DEPTH_LIMIT} deep`);
+  return new ExpressionError('Limit', `values must be nested at most ${DEPTH_LIMIT} levels deep`);
 }

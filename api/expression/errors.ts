@@ -1,17 +1,17 @@
 /**
- * The errors of expressions: whatever text or data comes in, parsing and evaluating throw these and nothing else.
- * Their messages name references, positions and sizes, never the data that a reference found.
+ * The errors of expressions: parsing and evaluating throw no other errors, whatever the text and the data
+ * are. Their messages name references, positions and sizes, never the data that a reference yields.
  */
 
-/** What went wrong with an expression. `code` is stable; `message` is for the person who wrote the workflow. */
+/** The error of an expression. `code` is stable; `message` is for the author of the workflow. */
 export class ExpressionError extends Error {
   override readonly name: string = 'ExpressionError';
   readonly code: ExpressionErrorCode;
-  /** The message without the place. */
+  /** The message without path and position. */
   readonly detail: string;
-  /** Where in the text, counted from 1. Absent when evaluation failed. */
+  /** The position in the text. Undefined if evaluation failed. */
   readonly position?: Position;
-  /** Where the text stands in the value that was compiled: `body.items[0]`. */
+  /** The path of the text in the compiled value: `body.items[0]`. */
   readonly path?: string;
 
   constructor(code: ExpressionErrorCode, detail: string, place: { position?: Position; path?: string } = {}) {
@@ -26,19 +26,23 @@ export class ExpressionError extends Error {
 }
 
 /**
- * - `Syntax`: the text is no expression; found when the workflow is checked.
- * - `Limit`: larger than a documented limit, either when it is checked or when it is evaluated.
- * - `MissingValue`: a reference names something that is not there.
- * - `Type`: a condition compares or computes with values of types that do not fit.
+ * - `Syntax`: the text is not an expression; found when the workflow is checked.
+ * - `Limit`: larger than a documented limit; found when it is checked or evaluated.
+ * - `MissingValue`: a reference names a value that does not exist.
+ * - `Type`: an operator or a function got a value of the wrong type.
  */
 export type ExpressionErrorCode = 'Syntax' | 'Limit' | 'MissingValue' | 'Type';
 
+/** Counted from 1. */
 export type Position = { line: number; column: number };
 
-/** A reference names what is not there. The message holds the reference and the deepest part of it that exists. */
+/**
+ * A reference names a value that does not exist. The message has the reference and its deepest part that
+ * exists.
+ */
 export class MissingValueError extends ExpressionError {
   override readonly name = 'MissingValueError';
-  /** The reference as it is written in a workflow. */
+  /** The reference in the syntax of workflows. */
   readonly reference: string;
 
   constructor(reference: string, message: string) {

@@ -79,25 +79,25 @@ const MISSING: [text: string, message: RegExp][] = [
   ["{{ $('nowhere').text_content }}", /^\$\('nowhere'\)\.text_content: the node 'nowhere' did not run$/],
   ["{{ $('agent').error }}", /^\$\('agent'\)\.error: the node did not fail/],
   ["{{ $('agent').headers.a }}", /^\$\('agent'\)\.headers: there are no headers/],
-  [$data('.items[5].sku'), /^\$\('trigger'\)\.data_content\.items has 2 elements; \[5\] does not exist$/],
+  [$data('.items[5].sku'), /^\$\('trigger'\)\.data_content\.items has no element \[5\]: it has 2 elements$/],
   [
     $data('.items[0].name.first'),
-    /^\$\('trigger'\)\.data_content\.items\[0\] has 1 member; \.name does not exist$/,
+    /^\$\('trigger'\)\.data_content\.items\[0\] has no member \.name: it has 1 member$/,
   ],
-  [$data('.nothing.x'), /nothing has 0 members; \.x does not exist$/],
-  [$data('.none[0]'), /none has 0 elements; \[0\] does not exist$/],
+  [$data('.nothing.x'), /nothing has no member \.x: it has 0 members$/],
+  [$data('.none[0]'), /none has no element \[0\]: it has 0 elements$/],
   [$data('.items.length'), /items is a list: .* not \.length$/],
   [$data(".items['0']"), /items is a list: .* not \['0'\]$/],
   [$data('[0]'), /data_content is an object: .* \['0'\]/],
-  [$data('.name.length'), /name is a text; \.length cannot be read from it$/],
-  [$data('.total[0]'), /total is a number; \[0\] cannot/],
+  [$data('.name.length'), /name is a string and has no \.length$/],
+  [$data('.total[0]'), /total is a number and has no \[0\]/],
   [$data('.vip.x'), /vip is a boolean/],
   [$data('.note.x'), /note is null/],
-  [$data('.toString'), /\.toString does not exist$/],
-  [$data('.__proto__'), /\.__proto__ does not exist$/],
+  [$data('.toString'), /has no member \.toString: it has/],
+  [$data('.__proto__'), /has no member \.__proto__: it has/],
   [$data('.items.constructor'), /is a list/],
-  [$data('.nothing.constructor'), /\.constructor does not exist$/],
-  [$data(".nothing['__proto__']['polluted']"), /\.__proto__ does not exist$/],
+  [$data('.nothing.constructor'), /has no member \.constructor: it has/],
+  [$data(".nothing['__proto__']['polluted']"), /has no member \.__proto__: it has/],
   ['{{ $item.name }}', /^\$item exists only inside a node with forEach$/],
   ['{{ $index }}', /^\$index exists only inside a node with forEach$/],
 ];
@@ -110,7 +110,7 @@ test.each(MISSING)('%s fails and names the deepest part that exists', (text, mes
 test('of a node that failed only the error is there', () => {
   expect(run("{{ $('a').error.message }}", FAILED)).toBe('refused');
   expect(() => run("{{ $('a').text_content }}", FAILED)).toThrow(
-    /the node failed, so it produced no text_content$/,
+    /the node failed and produced no text_content$/,
   );
 });
 

@@ -1,7 +1,7 @@
 /**
- * Puts values in the place of references. Guarantees: throws nothing but `ExpressionError`; reads own properties of
- * plain objects and elements of lists, nothing else; what a reference yields is never parsed again; no result is larger
- * than `OUTPUT_LIMIT`. Values are not copied: what comes back may share parts with the scope and is read-only.
+ * Replaces references with their values. Guarantees: throws only `ExpressionError`; reads only own properties
+ * of plain objects and elements of lists; never parses the value of a reference; no result is larger than
+ * `OUTPUT_LIMIT`. Values are not copied: the result may share parts with the scope and is read-only.
  */
 import { ExpressionError } from './errors.ts';
 import { printReference, type Reference } from './reference.ts';
@@ -11,12 +11,13 @@ import type { CompiledValue } from './template.ts';
 /** The largest result, counted as JSON in UTF-16 units: 512 Ki. */
 export const OUTPUT_LIMIT = 524_288;
 
-/** Deeper values cannot be written as JSON safely; what comes in through the gateway is at most 64 deep. */
+/** Deeper values cannot be written as JSON safely. The gateway accepts at most 64 levels. */
 const DEPTH_LIMIT = 256;
 
 /**
  * The value with every reference replaced.
- * @throws MissingValueError when something is not there; ExpressionError `Limit` when the result is too large
+ * @throws MissingValueError for a value that does not exist; ExpressionError `Limit` for a result that is too
+ *   large
  */
 export function evaluate(compiled: CompiledValue, scope: Scope): unknown {
   return evaluatePart(compiled, { scope, room: OUTPUT_LIMIT });
@@ -29,7 +30,7 @@ export function resolve(reference: Reference, scope: Scope): unknown {
   return value;
 }
 
-/** A value as text: texts as they are, everything else as JSON (`null` is "null"). */
+/** A value as text: strings unchanged, all other values as JSON (`null` is "null"). */
 export function toText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
 }
@@ -60,7 +61,7 @@ function evaluateText(parts: readonly (string | Reference)[], evaluation: Evalua
   return text;
 }
 
-/** Measured before it is written, because what is too large or too deep must not be written at all. */
+/** Measures a value before it is written: a value that is too large or too deep must not be written. */
 function referenceText(reference: Reference, evaluation: Evaluation): string {
   const value = resolve(reference, evaluation.scope);
   if (typeof value === 'string') return value;
@@ -77,15 +78,16 @@ function tooLarge(part: string | Reference): ExpressionError {
   const cause = typeof part === 'string' ? 'this text' : printReference(part);
   return new ExpressionError(
     'Limit',
-    `with ${cause} the value is larger than ${OUTPUT_LIMIT} characters of JSON`,
+    `${cause} makes the value larger than ${OUTPUT_LIMIT} characters of JSON`,
   );
 }
 
-/** At least half of the length of the value as JSON; stops counting once it is beyond `room`. */
+/** At least half of the length of the value as JSON; stops counting above `room`. */
 function sizeOf(value: unknown, room: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 2;
   if (!isCollection(value)) return 4;
-  if (depth > DEPTH_LIMIT) throw new ExpressionError('Limit', `values may be nested ${DEPTH_LIMIT} deep`);
+  if (depth > DEPTH_LIMIT)
+    throw new ExpressionError('Limit', `values must be nested at most ${DEPTH_LIMIT} levels deep`);
   let size = 2;
   if (Array.isArray(value)) {
     for (const item of value) {

@@ -59,7 +59,7 @@ test.each(TEXTS)('%s', (_, text, parts, single) => {
 const REFUSED: [text: string, line: number, column: number, message: RegExp][] = [
   ['{{', 1, 3, /not followed by a reference/],
   ['{{ }}', 1, 4, /not followed by a reference/],
-  ['{{ $index', 1, 1, /never closed with }}/],
+  ['{{ $index', 1, 1, /this {{ has no closing }}/],
   ['{{ $index }', 1, 11, /expected }} here/],
   ['a\nbc {{ $indexes }}', 2, 7, /not followed by a reference/],
   ['{{ $index.a }}', 1, 10, /expected }} here/],
@@ -70,15 +70,15 @@ const REFUSED: [text: string, line: number, column: number, message: RegExp][] =
   ['{{ $item[01] }}', 1, 10, /index from 0/],
   ['{{ $item[1.5] }}', 1, 10, /index from 0/],
   ['{{ $item[$index] }}', 1, 10, /index from 0/],
-  ["{{ $item['a }}", 1, 10, /quote is never closed/],
+  ["{{ $item['a }}", 1, 10, /quote is not closed/],
   [String.raw`{{ $item['\n'] }}`, 1, 11, /backslash/],
   ["{{ $item['a' }}", 1, 14, /expected \]/],
-  ['{{ $(trigger).text_content }}', 1, 6, /id in quotes/],
+  ['{{ $(trigger).text_content }}', 1, 6, /ID in quotes/],
   ["{{ $('trigger' }}", 1, 16, /expected \)/],
   ["{{ $('trigger') }}", 1, 4, /use one of .text_content, .data_content, .error, .headers/],
   ["{{ $('trigger').body }}", 1, 4, /use one of .text_content/],
   ["{{ $('trigger')[0] }}", 1, 4, /use one of .text_content/],
-  ["{{ $('trigger').text_content.length }}", 1, 4, /text_content is a text/],
+  ["{{ $('trigger').text_content.length }}", 1, 4, /text_content is a string/],
   ['{{ name }}', 1, 4, /for literal braces write {{ '{{' }}/],
   ['{{ $json.name }}', 1, 4, /not followed by a reference/],
 ];
@@ -129,7 +129,9 @@ test.each(HOSTILE)('the payload %s is no reference', (payload) => {
 test('a text, a reference and a key have limits that are named', () => {
   expect(refusalOf('a'.repeat(TEMPLATE_LIMITS.templateLength + 1)).code).toBe('Limit');
   expect(refusalOf('{{ $index }}'.repeat(TEMPLATE_LIMITS.references + 1)).message).toMatch(/256 references/);
-  expect(refusalOf(`{{ $item${'.a'.repeat(TEMPLATE_LIMITS.pathSteps + 1)} }}`).message).toMatch(/64 steps/);
+  expect(refusalOf(`{{ $item${'.a'.repeat(TEMPLATE_LIMITS.pathSteps + 1)} }}`).message).toMatch(
+    /64 path steps/,
+  );
   expect(refusalOf(`{{ $item.${'a'.repeat(TEMPLATE_LIMITS.keyLength + 1)} }}`).message).toMatch(
     /1024 characters/,
   );

@@ -1,19 +1,20 @@
 /**
- * Reads a text with references, `Hello {{ $('trigger').data_content.name }}`, into plain data. Guarantees: throws
- * nothing but `ExpressionError`, always with a position; takes time linear in the text; runs nothing; printing and
- * parsing again gives the same template.
+ * Parses a text with references, `Hello {{ $('trigger').data_content.name }}`, into plain data. Guarantees:
+ * throws only `ExpressionError`, always with a position; takes time linear in the text; executes nothing;
+ * printing and parsing again gives the same template.
  */
 import { ExpressionError, positionAt } from './errors.ts';
 import { NODE_MEMBERS, type NodeMember, type PathStep, printReference, type Reference } from './reference.ts';
 
 /**
- * A parsed text: its parts in order, texts as they are and references. Plain JSON data, so that it can be kept with a
- * revision. `single` is true for one reference with nothing but white space around it, which keeps its value's type.
+ * A parsed text: its parts in order, literal texts and references. Plain JSON data, so that it can be stored
+ * with a revision. `single` is true for one reference with only white space around it, which keeps the type
+ * of its value.
  */
 export type Template = { parts: readonly TemplatePart[]; single: boolean };
 export type TemplatePart = string | Reference;
 
-/** What a workflow may contain. Lengths count UTF-16 units. */
+/** Limits of a text. Lengths count UTF-16 units. */
 export const TEMPLATE_LIMITS = {
   templateLength: 65_536,
   references: 256,
@@ -22,18 +23,22 @@ export const TEMPLATE_LIMITS = {
 } as const;
 
 const ALLOWED =
-  "inside {{ }} write $('node id').text_content, $('node id').data_content.name[0]['any key'], $item, $index, or a text in quotes";
+  "inside {{ }} write $('node id').text_content, $('node id').data_content.name[0]['any key'], $item, $index, or text in quotes";
 
 /**
- * Parses one text. `{{ 'text' }}` stands for that text as it is: `{{ '{{' }}` writes two literal braces, and `{{ '' }}`
- * beside one reference makes its value text.
+ * Parses one text. `{{ 'text' }}` yields that text unchanged: `{{ '{{' }}` yields two literal braces, and `{{
+ * '' }}` beside one reference converts its value to text.
  * @throws ExpressionError `Syntax` or `Limit`, with the line and column in the text
  */
 export function parseTemplate(text: string): Template {
   if (text.length > TEMPLATE_LIMITS.templateLength) {
-    throw new ExpressionError('Limit', `a text may have ${TEMPLATE_LIMITS.templateLength} characters`, {
-      position: positionAt(text, TEMPLATE_LIMITS.templateLength),
-    });
+    throw new ExpressionError(
+      'Limit',
+      `a text must have at most ${TEMPLATE_LIMITS.templateLength} characters`,
+      {
+        position: positionAt(text, TEMPLATE_LIMITS.templateLength),
+      },
+    );
   }
   const parts: TemplatePart[] = [];
   let references = 0;
@@ -48,7 +53,7 @@ export function parseTemplate(text: string): Template {
       quoted = true;
       pushText(parts, part);
     } else if (++references > TEMPLATE_LIMITS.references) {
-      throw limit(cursor, open, `a text may hold ${TEMPLATE_LIMITS.references} references`);
+      throw limit(cursor, open, `a text must have at most ${TEMPLATE_LIMITS.references} references`);
     } else parts.push(part);
   }
   pushText(parts, text.slice(offset));
@@ -65,7 +70,7 @@ export function printTemplate(template: Template): string {
   return `${needsQuote ? "{{ '' }}" : ''}${printed.join('')}`;
 }
 
-/** White space around one reference is no text: YAML's block scalars end with a line break that nobody meant. */
+/** White space around one reference does not count as text: block scalars of YAML end with a line break. */
 function isBareReference(parts: readonly TemplatePart[]): boolean {
   const references = parts.filter((part) => typeof part !== 'string');
   return references.length === 1 && parts.every((part) => typeof part !== 'string' || part.trim() === '');
@@ -79,7 +84,10 @@ function pushText(parts: TemplatePart[], text: string): void {
   else parts.push(text);
 }
 
-/** Where the next expression opens. Of three or more braces the last two open it, so that `{{{ … }}}` works in JSON. */
+/**
+ * The offset of the next expression. The last two of three or more braces open it, so that `{{{ … }}}` works
+ * in JSON.
+ */
 function openingBraces(text: string, from: number): number {
   let open = text.indexOf('{{', from);
   while (open !== -1 && text[open + 2] === '{') open += 1;
@@ -97,8 +105,7 @@ function parseBraces(cursor: Cursor): TemplatePart {
     cursor.offset += 2;
     return part;
   }
-  if (cursor.offset >= cursor.text.length)
-    throw syntax(cursor, cursor.open, 'this {{ is never closed with }}');
+  if (cursor.offset >= cursor.text.length) throw syntax(cursor, cursor.open, 'this {{ has no closing }}');
   throw syntax(cursor, cursor.offset, `expected }} here; ${ALLOWED}`);
 }
 
@@ -118,7 +125,7 @@ function parseNodeReference(cursor: Cursor, start: number): Reference {
   skipSpace(cursor);
   const quoted = cursor.text[cursor.offset];
   if (quoted !== "'" && quoted !== '"')
-    throw syntax(cursor, cursor.offset, "write the node's id in quotes: $('node id')");
+    throw syntax(cursor, cursor.offset, "write the node's ID in quotes: $('node id')");
   const node = parseString(cursor);
   skipSpace(cursor);
   if (!take(cursor, ')')) throw syntax(cursor, cursor.offset, "expected ) after the node's ID");
@@ -127,7 +134,7 @@ function parseNodeReference(cursor: Cursor, start: number): Reference {
     throw syntax(cursor, start, `after $('node id') use one of .${NODE_MEMBERS.join(', .')}`);
   }
   if (member === 'text_content' && path.length > 0) {
-    throw syntax(cursor, start, 'text_content is a text: nothing can be read out of it');
+    throw syntax(cursor, start, 'text_content is a string and has no members: remove the path after it');
   }
   return { source: 'node', node, member, path };
 }
@@ -143,7 +150,7 @@ function parsePath(cursor: Cursor, path: PathStep[]): PathStep[] {
     else if (take(cursor, '[')) path.push(parseBracket(cursor));
     else return path;
     if (path.length > TEMPLATE_LIMITS.pathSteps) {
-      throw limit(cursor, start, `a reference may have ${TEMPLATE_LIMITS.pathSteps} steps`);
+      throw limit(cursor, start, `a reference must have at most ${TEMPLATE_LIMITS.pathSteps} path steps`);
     }
   }
 }
@@ -182,7 +189,7 @@ function parseIndex(cursor: Cursor): number {
 
 const UNQUOTED = { "'": /[^'\\]*/y, '"': /[^"\\]*/y } as const;
 
-/** A text in single or double quotes. The only escapes are those of the quotes and of the backslash itself. */
+/** A text in single or double quotes. Only quotes and backslashes can be escaped. */
 function parseString(cursor: Cursor): string {
   const start = cursor.offset;
   const delimiter = cursor.text[start] === "'" ? "'" : '"';
@@ -191,14 +198,10 @@ function parseString(cursor: Cursor): string {
   for (;;) {
     value += match(cursor, UNQUOTED[delimiter]) ?? '';
     if (take(cursor, delimiter)) return checkKey(cursor, value);
-    if (cursor.offset >= cursor.text.length) throw syntax(cursor, start, 'this quote is never closed');
+    if (cursor.offset >= cursor.text.length) throw syntax(cursor, start, 'this quote is not closed');
     const escaped = cursor.text[cursor.offset + 1];
     if (escaped !== '\\' && escaped !== "'" && escaped !== '"') {
-      throw syntax(
-        cursor,
-        cursor.offset,
-        String.raw`a backslash inside quotes may only stand before \ ' or "`,
-      );
+      throw syntax(cursor, cursor.offset, String.raw`a backslash inside quotes can only escape \ ' or "`);
     }
     value += escaped;
     cursor.offset += 2;
@@ -210,7 +213,7 @@ function checkKey(cursor: Cursor, key: string): string {
   throw limit(
     cursor,
     cursor.offset,
-    `a name or text inside {{ }} may have ${TEMPLATE_LIMITS.keyLength} characters`,
+    `a name or text inside {{ }} must have at most ${TEMPLATE_LIMITS.keyLength} characters`,
   );
 }
 
@@ -220,7 +223,7 @@ function take(cursor: Cursor, expected: string): boolean {
   return true;
 }
 
-/** Takes a whole word: `$item` is not taken out of `$items`. */
+/** Takes a whole word: `$items` does not match `$item`. */
 function takeWord(cursor: Cursor, word: string): boolean {
   NAME.lastIndex = cursor.offset;
   return NAME.exec(cursor.text)?.[0] === word && take(cursor, word);

@@ -1,16 +1,16 @@
 /**
- * What references can see, and what they say when it is not there. Reads own properties of objects and elements of lists,
- * and nothing else: no inherited member, no length, no method.
+ * Looks up the values of references, and explains why a value does not exist. Reads only own properties of
+ * objects and elements of lists: no inherited member, no length, no method.
  */
 import { MissingValueError } from './errors.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 
-/** What a node left behind, as references see it. `error` is there when it failed and the failure was let pass. */
+/** The output of a node as references read it. `error` exists if the node failed and the run continued. */
 export type NodeOutput = { text_content: string; data_content: unknown; error?: unknown; headers?: unknown };
 
 /**
- * `node` gives `undefined` for a node that was skipped or did not run, and only an error for one that failed; `item` and
- * `index` are there inside forEach.
+ * `node` returns undefined for a node that was skipped or did not run, and only `error` for one that failed.
+ * `item` and `index` exist in a node with forEach.
  */
 export type Scope = {
   node: (id: string) => Partial<NodeOutput> | undefined;
@@ -18,10 +18,10 @@ export type Scope = {
   index?: number;
 };
 
-/** How a reference is written in a message. */
+/** The text of a reference in a message. */
 export type Printer = (reference: Reference) => string;
 
-/** The value that a reference names, or `undefined` where there is none. */
+/** The value of a reference; undefined if it does not exist. */
 export function lookUp(reference: Reference, scope: Scope): unknown {
   if (reference.source === 'index') return scope.index;
   let value = rootOf(reference, scope);
@@ -41,7 +41,7 @@ function step(value: unknown, key: PathStep): unknown {
   return fits && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-/** The error for a reference that `lookUp` found nothing for. It names the deepest part that exists. */
+/** The error of a reference whose value does not exist. It names the deepest part that exists. */
 export function missingValue(
   reference: Reference,
   scope: Scope,
@@ -73,29 +73,30 @@ function outsideForEach(written: string): string {
 }
 
 const WHY_ABSENT = {
-  text_content: 'the node failed, so it produced no text_content',
-  data_content: 'the node failed, so it produced no data_content',
+  text_content: 'the node failed and produced no text_content',
+  data_content: 'the node failed and produced no data_content',
   error: 'the node did not fail, so there is no error',
-  headers: 'there are no headers; only a webhook that admits some has them',
+  headers: 'there are no headers: list them in headers of the webhook',
 } as const;
 
-/** Says what is there instead, by type and size and never by content: `has 2 elements; [5] does not exist`. */
+/**
+ * Describes the existing value by type and size, never by content: `has no element [5]: it has 2 elements`.
+ */
 function describeMissing(value: unknown, key: PathStep): string {
   const wanted = printStep(key);
-  if (typeof value !== 'object' || value === null)
-    return `is ${named(value)}; ${wanted} cannot be read from it`;
+  if (typeof value !== 'object' || value === null) return `is ${named(value)} and has no ${wanted}`;
   if (Array.isArray(value)) {
-    if (typeof key === 'number') return `has ${count(value.length, 'element')}; ${wanted} does not exist`;
-    return `is a list: read an element of it with an index such as [0], not ${wanted}`;
+    if (typeof key === 'number') return `has no element ${wanted}: it has ${count(value.length, 'element')}`;
+    return `is a list: use an index such as [0], not ${wanted}`;
   }
   if (typeof key === 'string')
-    return `has ${count(Object.keys(value).length, 'member')}; ${wanted} does not exist`;
-  return `is an object: read a member of it with a key such as ['${key}'], not ${wanted}`;
+    return `has no member ${wanted}: it has ${count(Object.keys(value).length, 'member')}`;
+  return `is an object: use a key such as ['${key}'], not ${wanted}`;
 }
 
 function named(value: unknown): string {
   if (value === null) return 'null';
-  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+  return typeof value === 'string' ? 'a string' : `a ${typeof value}`;
 }
 
 function count(size: number, noun: string): string {

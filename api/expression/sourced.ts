@@ -1,13 +1,13 @@
 /**
- * Evaluated values that tell what the author of a workflow wrote from what references gave. For values that another program parses again:
- * whoever puts such a value together knows which of its characters are data.
+ * Evaluated values that distinguish the author's text from the values of references. For values that another
+ * program parses again: code that assembles such a value knows which characters are data.
  */
 import { printReference, type Reference } from './reference.ts';
 import type { Scope } from './scope.ts';
 import { resolve, toText } from './evaluate.ts';
 import type { CompiledValue } from './template.ts';
 
-/** What one reference gave. `reference` is how it is written, for messages. */
+/** The value of one reference. `reference` is its text, for messages. */
 export type Given = { reference: string; value: unknown };
 
 export type SourcedValue =
@@ -18,8 +18,9 @@ export type SourcedValue =
   | { kind: 'object'; entries: readonly (readonly [string, SourcedValue])[] };
 
 /**
- * The value with what each reference gave. Unlike `evaluate` it bounds no size: evaluate the same value first.
- * @throws MissingValueError when something is not there
+ * The value with the values of its references. Unlike `evaluate` it does not bound the size: evaluate the
+ * same value first.
+ * @throws MissingValueError for a value that does not exist
  */
 export function evaluateSourced(compiled: CompiledValue, scope: Scope): SourcedValue {
   switch (compiled.kind) {
@@ -46,7 +47,7 @@ function givenBy(reference: Reference, scope: Scope): Given {
   return { reference: printReference(reference), value: resolve(reference, scope) };
 }
 
-/** The same value without its sources, as `evaluate` gives it. */
+/** The same value without its sources, as `evaluate` returns it. */
 export function plainOf(given: SourcedValue): unknown {
   switch (given.kind) {
     case 'literal':

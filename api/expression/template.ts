@@ -1,12 +1,13 @@
 /**
- * Compiles the values of a workflow: walks objects and lists, parses each text once. The result is plain JSON data, so
- * that it may be kept; compiling the same value again gives an equal result. Keys of objects are never expressions.
+ * Compiles the values of a workflow: visits objects and lists, and parses each text once. The result is plain
+ * JSON data, so that it can be stored; compiling the same value again gives an equal result. Keys of objects
+ * are never expressions.
  */
 import { ExpressionError } from './errors.ts';
 import { parseTemplate, type TemplatePart } from './parse.ts';
 import { printStep, type Reference } from './reference.ts';
 
-/** A value whose references are known. What holds no reference at all is one literal. */
+/** A value with parsed references. A value without references is one literal. */
 export type CompiledValue =
   | { kind: 'literal'; value: unknown }
   | { kind: 'reference'; reference: Reference }
@@ -18,7 +19,8 @@ const VALUE_LIMITS = { depth: 64, references: 1_000 } as const;
 
 /**
  * Compiles a JSON value.
- * @throws ExpressionError that starts with where in the value the text stands, for example `body.summary: line 1, …`
+ * @throws ExpressionError that starts with the path of the text in the value, for example `body.summary: line
+ *   1, …`
  */
 export function compileValue(value: unknown): CompiledValue {
   const compiled = compileAt(value, { path: '', depth: 0 });
@@ -26,11 +28,11 @@ export function compileValue(value: unknown): CompiledValue {
   if (references <= VALUE_LIMITS.references) return compiled;
   throw new ExpressionError(
     'Limit',
-    `holds ${references} references; at most ${VALUE_LIMITS.references} are allowed`,
+    `has ${references} references; at most ${VALUE_LIMITS.references} are allowed`,
   );
 }
 
-/** Every reference, in the order in which they are written; the same one may appear more than once. */
+/** Every reference, in the order of the text, with duplicates. */
 export function referencesOf(compiled: CompiledValue): Reference[] {
   if (compiled.kind === 'literal') return [];
   if (compiled.kind === 'reference') return [compiled.reference];
@@ -45,7 +47,7 @@ function compileAt(value: unknown, place: Place): CompiledValue {
   if (typeof value === 'string') return compileText(value, place);
   if (typeof value !== 'object' || value === null) return { kind: 'literal', value };
   if (place.depth >= VALUE_LIMITS.depth) {
-    throw new ExpressionError('Limit', `values may be nested ${VALUE_LIMITS.depth} deep`, {
+    throw new ExpressionError('Limit', `values must be nested at most ${VALUE_LIMITS.depth} levels deep`, {
       path: place.path,
     });
   }
@@ -84,7 +86,7 @@ function below(place: Place, key: string | number): Place {
   return { path: path.replace(/^\./, ''), depth: place.depth + 1 };
 }
 
-/** Tells where in the value a text stands that cannot be parsed. */
+/** Adds the path of the text to the errors of the parser. */
 function at<T>(place: Place, parse: () => T): T {
   try {
     return parse();

@@ -1,14 +1,16 @@
 /**
- * When a CronJob fires, computed as its controller computes it: also in the hours of a clock change, where a time that
- * does not exist is left out and one that comes twice fires twice. Fields are read by cron-parser; the walk through the
- * calendar follows the controller's (SpecSchedule.Next of github.com/robfig/cron v3), whose results alone count.
- * The operator says with it what a workflow will do, and the console what it would do.
+ * The next time of a CronJob, computed as its controller does, also around clock changes: a local time that
+ * does not exist is skipped, and one that occurs twice fires twice. cron-parser parses the fields; the search
+ * follows that of the controller (SpecSchedule.Next of github.com/robfig/cron v3), which is the authority.
  */
 import { CronExpressionParser } from 'cron-parser';
 import { createZone, type LocalTime, type Zone } from './zone.ts';
 
 export type Schedule = {
-  /** The first time after this one (both in milliseconds since 1970); undefined when there is none within five years. */
+  /**
+   * The first time after this one (both in milliseconds since 1970); undefined if there is none within five
+   * years.
+   */
   next(after: number): number | undefined;
 };
 
@@ -25,8 +27,8 @@ const HOUR = 60 * MINUTE;
 const YEARS = 5;
 
 /**
- * Reads five cron fields and an IANA time zone.
- * @throws Error that says what is wrong with them, in words for the author of a workflow
+ * Parses five cron fields and an IANA time zone.
+ * @throws Error with a message for the author of the workflow
  */
 export function parseSchedule(cron: string, timeZone: string): Schedule {
   const sets = setsOf(cron);
@@ -43,7 +45,7 @@ function setsOf(cron: string): Sets {
   const of = (field: Field): ReadonlySet<number> => values(field, texts[FIELDS.indexOf(field)] ?? '');
   const days = of('dayOfMonth');
   const weekdays = of('dayOfWeek');
-  // Where both are restricted either is enough.
+  // If both are restricted, one match is enough.
   const isEither = !isStar(texts[2] ?? '') && !isStar(texts[4] ?? '');
   return {
     minutes: of('minute'),
@@ -54,12 +56,14 @@ function setsOf(cron: string): Sets {
   };
 }
 
-/** Item by item, since cron-parser takes no value twice; `5/10` goes up to the largest value, as the controller reads it. */
+/**
+ * Parses item by item, because cron-parser refuses duplicate values. `5/10` extends to the largest value, as
+ * in the controller.
+ */
 function values(field: Field, text: string): ReadonlySet<number> {
   return new Set(
     text.split(',').flatMap((item) => {
-      if (isBackwards(item))
-        throw new Error(`the range ${item} ends before it begins: write two, with a comma`);
+      if (isBackwards(item)) throw new Error(`the range ${item} is reversed: write two ranges with a comma`);
       const whole = item.replace(/^(\w+)(?=\/)/, `$1-${LARGEST[field]}`);
       const fields = FIELDS.map((each) => (each === field ? whole : '*')).join(' ');
       return CronExpressionParser.parse(fields).fields[field].values.map(Number);
@@ -67,7 +71,7 @@ function values(field: Field, text: string): ReadonlySet<number> {
   );
 }
 
-/** Whether a field leaves everything open; `*` with a step does not. */
+/** Whether a field matches every value; `*` with a step does not. */
 function isStar(field: string): boolean {
   return field.split(',').some((item) => /^[*?](\/1)?$/.test(item));
 }
@@ -88,8 +92,8 @@ function numberOf(text: string): number {
 }
 
 /**
- * A field that does not fit moves the time on by one of its units until it does. What is below that unit is set to its least value
- * once, by the first field that moves; where a unit above turns over, all begins anew.
+ * Advances the time by one unit of each field until the field matches. The first field that advances sets all
+ * smaller units to their minimum. When a larger unit rolls over, the search starts again from the month.
  */
 function walk(sets: Sets, zone: Zone, after: number): number | undefined {
   let time = (Math.floor(after / SECOND) + 1) * SECOND;

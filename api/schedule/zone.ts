@@ -1,4 +1,4 @@
-/** Local time of an IANA time zone, and the way back, as Go's time package does both. */
+/** Converts between time and local time of an IANA time zone, as Go's time package does. */
 
 /** `month` from 1, `weekday` from 0 (Sunday). */
 export type LocalTime = {
@@ -12,13 +12,16 @@ export type LocalTime = {
 };
 
 export type Zone = {
-  /** What clocks show at that time, in milliseconds since 1970. */
+  /** The local time at a time in milliseconds since 1970. */
   local(time: number): LocalTime;
-  /** When clocks show that; a month or day beyond its end counts into the next. Of a time that does not exist: one near it. */
+  /**
+   * The time of a local time. Months and days overflow into the next. A local time that does not exist gives
+   * a time near it.
+   */
   at(local: Omit<LocalTime, 'weekday'>): number;
 };
 
-/** Throws an Error for a name that is no time zone. */
+/** Throws an Error for an unknown time zone. */
 export function createZone(name: string): Zone {
   const format = formatOf(name);
   const wall = (time: number): number => {
@@ -69,12 +72,12 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     formats.set(timeZone, format);
     return format;
   } catch (cause) {
-    const message = `there is no time zone ${timeZone}: use an IANA name such as Europe/Berlin, or leave it out for UTC`;
+    const message = `unknown time zone ${timeZone}: use an IANA name such as Europe/Berlin, or leave it out for UTC`;
     throw new Error(message, { cause });
   }
 }
 
-/** Offsets such as +01:00, and names in other letters, are not for a CronJob. */
+/** A CronJob accepts neither offsets such as +01:00 nor names in another case. */
 function requireName(given: string, resolved: string): void {
   const isOtherCase = given !== resolved && given.toLowerCase() === resolved.toLowerCase();
   if (isOtherCase || !/^[A-Z]/.test(given)) throw new Error(`not the name of a time zone: ${given}`);

@@ -2,8 +2,8 @@
  * Builds the spec of a credential and the content of its Secrets from the values of the form. Pure. Secret
  * values never get into the spec, which only references the keys of a Secret.
  */
-import { isRecord } from '../kube/patch.ts';
 import type { Editor, Field } from '../forms/fields.ts';
+import { isRecord, membersOf } from '../../api/record.ts';
 
 export type SecretRef = { name: string; key: string };
 
@@ -59,7 +59,7 @@ function objectOf(
 function memberOf(field: Field, path: string, value: unknown, walk: Walk): unknown {
   const { editor } = field;
   if (editor.kind === 'secretRef') return refOf(field.name, walk.entries.secrets[path], walk);
-  if (editor.kind === 'object') return objectOf(editor.fields, path, recordOf(value), walk);
+  if (editor.kind === 'object') return objectOf(editor.fields, path, membersOf(value), walk);
   if (editor.kind === 'number') return numberOf(editor, path, value, walk);
   if (editor.kind === 'boolean') return typeof value === 'boolean' ? value : undefined;
   // An empty list of hosts means none; an omitted list may mean those of a preset.
@@ -121,10 +121,6 @@ function listOf(value: unknown): string[] | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 export function joined(path: string, name: string): string {

@@ -2,10 +2,10 @@
  * The sources of an expression: the nodes before it, with their last outputs or, before the first run, with
  * test data and example shapes. Reads own properties only, as the evaluation does.
  */
-import { isRecord } from '../kube/patch.ts';
 import { printStep, type NodeMember, type PathStep } from '../../api/expression/reference.ts';
 import type { NodeOutput } from '../../api/expression/scope.ts';
 import type { NodeKind, WorkflowNode } from '../../api/workflow.ts';
+import { isRecord } from '../../api/record.ts';
 
 /** The drag data type of a reference, such as `$('trigger').data_content.name`. */
 export const REFERENCE_TYPE = 'application/x-windlass-reference';

@@ -1,4 +1,5 @@
 /** Failures of HTTP calls as text: what happened and what to do. */
+import { isRecord } from '../../api/record.ts';
 
 /** One problem of an object, as the API server reports it. */
 export type Cause = { field: string; message: string };
@@ -106,8 +107,4 @@ function failureOfStatus(status: number, body: Record<string, unknown>): ApiFail
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

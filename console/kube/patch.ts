@@ -1,4 +1,5 @@
 /** Merge patches (RFC 7396) and comparison of JSON values. Pure. */
+import { isRecord } from '../../api/record.ts';
 
 /**
  * The patch from `from` to `to`; undefined if they are equal. Lists are replaced as a whole, as the API
@@ -30,9 +31,4 @@ export function isEqual(one: unknown, other: unknown): boolean {
 function areEqualLists(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
   return one.every((item, index) => isEqual(item, other[index]));
-}
-
-/** Whether the value is an object and no list. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

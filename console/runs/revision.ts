@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { ApiFailure } from '../http/failure.ts';
 import { getObject } from '../kube/objects.ts';
 import { REVISIONS } from '../kube/resources.ts';
+import { membersOf } from '../../api/record.ts';
 
 export type RevisionShape = { ids: string[]; before: (id: string) => string[] };
 
@@ -25,9 +26,9 @@ export function revisionQuery(namespace: string, name: string | undefined) {
 
 /** Parses the shape of a revision. Without one the graph is unknown. */
 export function shapeOf(data: unknown): RevisionShape {
-  const { trigger, steps, edges } = record(data);
-  const ids = [trigger, ...list(steps)].map((node) => record(node)['id']).filter(isText);
-  const ends = list(edges).map((edge) => record(edge));
+  const { trigger, steps, edges } = membersOf(data);
+  const ids = [trigger, ...list(steps)].map((node) => membersOf(node)['id']).filter(isText);
+  const ends = list(edges).map((edge) => membersOf(edge));
   return {
     ids,
     before: (id) =>
@@ -36,10 +37,6 @@ export function shapeOf(data: unknown): RevisionShape {
         .map(({ from }) => from)
         .filter(isText),
   };
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function list(value: unknown): unknown[] {

@@ -2,12 +2,12 @@
  * Reads workflows from pasted YAML or JSON with the lines of their fields. Import it lazily: the parser is
  * large.
  */
-import { isRecord } from '../kube/patch.ts';
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { keptMarks, type Manifest } from './manifest.ts';
+import { isRecord } from '../../api/record.ts';
 
 export type ReadWorkflow = {
   /** Empty if the text has no name. */

@@ -6,6 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { tokenReviews, type TokenReview } from '../../kube/resource.ts';
+import { membersOf } from '../../api/record.ts';
 
 /** The recommended audience of tokens for Windlass: nothing else accepts them. */
 export const AUDIENCE = 'windlass';
@@ -90,7 +91,7 @@ export function claimsOf(token: string): Record<string, unknown> {
   if (payload === undefined) return {};
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-    return typeof claims === 'object' && claims !== null ? { ...claims } : {};
+    return membersOf(claims);
   } catch {
     return {};
   }

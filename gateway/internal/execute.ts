@@ -33,6 +33,7 @@ import type { Identity } from '../access/identity.ts';
 import { viewState } from './runView.ts';
 import { addEndpoints } from '../endpoint/route.ts';
 import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
+import { isRecord } from '../../api/record.ts';
 
 const OPERATION = OPERATIONS.executeWorkflow;
 
@@ -172,7 +173,7 @@ async function readEvent(
   const body = await readJsonBody(exchange, limits, { reservation, mayBeEmpty: true });
   if (body === undefined || typeof body === 'string' || body.text === '') return body;
   const { value } = body;
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? body : 'not-an-object';
+  return isRecord(value) ? body : 'not-an-object';
 }
 
 /** 202 at once, or 200 with the outputs if the caller prefers to wait and the run ends in time. */

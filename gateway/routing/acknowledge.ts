@@ -5,7 +5,7 @@
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { keepLease } from '../../kube/lease.ts';
+import { maintainLease } from '../../kube/lease.ts';
 import type { Log } from '../../kube/log.ts';
 import type { RouteTable } from './table.ts';
 
@@ -47,7 +47,7 @@ export function acknowledgeRoutes(options: AcknowledgeOptions): Acknowledged {
     [ANNOTATION.routes]: table.digest(),
     [ANNOTATION.waiting]: table.waiting().join(','),
   });
-  const lease = keepLease({
+  const lease = maintainLease({
     client,
     namespace: pod.namespace,
     name: leaseName(pod.name),

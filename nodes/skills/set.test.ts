@@ -136,11 +136,11 @@ test.each([
   [
     'a reference in braces',
     "{{ $('trigger').data_content.number }}",
-    /^values: line 1, column 1: \{\{ \}\} and \$\('…'\) have no meaning in CEL/,
+    /^values: line 1, column 1: CEL does not support \{\{ \}\} and \$\('…'\)/,
   ],
   ['a bare word', { currency: 'EUR' }, /^values\.currency: .*unknown name 'EUR'/],
   ['too many expressions', many(101, '1'), /at most 100 expressions/],
-  ['values that are nested too deep', JSON.parse(`${'['.repeat(20)}"1"${']'.repeat(20)}`), /16 deep/],
+  ['values that are nested too deep', JSON.parse(`${'['.repeat(20)}"1"${']'.repeat(20)}`), /16 levels deep/],
 ])('%s is found when the workflow is checked', (_what, values, message) => {
   expect(() => compileFields(step(values))).toThrow(message);
 });

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import type { StepResult } from '../node.ts';
 import type { SkillDefinition } from './skill.ts';
+import { isRecord } from '../../api/record.ts';
 
 const isStructure = (value: unknown) =>
   typeof value === 'string' || (typeof value === 'object' && value !== null);
@@ -37,6 +38,5 @@ export function setResult(values: unknown): StepResult {
 
 function textOf(values: unknown): string {
   if (typeof values === 'string') return values;
-  const isNamed = typeof values === 'object' && values !== null && !Array.isArray(values);
-  return isNamed ? `Set ${Object.keys(values).join(', ') || 'nothing'}.` : 'Set the value.';
+  return isRecord(values) ? `Set ${Object.keys(values).join(', ') || 'nothing'}.` : 'Set the value.';
 }

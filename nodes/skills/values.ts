@@ -63,7 +63,7 @@ function compileAt(value: unknown, place: Place): CompiledValues {
   if (typeof value !== 'object' || value === null) return { kind: 'literal', value };
   if (place.steps.length > LIMITS.depth) {
     const path = pathOf(place);
-    throw new ExpressionError('Limit', `values may be nested ${LIMITS.depth} deep`, { path });
+    throw new ExpressionError('Limit', `values must be nested at most ${LIMITS.depth} levels deep`, { path });
   }
   const below = (step: PathStep): Place => ({ ...place, steps: [...place.steps, step] });
   if (Array.isArray(value)) {

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { secretRefs, type CredentialSpec } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { runnerRefs } from '../../api/token.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { secrets, objectKey } from '../../kube/resource.ts';
 import { CHECKS, type SeenCheck } from '../../store/requests/checks.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import type { OperatorContext } from '../context.ts';
 import { POOL } from '../project/names.ts';
-import { BY_CREDENTIAL } from '../world.ts';
+import { BY_CREDENTIAL, projectOf } from '../world.ts';
 import type { SecretKeys } from './check.ts';
 import { isWished } from './wish.ts';
 
@@ -62,7 +62,7 @@ export async function checkFacts(
   const { world, conn } = context;
   const { namespace = '', name, uid = '' } = credential.metadata;
   const isNamed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
-  const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
+  const project = projectOf(world, namespace);
   const seen = project === undefined ? undefined : await CHECKS.read(conn, project, uid);
   return {
     key,

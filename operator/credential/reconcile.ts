@@ -5,7 +5,7 @@
  */
 import { credentialKind, secretRefs, type CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { findCondition, setCondition } from '../../kube/conditions.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
@@ -17,7 +17,7 @@ import { recordConditions } from '../conditionEvents.ts';
 import type { OperatorContext } from '../context.ts';
 import { explainRefusal } from '../refusal.ts';
 import { credentials } from '../resources.ts';
-import { BY_CREDENTIAL } from '../world.ts';
+import { BY_CREDENTIAL, projectOf } from '../world.ts';
 import { checkKeys } from './check.ts';
 import { withChecked } from './checked.ts';
 import { decide, decideConnected, INCOMPLETE, type Decision, type Finding } from './decide.ts';
@@ -128,7 +128,7 @@ async function ask(
   request: { key: string; failures: number },
 ): Promise<void> {
   const { namespace = '', name, uid = '' } = metadata;
-  const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
+  const project = projectOf(world, namespace);
   if (project === undefined) return;
   // Where it cannot be asked now, the next look asks.
   const asked = await CHECKS.ask(conn, project, uid, { ...request, name, spec });

@@ -7,7 +7,7 @@ import type { Credential } from '../../api/kinds.ts';
 import type { Audit } from '../../api/audit/audit.ts';
 import { connectionOf, providerOf } from '../../api/provider.ts';
 import { connectionKey, TOKENS } from '../../api/token.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { KubeClient } from '../../kube/client.ts';

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { connectionKey, TOKENS } from '../../api/token.ts';
 import { API_VERSION } from '../../api/group.ts';
 import { CREDENTIAL, type Credential } from '../../api/kinds.ts';
-import type { Manifest } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import type { Secret } from '../../kube/resource.ts';
 import type { Issued } from './endpoint.ts';
 

@@ -4,7 +4,8 @@
  */
 import { connectionKey, TOKENS } from '../../api/token.ts';
 import type { Credential } from '../../api/kinds.ts';
-import type { KubeClient, Manifest } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
 import { secrets, type Secret } from '../../kube/resource.ts';
 import { grantPart, REFRESH_TOKENS, tokenPart, textsIn, type Grant, type Shown } from './grant.ts';

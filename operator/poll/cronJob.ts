@@ -1,5 +1,5 @@
 /** The CronJob of a project whose triggers are polled, as a pure function: a pod each minute that looks at all of them. */
-import type { Manifest } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import { authorityMount } from '../project/authority.ts';
 import { poolEnvironment } from '../project/manifests.ts';

@@ -6,11 +6,11 @@ import { ANNOTATION } from '../../api/group.ts';
 import type { Credential, WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { findCondition } from '../../kube/conditions.ts';
-import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import type { Recorder } from '../../kube/events.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { isUnavailable, type Unavailable } from '../../store/connection.ts';
@@ -22,6 +22,7 @@ import { healthOf, timeOf, type PollHealth } from './health.ts';
 import { besideOf } from './keep.ts';
 import type { PollMetrics } from './metrics.ts';
 import { resetOf } from './trigger.ts';
+import { unreachable } from '../refusal.ts';
 
 const EVERY_MS = 60_000;
 /** How often it is looked at what the run store knows: of triggers that work, and of those that do not yet. */
@@ -118,8 +119,7 @@ async function readTrigger(
 }
 
 function orWait<T>(answer: T | Unavailable): T {
-  if (isUnavailable(answer))
-    throw new WaitingError('the run store cannot be reached', answer.retryAfterSeconds * 1_000);
+  if (isUnavailable(answer)) throw unreachable(answer);
   return answer;
 }
 

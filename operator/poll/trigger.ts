@@ -4,7 +4,7 @@ import type { Credential, Workflow } from '../../api/kinds.ts';
 import { shortHash } from '../../api/names.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { kindOf, type WorkflowSpec } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { isPolled, placeOf } from '../../nodes/pollers.ts';
 import type { KnownBaseline, PolledTrigger } from '../../store/polling/triggers.ts';

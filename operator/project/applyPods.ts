@@ -5,7 +5,7 @@
  */
 import { GROUP } from '../../api/group.ts';
 import { applyIfChanged } from '../../kube/apply.ts';
-import type { Manifest } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import { isForbidden, isInvalid } from '../../kube/errors.ts';
 import type { CronJob, Deployment, Resource } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';

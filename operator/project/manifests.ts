@@ -3,7 +3,7 @@
  * PodDisruptionBudget and Deployment of one namespace.
  */
 import { GROUP } from '../../api/group.ts';
-import type { Manifest } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import type {
   Deployment,
   PolicyRule,

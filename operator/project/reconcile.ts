@@ -3,9 +3,10 @@
  * the Secret with it, the rights, the Deployment. Everything is applied when it changed, and compared again every five
  * minutes; the account in the run store every half minute, because it may vanish with a restart.
  */
-import { canonicalJson } from '../../kube/apply.ts';
-import type { KubeClient, Manifest } from '../../kube/client.ts';
-import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { canonicalJson } from '../../kube/json.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
 import {
   deployments,
@@ -20,7 +21,7 @@ import { dropPoolAccount, ensurePoolAccount } from '../../store/accounts.ts';
 import { newScan, type Scan } from '../../store/scan.ts';
 import { closeProject } from '../../runs/project.ts';
 import type { OperatorContext } from '../context.ts';
-import { explainRefusal } from '../refusal.ts';
+import { explainRefusal, unreachable } from '../refusal.ts';
 import { poolCredentials, sha256 } from './account.ts';
 import { applyPods } from './applyPods.ts';
 import { createAuthorityReader } from './authority.ts';
@@ -43,7 +44,6 @@ import type { PoolRefusal } from './readiness.ts';
 import { readPodProblem } from './rollout.ts';
 import { projectConfig, settingsOf, type ProjectConfig } from './settings.ts';
 import type { AppliedSettings } from './settingsStatus.ts';
-import type { Unavailable } from '../../store/connection.ts';
 
 const ACCOUNT_CHECK_MS = 30_000;
 const DRIFT_CHECK_MS = 300_000;
@@ -333,8 +333,4 @@ async function closeGone({ conn, store }: OperatorContext, uid: string, scan: Sc
   const closed = dropped.outcome === 'done' ? await closeProject(conn, uid, scan) : dropped;
   if (closed.outcome === 'unavailable') throw unreachable(closed);
   store.forget(uid);
-}
-
-function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
-  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
 }

@@ -2,7 +2,7 @@
 import type { Reason } from '../../api/conditions.ts';
 import type { ProjectSettings } from '../../api/kinds.ts';
 import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { ended, findCondition, removeCondition, setCondition } from '../../kube/conditions.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import type { Condition, ConditionStatus } from '../../kube/resource.ts';

@@ -8,7 +8,7 @@ import type { RouteSpec } from '../../api/route.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import type { Recorder } from '../../kube/events.ts';
-import { hashOf } from '../../kube/apply.ts';
+import { hashOf } from '../../kube/json.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
@@ -27,6 +27,7 @@ import {
   type Wish,
 } from './decide.ts';
 import { isMarked, setMark } from './mark.ts';
+import { projectOf } from '../world.ts';
 
 /** What is known of the registrations of bots, for those who have something to say of them. */
 export type Registrations = Map<string, PollHealth>;
@@ -80,7 +81,7 @@ async function reconcile(keeper: Keeper, credential: Credential): Promise<Action
     say(keeper, { namespace, name }, undefined);
     return done();
   }
-  const project = context.world.namespaces.get(undefined, namespace)?.metadata.uid;
+  const project = projectOf(context.world, namespace);
   const found = project === undefined ? undefined : await REGISTRATIONS.read(context.conn, project, uid);
   const seen = isUnavailable(found) ? undefined : found;
   const gathered = await keyOfWish(context, credential, wish);

@@ -4,19 +4,21 @@
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { done, WaitingError, type Action } from '../../kube/controller.ts';
-import { isUnavailable, type Unavailable } from '../../store/connection.ts';
+import { done, type Action } from '../../kube/controller.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { controllerOf } from '../../kube/resource.ts';
 import { readBrief, readSummary } from '../../runs/read.ts';
 import { restoreRun } from '../../runs/restore.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Pacer } from '../pacer.ts';
 import { workflowRuns } from '../resources.ts';
 import type { RestorePlan } from '../store/recorded.ts';
 import { planFor } from '../store/source.ts';
 import { endRun } from './end.ts';
-import type { ProjectUid } from '../../store/keys.ts';
+import { projectOf } from '../world.ts';
+import { unreachable } from '../refusal.ts';
 
 /**
  * Puts the run back, or ends it, if the run store does not know it. A run leaves the store only after its end is recorded:
@@ -28,7 +30,7 @@ export async function recoverIfLost(
   { metadata: { name, namespace = '', uid } }: WorkflowRun,
 ): Promise<Action> {
   const { world, conn, client, store } = context;
-  const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
+  const project = projectOf(world, namespace);
   if (project === undefined) return done();
   // A store that has to be seeded gets this run, too.
   const opened = await store.open(project);
@@ -82,8 +84,4 @@ async function restore(
   if (restored.outcome !== 'dropped') return;
   const message = `The run store does not hold the run any more, so that it cannot go on. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
   await endRun(context, run, { phase: 'Failed', reason: 'DataLost', message });
-}
-
-function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
-  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
 }

@@ -7,11 +7,11 @@ import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import { hasNode } from '../../api/revision.ts';
-import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerRevisions, objectKey } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
-import { isUnavailable, type Unavailable } from '../../store/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
@@ -26,6 +26,8 @@ import { endRun, tellPending } from './end.ts';
 import { givenInput } from './input.ts';
 import { recoverIfLost } from './lost.ts';
 import { askedRevision, chooseRevision } from './revision.ts';
+import { projectOf } from '../world.ts';
+import { unreachable } from '../refusal.ts';
 
 const WAIT_MS = 1_000;
 
@@ -95,7 +97,7 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
 
 /** Whether the run store holds the run of this very object. */
 async function isAccepted({ conn, world }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
-  const project = world.namespaces.get(undefined, metadata.namespace ?? '')?.metadata.uid;
+  const project = projectOf(world, metadata.namespace);
   if (project === undefined) return false;
   const state = await readBrief(conn, project, metadata.name);
   if (isUnavailable(state)) throw unreachable(state);
@@ -193,7 +195,7 @@ async function revisionFor(
 
 /** `told`: the uids of runs whose cancelling is recorded, since they are looked at until they have ended. */
 async function cancel(context: OperatorContext, run: WorkflowRun, told: Set<string>): Promise<Action> {
-  const project = context.world.namespaces.get(undefined, run.metadata.namespace ?? '')?.metadata.uid;
+  const project = projectOf(context.world, run.metadata.namespace);
   if (project === undefined) return done();
   // A store that lost its data gets back what it knew before it is asked; what nobody has taken up it never knew.
   const opened = isNew(run) ? undefined : await context.store.open(project);
@@ -222,7 +224,7 @@ async function endCancelled(context: OperatorContext, { metadata }: WorkflowRun)
 async function cancelDeleted(context: OperatorContext, run: WorkflowRun): Promise<void> {
   const { conn, world } = context;
   const { name, namespace = '', uid } = run.metadata;
-  const project = world.namespaces.get(undefined, namespace)?.metadata.uid;
+  const project = projectOf(world, namespace);
   if (project === undefined) return;
   const state = await readBrief(conn, project, name);
   if (isUnavailable(state)) throw unreachable(state);
@@ -231,8 +233,4 @@ async function cancelDeleted(context: OperatorContext, run: WorkflowRun): Promis
   if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
   if (cancelled.outcome === 'cancelled' || cancelled.outcome === 'requested')
     recordCancel(context, run, 'deleted');
-}
-
-function unreachable({ retryAfterSeconds }: Unavailable): WaitingError {
-  return new WaitingError('the run store cannot be reached', retryAfterSeconds * 1_000);
 }

@@ -5,7 +5,7 @@ import { childName, shortHash } from '../../api/names.ts';
 import { LOST_EXIT } from '../../api/tick.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
-import type { Manifest } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import { authorityMount, authorityVariable } from '../project/authority.ts';
 import { POOL } from '../project/names.ts';

@@ -2,15 +2,15 @@
  * Puts revisions, limits and polled triggers of workflows into the run store, and remembers by project what was put last, so that a
  * reconcile that changes nothing sends nothing.
  */
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { dropTrigger, putTrigger } from '../../store/polling/triggers.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { storeId } from '../../runs/project.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
 import type { Done, ProjectStore, StoredWorkflow } from './projects.ts';
-import type { ProjectUid } from '../../store/keys.ts';
 
 /** The name of the revision, and the limits as text. */
 type Put = { revision?: string; limits?: string };

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { botSecret, telegramId } from '../../api/bot.ts';
 import type { Verification } from '../../api/route.ts';
 import { WEBHOOKS, type KeyScheme } from '../../api/webhookAuth.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { secrets } from '../../kube/resource.ts';

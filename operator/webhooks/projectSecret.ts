@@ -4,8 +4,8 @@
  */
 import { API_VERSION } from '../../api/group.ts';
 import { encodeKeys, entryName, parseEntryName, WEBHOOKS } from '../../api/webhookAuth.ts';
-import { canonicalJson } from '../../kube/apply.ts';
-import type { Manifest } from '../../kube/client.ts';
+import { canonicalJson } from '../../kube/json.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import type { OwnerReference, Secret } from '../../kube/resource.ts';
 
 /** The entries of the Secret, as text by their name. */

@@ -254,10 +254,10 @@ function routedBy(routing: Routing, { active, suspended }: Facts): Update {
       return { type, status: 'False', reason: 'WaitingForReplicas', message };
     }
     case 'Served': {
-      const state = suspended ? 'suspended' : 'switched off';
+      const state = suspended ? 'suspended' : 'inactive';
       const message = active
-        ? 'All gateway replicas serve the current spec.'
-        : `All gateway replicas have the current spec, by which the workflow is ${state}.`;
+        ? 'Every ready gateway replica serves the current spec.'
+        : `Every ready gateway replica has the current spec: the workflow is ${state}.`;
       return { type, status: 'True', reason: 'Routed', message };
     }
   }

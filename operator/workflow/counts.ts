@@ -5,19 +5,20 @@
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { after, done, WaitingError, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { groupOf, groupsOf, type RunGroup } from '../../store/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
 import { noteReported } from '../../runs/reported.ts';
 import type { Counts } from '../../runs/types.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 import type { OperatorContext } from '../context.ts';
 import { workflows } from '../resources.ts';
 import type { FailureReports } from './failures.ts';
-import type { ProjectUid } from '../../store/keys.ts';
+import { unreachable } from '../refusal.ts';
 
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;
@@ -141,7 +142,7 @@ async function countsOrThrow(
 ): Promise<GroupCounts> {
   const counts = await readCounts(conn, project, group);
   if (!('outcome' in counts)) return counts;
-  throw new WaitingError('the run store cannot be reached', counts.retryAfterSeconds * 1_000);
+  throw unreachable(counts);
 }
 
 /**

@@ -6,7 +6,7 @@ import { replies, type Revision } from '../../api/revision.ts';
 import { schemeOf, type RouteSpec } from '../../api/route.ts';
 import type { WebhookTrigger } from '../../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { botOf, declaredBot } from '../bots/route.ts';
 import { pollOf } from '../poll/trigger.ts';
 import { rulesOf } from '../schedule/cronJob.ts';

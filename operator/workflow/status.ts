@@ -4,7 +4,7 @@ import { workflowId } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Routing } from '../gateways/view.ts';

@@ -113,7 +113,7 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     'a time zone that is not there',
     spec([schedule('0 0 * * *', 'Mars/Olympus')]),
     'InvalidSchedule',
-    /^node tick: schedule: there is no time zone Mars\/Olympus/,
+    /^node tick: schedule: unknown time zone Mars\/Olympus/,
   ],
   [
     'forEach',

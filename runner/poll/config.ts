@@ -1,58 +1,40 @@
-/** What a poll pod is told from outside: its environment, which the operator writes into the CronJob. */
-
-type Environment = Record<string, string | undefined>;
+/** The configuration of a poll pod: its environment, which the operator writes into the CronJob. */
+import { readEnvironment, type Environment, type StoreAccount } from '../environment.ts';
 
 export type PollConfig = {
   project: string;
   namespace: string;
-  /** Who looks, among those that do. */
+  /** Identifies this pod among the poll pods. */
   pod: string;
-  store: { url: string; username?: string; password?: string; caFile?: string };
-  /** Where pollers may connect to beside the Internet, and where they may not: also neither to the API server nor to the node. */
+  store: StoreAccount;
+  /**
+   * `allow`, `deny`: rules beside the default ones. `around`: the addresses of the API server and the node,
+   * denied.
+   */
   egress: { allow: string[]; deny: string[]; around: string[] };
-  /** Outside a cluster: the kubeconfig to use. */
+  /** Outside a cluster: path of the kubeconfig. */
   kubeconfig?: string;
-  /** What the pod says about the API server. */
+  /** In a pod: the address of the API server. */
   env: Environment;
 };
 
-/** Reads the environment by hand: a pod lives for moments, and loading a schema library would take long of them. */
-function readPollConfig(env: Environment): PollConfig {
-  const missing: string[] = [];
-  const required = (name: string): string => {
-    const { [name]: value = '' } = env;
-    if (value === '') missing.push(name);
-    return value;
-  };
-  const list = (name: string): string[] => {
-    const { [name]: value = '' } = env;
-    return value
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== '');
-  };
-  const { REDIS_USERNAME: username, REDIS_PASSWORD: password, REDIS_CA_FILE: caFile } = env;
-  const { KUBECONFIG: kubeconfig } = env;
-  const around = [...list('KUBERNETES_SERVICE_HOST'), ...list('HOST_IP')];
+/** Throws an Error that names every missing variable. */
+export function pollConfig(): PollConfig {
+  const env = process.env;
+  const { required, list, store, close } = readEnvironment(env, 'poll pod');
   const config = {
     project: required('PROJECT_UID'),
     namespace: required('POD_NAMESPACE'),
     pod: required('POD_NAME'),
-    store: {
-      url: required('REDIS_URL'),
-      ...(username && { username }),
-      ...(password && { password }),
-      ...(caFile && { caFile }),
+    store: store(),
+    egress: {
+      allow: list('EGRESS_ALLOW'),
+      deny: list('EGRESS_DENY'),
+      around: [...list('KUBERNETES_SERVICE_HOST'), ...list('HOST_IP')],
     },
-    egress: { allow: list('EGRESS_ALLOW'), deny: list('EGRESS_DENY'), around },
-    ...(kubeconfig && { kubeconfig }),
+    ...(env['KUBECONFIG'] && { kubeconfig: env['KUBECONFIG'] }),
     env,
   };
-  if (missing.length > 0) throw new Error(`The poll pod's environment lacks ${missing.join(', ')}.`);
+  close();
   return config;
-}
-
-/** The pod's own configuration. Throws an Error that names what is missing. */
-export function pollConfig(): PollConfig {
-  return readPollConfig(process.env);
 }

@@ -1,34 +1,34 @@
 import { expect, test } from 'vitest';
-import { keptCursor, startOf } from './cursor.ts';
+import { storedCursor, startOf } from './cursor.ts';
 
 const inbox = { place: 'inbox' };
 const wish = { value: '2026-03-02T09:00:00Z', since: '2026-03-02T09:00:00Z' };
 const first = { cursor: undefined };
 const sinceWish = { cursor: undefined, since: new Date(wish.since) };
 
-test('a look goes on from the cursor that the one before brought', () => {
-  const kept = keptCursor(inbox, { uid: 7 });
+test('a poll continues from the cursor of the previous poll', () => {
+  const kept = storedCursor(inbox, { uid: 7 });
   expect(startOf(inbox, kept)).toEqual({ cursor: { uid: 7 } });
 });
 
 test.each([
   ['there is no cursor', undefined],
-  ['the cursor is of another place', keptCursor({ place: 'other' }, { uid: 7 })],
+  ['the cursor is of another place', storedCursor({ place: 'other' }, { uid: 7 })],
   ['the cursor is damaged', '{"place":"inb'],
   ['it is no cursor', 'null'],
-])('where %s it is the first look', (_what, text) => {
+])('with %s it is a first poll', (_what, text) => {
   expect(startOf(inbox, text)).toEqual(first);
 });
 
-test('a wish to begin anew is granted once, and again when its value is another', () => {
-  const before = keptCursor(inbox, { uid: 7 });
+test('a reset is handled once, and again if its value changes', () => {
+  const before = storedCursor(inbox, { uid: 7 });
   expect(startOf({ ...inbox, reset: wish }, before)).toEqual(sinceWish);
-  const after = keptCursor({ ...inbox, reset: wish }, { uid: 3 });
+  const after = storedCursor({ ...inbox, reset: wish }, { uid: 3 });
   expect(startOf({ ...inbox, reset: wish }, after)).toEqual({ cursor: { uid: 3 } });
   expect(startOf({ ...inbox, reset: { value: 'now' } }, after)).toEqual(first);
 });
 
-test('a wish that was granted for one place is not granted again for another', () => {
-  const granted = keptCursor({ ...inbox, reset: wish }, { uid: 3 });
+test('a reset that was handled for one place is not handled again for another', () => {
+  const granted = storedCursor({ ...inbox, reset: wish }, { uid: 3 });
   expect(startOf({ place: 'other', reset: wish }, granted)).toEqual(first);
 });

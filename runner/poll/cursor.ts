@@ -1,37 +1,39 @@
 /**
- * A cursor as it is kept: with the place that it is of, and the wish to begin anew that it was made after. So a trigger that
- * looks elsewhere by now does not go on from where it was, and each wish is granted once.
+ * Stored cursors: with the place that they belong to and the last handled reset. A trigger that watches
+ * another place does not continue from its old cursor, and each reset is handled once.
  */
 import type { PolledTrigger } from '../../store/polling/triggers.ts';
 
-type Kept = { place: string; reset?: string; cursor: unknown };
+type StoredCursor = { place: string; reset?: string; cursor: unknown };
 
-/** From where a look goes on: a cursor, or none where it is the first one; then maybe a time. */
+/** Where a poll continues: a cursor; for a first poll undefined, with an optional time. */
 export type Start = { cursor: unknown; since?: Date };
 
-type Asking = Pick<PolledTrigger, 'place' | 'reset'>;
+type Trigger = Pick<PolledTrigger, 'place' | 'reset'>;
 
-/** Where the next look begins. */
-export function startOf({ place, reset }: Asking, text: string | undefined): Start {
-  const kept = parse(text);
-  const isWished = reset !== undefined && kept?.reset !== reset.value;
-  if (isWished)
+/** Where the next poll starts. */
+export function startOf({ place, reset }: Trigger, text: string | undefined): Start {
+  const stored = parse(text);
+  const isReset = reset !== undefined && stored?.reset !== reset.value;
+  if (isReset)
     return { cursor: undefined, ...(reset.since !== undefined && { since: new Date(reset.since) }) };
-  return { cursor: kept?.place === place ? kept.cursor : undefined };
+  return { cursor: stored?.place === place ? stored.cursor : undefined };
 }
 
-/** The text to keep of a cursor that a look brought. */
-export function keptCursor({ place, reset }: Asking, cursor: unknown): string {
-  const kept: Kept = { place, ...(reset && { reset: reset.value }), cursor };
-  return JSON.stringify(kept);
+/** The text to store for the cursor of a poll. */
+export function storedCursor({ place, reset }: Trigger, cursor: unknown): string {
+  const stored: StoredCursor = { place, ...(reset && { reset: reset.value }), cursor };
+  return JSON.stringify(stored);
 }
 
-/** What is no cursor of ours, or damaged, is none. */
-function parse(text: string | undefined): Kept | undefined {
+/** Invalid cursors parse as undefined. */
+function parse(text: string | undefined): StoredCursor | undefined {
   if (text === undefined) return undefined;
   try {
-    const kept = JSON.parse(text) as Partial<Kept> | null;
-    return typeof kept?.place === 'string' ? { ...kept, place: kept.place, cursor: kept.cursor } : undefined;
+    const stored = JSON.parse(text) as Partial<StoredCursor> | null;
+    return typeof stored?.place === 'string'
+      ? { ...stored, place: stored.place, cursor: stored.cursor }
+      : undefined;
   } catch {
     return undefined;
   }

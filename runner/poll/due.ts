@@ -1,37 +1,51 @@
 /**
- * Which accounts are to be looked at now, and when the next one is due. Pure. Accounts that failed have places of their own, so that they
- * hold up no other.
+ * Which accounts to poll now, when the next one is due, and until when a poll pod polls. Pure. Accounts whose
+ * last poll failed have a limit of their own, so that they do not delay others.
  */
 
-/** Looks at the same time: of accounts that work, and of those that failed. */
-const PLACES = { well: 8, failing: 4 };
+/** Concurrent polls of accounts that work, and of accounts whose last poll failed. */
+const LIMITS = { working: 8, failing: 4 };
 
-/** `dueAt` in ms, by the clock of `now`. */
+/** `dueAt` in milliseconds of the clock of `now`. */
 export type Known = { dueAt: number; failing: boolean };
 
 export type Due = {
-  /** What to begin with now, the longest due first. */
-  begin: string[];
-  /** When something becomes due; undefined where nothing does. What is due already waits for a place, and so for a look to end. */
+  /** The accounts to poll now, the longest due first. */
+  start: string[];
+  /**
+   * When the next account becomes due; undefined if none does. An account that is due already waits for a
+   * poll to end.
+   */
   next: number | undefined;
 };
 
-/** Of all that is known and not looked at: it is begun, waits for a place, or is counted in `next`. */
+/** Each known account that is not polled now is started, waits for the limit, or is considered in `next`. */
 export function dueOf(
   known: ReadonlyMap<string, Known>,
-  looking: ReadonlyMap<string, { failing: boolean }>,
+  polling: ReadonlyMap<string, { failing: boolean }>,
   now: number,
 ): Due {
-  const free = { ...PLACES };
-  for (const { failing } of looking.values()) free[failing ? 'failing' : 'well'] -= 1;
+  const free = { ...LIMITS };
+  for (const { failing } of polling.values()) free[failing ? 'failing' : 'working'] -= 1;
   const waiting = [...known]
-    .filter(([uid]) => !looking.has(uid))
+    .filter(([uid]) => !polling.has(uid))
     .toSorted(([, a], [, b]) => a.dueAt - b.dueAt);
   const due = waiting.filter(([, { dueAt }]) => dueAt <= now);
-  const begin = due.filter(([, { failing }]) => {
-    const lane = failing ? 'failing' : 'well';
-    free[lane] -= 1;
-    return free[lane] >= 0;
+  const start = due.filter(([, { failing }]) => {
+    const group = failing ? 'failing' : 'working';
+    free[group] -= 1;
+    return free[group] >= 0;
   });
-  return { begin: begin.map(([uid]) => uid), next: waiting[due.length]?.[1].dueAt };
+  return { start: start.map(([uid]) => uid), next: waiting[due.length]?.[1].dueAt };
+}
+
+const MINUTE_MS = 60_000;
+/** The time for the pod and its Job to end, because the next Job does not start before that. */
+const SHUTDOWN_MS = 3_000;
+/** A pod with less time than this also polls in the minute of the next pod. */
+const LEAST_MS = 15_000;
+
+/** When a pod that started at this time must end; both in milliseconds since 1970. */
+export function endOfWindow(startedAt: number): number {
+  return Math.ceil((startedAt + LEAST_MS + SHUTDOWN_MS) / MINUTE_MS) * MINUTE_MS - SHUTDOWN_MS;
 }

@@ -1,11 +1,13 @@
-/** Why a look failed, in one word of the register and one line for people. */
+/** Why a poll failed: a reason of the register and a message for people. */
 import type { Reason } from '../../api/conditions.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import { PollError } from '../../nodes/poller.ts';
 
 export type PollFailure = { reason: Reason; message: string; retryAfterSeconds?: number };
 
-/** What a failure of what pollers use, such as a credential or the egress, is called where a trigger shows it. */
+/**
+ * The reasons of a trigger for failures of steps, such as those of credentials and egress.
+ */
 const OF_STEPS: Partial<Record<FailureReason, Reason>> = {
   CredentialMissing: 'CredentialMissing',
   CredentialRejected: 'Rejected',
@@ -17,7 +19,7 @@ const OF_STEPS: Partial<Record<FailureReason, Reason>> = {
   InvalidParameters: 'InvalidTrigger',
 };
 
-/** What is told of an error; undefined for a defect of ours, of which the log has the details. */
+/** The failure of an error; undefined for a defect, which the log describes. */
 export function failureOf(error: unknown): PollFailure | undefined {
   if (error instanceof PollError) {
     const { reason, message, retryAfterSeconds } = error;
@@ -38,5 +40,5 @@ export function failureOf(error: unknown): PollFailure | undefined {
 
 export const DEFECT: PollFailure = {
   reason: 'Internal',
-  message: 'A defect of Windlass; the log of the poll pod has the details.',
+  message: 'Internal error. See the log of the poll pod.',
 };

@@ -1,14 +1,16 @@
-/** The program of the pod that looks at the accounts of a project. It loads what it needs when it needs it, since it starts every minute. */
+/**
+ * The program of a poll pod. It loads modules when it needs them, because it starts every minute.
+ */
 import type { Log } from '../../kube/log.ts';
 import { loadPoller } from '../../nodes/pollers.ts';
 import { connectRunStore } from '../../store/connection.ts';
 import { pollConfig } from './config.ts';
-import type { AccountMeans } from './means.ts';
-import { runPod } from './pod.ts';
-import { endOfWindow } from './window.ts';
+import type { RefreshableAccess } from './projectAccess.ts';
+import { runPollPod } from './pod.ts';
+import { endOfWindow } from './due.ts';
 
 const CONNECT_MS = 2_000;
-/** As of a program that a SIGTERM ended. */
+/** The exit code of a program that SIGTERM ended. */
 const TERMINATED = 143;
 
 const line = (level: keyof Log) => (fields: object, message: string) =>
@@ -21,34 +23,35 @@ const line = (level: keyof Log) => (fields: object, message: string) =>
   );
 const log: Log = { debug: () => {}, info: line('info'), warn: line('warn'), error: line('error') };
 
-// A first process of a container ends by no signal unless it says so.
+// The first process of a container ignores signals that it does not handle.
 const stopping = new AbortController();
 process.on('SIGTERM', () => stopping.abort());
 
 const config = pollConfig();
 const { project, pod } = config;
-// That it comes and goes is told by the end; that its certificate is refused, by nobody else.
+// The end logs an unreachable run store; only the connection logs a refused certificate.
 const conn = connectRunStore({ ...config.store, name: pod, log: { ...log, info: () => {}, warn: () => {} } });
-// Whether it is there or not is told by the first call.
+// The first call detects an unavailable run store.
 await conn.ready(AbortSignal.timeout(CONNECT_MS)).catch(() => {});
-let opened: Promise<AccountMeans> | undefined;
-const means = () => (opened ??= import('./means.ts').then(({ openMeans }) => openMeans(config, log)));
+let opened: Promise<RefreshableAccess> | undefined;
+const access = () =>
+  (opened ??= import('./projectAccess.ts').then(({ openProjectAccess }) => openProjectAccess(config, log)));
 const now = Date.now();
 const forMs = endOfWindow(now) - now;
-const reached = await runPod({
+const reached = await runPollPod({
   conn,
   project,
   pod,
   poller: loadPoller,
-  means,
-  doubt: () => void opened?.then((accounts) => accounts.doubt()),
+  access,
+  invalidate: () => void opened?.then((opened) => opened.invalidate()),
   log,
   forMs,
   stop: stopping.signal,
 });
-if (!reached) log.error({}, 'the run store was not reached');
+if (!reached) log.error({}, 'run store unreachable');
 await conn.close();
-// Ended before its time, as where its node is drained, it must not count as a success: then its Job makes another pod, instead of nobody
-// looking before the next minute. What a poller that did not heed its end still holds open is not waited for.
+// A pod that was ended early, for example by a drain, must fail: then its Job creates another pod in the same
+// minute. Exits without waiting for connections of pollers that ignored the signal.
 const ended = stopping.signal.aborted ? TERMINATED : 0;
 process.exit(reached ? ended : 1);

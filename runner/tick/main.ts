@@ -1,9 +1,12 @@
-/** The program of a CronJob's pod: one event of a schedule, and away. It loads next to nothing, since it starts every time. */
+/**
+ * The program of a tick: submits one event of a schedule and exits. It loads little, because it starts for
+ * every event.
+ */
 import { LOST_EXIT } from '../../api/tick.ts';
 import type { Log } from '../../kube/log.ts';
 import { connectRunStore } from '../../store/connection.ts';
 import { tickConfig } from './config.ts';
-import { fire } from './tick.ts';
+import { submitTick } from './submitTick.ts';
 
 const CONNECT_MS = 2_000;
 const EXIT = { ok: 0, stopped: 1, lost: LOST_EXIT } as const;
@@ -14,7 +17,7 @@ const line = (level: keyof Log) => (fields: object, message: string) =>
   );
 const log: Log = { debug: () => {}, info: line('info'), warn: line('warn'), error: line('error') };
 
-/** Of the connection only what it last failed with is told, with the end of the tick. */
+/** The last error of the connection, logged at the end of a failed tick. */
 let connectionError: unknown;
 const quiet: Log = {
   ...log,
@@ -23,15 +26,15 @@ const quiet: Log = {
   debug: (fields) => (connectionError = 'error' in fields ? fields.error : undefined),
 };
 
-// A first process of a container ends by no signal unless it says so.
+// The first process of a container ignores signals that it does not handle.
 const stopping = new AbortController();
 process.on('SIGTERM', () => stopping.abort());
 
 const config = tickConfig();
 const conn = connectRunStore({ ...config.store, name: config.job, log: quiet });
-// Whether it is there or not is told by the first submission.
+// The first submission detects an unavailable run store.
 await conn.ready(AbortSignal.any([stopping.signal, AbortSignal.timeout(CONNECT_MS)])).catch(() => {});
-const { kind, message, fields } = await fire(conn, config, { log, signal: stopping.signal });
+const { kind, message, fields } = await submitTick(conn, config, { log, signal: stopping.signal });
 await conn.close();
 if (kind === 'ok') log.info(fields, message);
 else log.error({ ...fields, connectionError }, message);

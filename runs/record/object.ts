@@ -6,7 +6,8 @@ import { ANNOTATION, API_VERSION, GROUP, LABEL, VERSION } from '../../api/group.
 import { WORKFLOW, WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { type RunStatus } from '../../api/run.ts';
-import type { KubeClient, Manifest } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import {
   isAlreadyExists,
   isConflict,

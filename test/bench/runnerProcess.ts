@@ -30,7 +30,7 @@ export async function startRunnerProcess(door: Door, nodeArgs: string[] = []): P
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       log.push(line);
-      if (line.includes('"runner claims"')) resolve();
+      if (line.includes('"claiming runs"')) resolve();
     });
     child.once('exit', () => reject(new Error(`The runner ended:\n${log.slice(-20).join('\n')}`)));
   });

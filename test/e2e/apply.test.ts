@@ -56,7 +56,7 @@ test.each([
     /exactly one/,
   ],
   ['a node of no kind', workflow([trigger, { id: 'reply' }]), /exactly one/],
-  ['a duplicate id', workflow([trigger, reply, reply]), /node ids must be unique/],
+  ['a duplicate id', workflow([trigger, reply, reply]), /node IDs must be unique/],
   [
     'a bad cron',
     workflow([{ id: 'trigger', schedule: { cron: '61 * * * *' } }]),
@@ -174,5 +174,5 @@ test('an ended run keeps its phase and its status, whoever writes', async () => 
       JSON.stringify({ status }),
     ]);
   await expect(patch(null)).rejects.toThrow(/the status of a run cannot be removed/);
-  await expect(patch({ phase: 'Failed' })).rejects.toThrow(/its phase cannot change any more/);
+  await expect(patch({ phase: 'Failed' })).rejects.toThrow(/its phase cannot change/);
 });

@@ -71,7 +71,7 @@ test('the status says when it fired last; a Job that is done again finds its run
     .split('/');
   const again = `${cronJob}-${ran / 60_000}`;
   await kube(['delete', 'job', again, '-n', project, '--ignore-not-found']);
-  expect(await makeJob(cronJob, again)).toContain('"msg":"the run was started before"');
+  expect(await makeJob(cronJob, again)).toContain('"msg":"run already started"');
   expect(await makeJob(cronJob, 'by-hand')).toContain('"msg":"run started"');
   await kube(['delete', 'job', 'by-hand', '-n', project]);
   expect(await makeJob(cronJob, 'by-hand')).toContain('"msg":"run started"');

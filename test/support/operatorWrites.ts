@@ -3,7 +3,7 @@ import { API_VERSION } from '../../api/group.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
-import type { Manifest } from '../../kube/client.ts';
+import type { Manifest } from '../../kube/writes.ts';
 import {
   controllerRevisions,
   cronJobs,

@@ -4,7 +4,7 @@ import type { Credential, Workflow } from '../../api/kinds.ts';
 import { cronJobs, secrets } from '../../kube/resource.ts';
 import type { Polled, Poller } from '../../nodes/poller.ts';
 import { credentials, workflows } from '../../operator/resources.ts';
-import { lookAt } from '../../runner/poll/look.ts';
+import { pollAccount } from '../../runner/poll/pollAccount.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import { readPoll, type PollState } from '../../store/polling/state.ts';
@@ -90,12 +90,12 @@ export async function openPollProject(stage: OperatorStage, { hasSecret = true }
         throw new Error('no poller asks for it');
       };
       const { signal: leave } = new AbortController();
-      const means = async () => ({ egress: localEgress, credential });
+      const access = async () => ({ egress: localEgress, credential });
       const log = createCollectedLog();
-      const deps = { conn, project, pod: 'pod-1', poller: async () => poller, means, leave, log };
+      const deps = { conn, project, pod: 'pod-1', poller: async () => poller, access, leave, log };
       // As a pod does, which looks again at once where the operator changed the trigger meanwhile.
       for (let isDue = true; isDue; ) {
-        await lookAt(deps, uid);
+        await pollAccount(deps, uid);
         const state = await stateOf(uid);
         isDue = state !== undefined && state.dueAt <= state.now;
       }

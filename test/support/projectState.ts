@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { WEBHOOKS, parseEntryName } from '../../api/webhookAuth.ts';
-import { canonicalJson } from '../../kube/apply.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import {
   configMaps,

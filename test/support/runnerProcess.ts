@@ -1,5 +1,5 @@
 /**
- * A runner as a process of its own, with real beats, so that tests can kill it as nothing in it expects. A step that uses the
+ * A runner as a process of its own, with real heartbeats, so that tests can kill it as nothing in it expects. A step that uses the
  * credential `deadly` ends the process, one that uses `hungry` takes all the memory that there is.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -55,7 +55,7 @@ async function main(settings: Settings): Promise<void> {
   const { url, project, runner, credentials, concurrency = 50 } = settings;
   const conn = connectRunStore({ url, name: runner });
   await conn.ready();
-  const beats = startHeartbeats({ url, project, runner, everyMs: QUICK.everyMs });
+  const heartbeats = startHeartbeats({ url, project, runner, everyMs: QUICK.everyMs });
   const deadly = {
     get spec(): never {
       return process.exit(1);
@@ -69,7 +69,7 @@ async function main(settings: Settings): Promise<void> {
   startTestRunner(conn, project, {
     runner,
     credentials: { hungry, ...credentials, deadly },
-    beats,
+    heartbeats,
     takeover: QUICK,
     concurrency,
   });

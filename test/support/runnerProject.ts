@@ -98,8 +98,8 @@ export type TestRunnerOptions = {
   runner?: string;
   concurrency?: number;
   credentials?: CredentialTable;
-  /** Without beats of its own a runner is taken for dead by others. */
-  beats?: Heartbeats;
+  /** A runner without heartbeats counts as dead for other runners. */
+  heartbeats?: Heartbeats;
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
 };
@@ -110,7 +110,14 @@ export function startTestRunner(
   project: string,
   options: TestRunnerOptions = {},
 ): Runner {
-  const { runner = 'runner-1', concurrency = 50, credentials = {}, beats, takeover, sweepEveryMs } = options;
+  const {
+    runner = 'runner-1',
+    concurrency = 50,
+    credentials = {},
+    heartbeats,
+    takeover,
+    sweepEveryMs,
+  } = options;
   return startRunner({
     conn,
     project,
@@ -120,7 +127,7 @@ export function startTestRunner(
     egress: localEgress,
     ...(takeover && { takeover }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
-    beats: beats ?? { stop: async () => undefined },
+    heartbeats: heartbeats ?? { stop: async () => undefined },
     metrics: createMetrics({ defaults: false }),
     log: createCollectedLog(),
   });

@@ -2,7 +2,6 @@
  * Copied parts of a workflow: nodes, the edges between them and positions. Pasting assigns free IDs and
  * renames references within the part; references to other nodes stay.
  */
-import { isRecord } from '../../kube/patch.ts';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { readPositions } from './annotation.ts';
 import { edgesOf } from './graph.ts';
@@ -11,6 +10,7 @@ import { layoutOf } from './layout.ts';
 import { freeId, restructured, triggerOf, type Draft } from './model.ts';
 import { CARD, STEP, type Position, type Positions } from './place.ts';
 import { renameInEdge, renameInNode } from './references.ts';
+import { isRecord } from '../../../api/record.ts';
 
 export type Fragment = {
   nodes: readonly WorkflowNode[];

@@ -1,7 +1,8 @@
 /** The merge patch (RFC 7396) that a save sends: only changed fields. Pure. */
 import { annotationOf, POSITIONS } from './annotation.ts';
-import { isEqual, isRecord, mergePatch } from '../../kube/patch.ts';
+import { isEqual, mergePatch } from '../../kube/patch.ts';
 import type { Draft } from './model.ts';
+import { isRecord } from '../../../api/record.ts';
 
 export type WorkflowPatch = {
   spec?: Record<string, unknown>;

@@ -1,9 +1,9 @@
 /** The input of test runs: the trigger's test data, or an example event of its kind. */
-import { isRecord } from '../../kube/patch.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { nodeKind } from '../../workflows/kinds.ts';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
+import { isRecord } from '../../../api/record.ts';
 
 const EXAMPLE_TIME = '2026-01-31T08:00:00Z';
 

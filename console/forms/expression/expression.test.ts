@@ -100,7 +100,7 @@ test.each<[value: unknown, preview: object]>([
   ["{{ $('agent_1').text_content }}", { kind: 'unknown', nodes: ['agent_1'] }],
   [
     "{{ $('trigger').data_content.nothing }}",
-    { kind: 'missing', message: expect.stringContaining('.nothing does not exist') },
+    { kind: 'missing', message: expect.stringContaining('has no member .nothing') },
   ],
   [
     "{{ $('other').text_content }}",

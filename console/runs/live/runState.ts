@@ -6,6 +6,7 @@
 import { isTerminal, NODE_PHASES, RUN_PHASES, type NodePhase, type RunPhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
 import type { ServerEvent } from './sse.ts';
+import { isRecord } from '../../../api/record.ts';
 
 /** The state of a node. Nodes without any event have none. */
 export type NodeView = RunView['nodes'][number];
@@ -59,7 +60,7 @@ export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefin
 function readJson(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

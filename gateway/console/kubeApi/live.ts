@@ -27,6 +27,7 @@ import { createSlots, type Slots } from './slots.ts';
 import { MAX_WATCHES, readWatches, type Watch } from './watches.ts';
 import { addRoute } from '../../endpoint/route.ts';
 import { readJsonBody, withReservation } from '../../endpoint/jsonBody.ts';
+import { membersOf } from '../../../api/record.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** How long watches last, spread so that streams do not end together. A revoked right ends with them. */
@@ -181,7 +182,7 @@ function watchEnd(status: number, text: string): End {
 function statusOf(text: string): { reason?: unknown; message?: unknown } {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
+    return membersOf(value);
   } catch {
     return {};
   }

@@ -4,6 +4,7 @@
  */
 import { requestTarget, type AllowedRequest } from './allowlist.ts';
 import { acceptHeader, type Form } from './forms.ts';
+import { membersOf } from '../../../api/record.ts';
 
 type Json = Record<string, unknown>;
 
@@ -35,7 +36,7 @@ export function redactedTarget(asked: AllowedRequest): { path: string; accept: s
 /** The redacted answer: Secrets, or a Status. Throws for anything else. */
 export function redactedAnswer(asked: AllowedRequest, { form, text }: { form: Form; text: string }): string {
   const answer: unknown = JSON.parse(text);
-  const { kind } = record(answer);
+  const { kind } = membersOf(answer);
   if (kind === 'Status') return isOfPatched(answer) ? JSON.stringify(redactedStatus(answer)) : text;
   const namespace = asked.path.split('/')[4] ?? '';
   if (asked.verb === 'list' && kind === 'Table')
@@ -48,32 +49,32 @@ export function redactedAnswer(asked: AllowedRequest, { form, text }: { form: Fo
  * Whether the Status refuses a patched Secret: it then quotes the whole Secret, with values and annotations.
  */
 function isOfPatched(status: unknown): boolean {
-  const { reason, details } = record(status);
-  const causes = list(record(details)['causes']);
+  const { reason, details } = membersOf(status);
+  const causes = list(membersOf(details)['causes']);
   return (
     reason === 'Invalid' &&
-    (causes.length === 0 || causes.some((cause) => record(cause)['field'] === 'patch'))
+    (causes.length === 0 || causes.some((cause) => membersOf(cause)['field'] === 'patch'))
   );
 }
 
 const NO_SECRET = 'The patch does not make a Secret: a field is unknown, or its value is not of its type.';
 
 function redactedStatus(status: unknown): Json {
-  const { kind, apiVersion, status: outcome, reason, code } = record(status);
+  const { kind, apiVersion, status: outcome, reason, code } = membersOf(status);
   return { kind, apiVersion, metadata: {}, status: outcome, message: NO_SECRET, reason, code };
 }
 
 /** One Secret. */
 function redactedSecret(secret: unknown): Json {
-  const { metadata, type, data, immutable } = record(secret);
-  const shown = Object.entries(record(metadata)).filter(([name]) => SHOWN_METADATA.includes(name));
+  const { metadata, type, data, immutable } = membersOf(secret);
+  const shown = Object.entries(membersOf(metadata)).filter(([name]) => SHOWN_METADATA.includes(name));
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: Object.fromEntries(shown),
     ...(typeof type === 'string' && { type }),
     ...(immutable === true && { immutable }),
-    keys: Object.keys(record(data)).toSorted(),
+    keys: Object.keys(membersOf(data)).toSorted(),
   };
 }
 
@@ -99,21 +100,17 @@ function redactedTable(table: unknown, namespace: string): Json {
 }
 
 function rowsOf(table: unknown): { name: string; type: string }[] {
-  const { columnDefinitions, rows } = record(table);
-  const columns = list(columnDefinitions).map((column) => record(column)['name']);
+  const { columnDefinitions, rows } = membersOf(table);
+  const columns = list(columnDefinitions).map((column) => membersOf(column)['name']);
   return list(rows).map((row) => {
-    const cells = list(record(row)['cells']);
+    const cells = list(membersOf(row)['cells']);
     return { name: String(cells[columns.indexOf('Name')]), type: String(cells[columns.indexOf('Type')]) };
   });
 }
 
 function pageOf(table: unknown): Json {
-  const { resourceVersion, continue: token, remainingItemCount } = record(record(table)['metadata']);
+  const { resourceVersion, continue: token, remainingItemCount } = membersOf(membersOf(table)['metadata']);
   return { resourceVersion, ...(token !== undefined && { continue: token }), remainingItemCount };
-}
-
-function record(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
 function list(value: unknown): unknown[] {

@@ -9,6 +9,7 @@ import type { JsonAnswer } from '../../http/json.ts';
 import { partOf, type CredentialAccess } from '../../node.ts';
 import { methodURL } from './api.ts';
 import { echoesOf, Secret, type Mask } from '../../secret.ts';
+import { membersOf } from '../../../api/record.ts';
 
 const LONGEST_QUOTE = 300;
 /** An error that is older tells nothing of now. */
@@ -108,7 +109,7 @@ type Info = {
 /** `WebhookInfo`. */
 function infoIn({ host, json }: JsonAnswer): Info {
   const result = (json as { result?: unknown }).result;
-  const info = (typeof result === 'object' && result !== null ? result : {}) as Record<string, unknown>;
+  const info = membersOf(result);
   const { url, allowed_updates: updates, last_error_message: said } = info;
   if (typeof url !== 'string') throw new CheckError('Unreachable', `${host} answered with no webhook info`);
   const ageS = Date.now() / 1_000 - Number(info['last_error_date'] ?? 0);
@@ -131,7 +132,7 @@ async function call(bot: Bot, method: string, parameters: object = {}, remark = 
   const answer = await ask({ url, method: 'POST', json: parameters }, context);
   const { host, status, json } = answer;
   if (status === 404) throw new CheckError('Rejected', `${host} knows no bot with this token`);
-  const said = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
+  const said = membersOf(json);
   if (status === 200 && said['ok'] === true) return answer;
   const { message, reason, retryAfterMs } = refusal(answer, 'the token', masks);
   // What it does not take it will not take later: the URL is not fit for it.

@@ -83,7 +83,7 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'two triggers',
     { nodes: [trigger, { id: 'other', manual: {} }] },
-    /exactly one trigger, and this one has more: make a workflow for each/,
+    /exactly one trigger, and this one has more: create one workflow for each/,
   ],
   [
     'an edge to nowhere',
@@ -101,7 +101,7 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'the same edge twice',
     workflow(['trigger', 'a'], ['trigger', 'a']),
-    /edge trigger to a is there twice: two edges join the same pair/,
+    /edge trigger to a is duplicated: combine the conditions/,
   ],
   [
     'a node with two kinds',
@@ -112,12 +112,12 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'the same id twice',
     { nodes: [trigger, step('a'), step('a')] },
-    /node ids must be unique: two nodes have the id a/,
+    /node IDs must be unique: two nodes have the ID a/,
   ],
   [
     'an id that no reference can name',
     { nodes: [trigger, step('1-a')] },
-    /a node id must begin with a letter/,
+    /a node ID must begin with a letter/,
   ],
   [
     'a chain that does not begin with the trigger',
@@ -343,7 +343,7 @@ const refusedCredentials: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'a user name without a password',
     { smtp: { ...smtp, username: 'ada' } },
-    /username and passwordRef go together/,
+    /username and passwordRef belong together/,
   ],
   [
     'two logins for HTTP',
@@ -358,17 +358,17 @@ const refusedCredentials: [sentence: string, spec: unknown, says: RegExp][] = [
   [
     'a custom provider without addresses',
     { oauth2: { clientID: 'a' } },
-    /needs authorizationURL and tokenURL/,
+    /requires authorizationURL and tokenURL/,
   ],
   [
     'a URL in the place of a host',
     { http: { bearer: { tokenRef: ref }, allowedHosts: ['https://api.example.com/v1'] } },
-    /allowedHosts\[0\]: .*an allowed host has no path or query: write api.example.com,[^*]*$/,
+    /allowedHosts\[0\]: .*an allowed host must not have a path or query: write api.example.com,[^*]*$/,
   ],
   [
     'an entry with an empty name in it',
     { http: { bearer: { tokenRef: ref }, allowedHosts: ['*', '*..'] } },
-    /allowedHosts\[1\]: .*an allowed host is a name or an address/,
+    /allowedHosts\[1\]: .*an allowed host must be a host name or IP address/,
   ],
   ['a secret in it', { smtp: { ...smtp, password: 'secret' } }, /unknown field "spec\.smtp\.password"/],
 ];
@@ -433,22 +433,22 @@ test.each([
 });
 
 test.each([
-  ['its workflow', { workflow: 'other' }, /a run cannot move to another workflow/],
-  ['whether it is a test', { test: true }, /whether a run is a test cannot be changed/],
+  ['its workflow', { workflow: 'other' }, /the workflow of a run cannot be changed/],
+  ['whether it is a test', { test: true }, /test of a run cannot be changed/],
   ['its revision', { revision: 'orders-1' }, /the revision of a run cannot be changed/],
   ['its input', { input: { data_content: 1 } }, /the input of a run cannot be changed/],
-  ['what started it', { trigger: { type: 'webhook' } }, /what started a run cannot be changed/],
-  ['what it repeats', { retryOf: 'zero' }, /what a run repeats cannot be changed/],
-  ['how far it goes', { until: 'a' }, /how far a run goes cannot be changed/],
-  ['who requested it', { requestedBy: 'ada' }, /who asked for a run cannot be changed/],
+  ['what started it', { trigger: { type: 'webhook' } }, /the trigger of a run cannot be changed/],
+  ['what it repeats', { retryOf: 'zero' }, /retryOf of a run cannot be changed/],
+  ['how far it goes', { until: 'a' }, /until of a run cannot be changed/],
+  ['who requested it', { requestedBy: 'ada' }, /requestedBy of a run cannot be changed/],
 ])('a run cannot change %s', async (_sentence, spec, says) => {
   expect(await patchRun(running, { spec }, false)).toMatch(says);
 });
 
 test('only a test run goes no further than to a node', async () => {
   const spec = { workflow: 'orders', until: 'agent_1' };
-  expect(await apply('WorkflowRun', spec)).toMatch(/only a test run goes as far as a node/);
-  expect(await apply('WorkflowRun', { ...spec, test: false })).toMatch(/only a test run/);
+  expect(await apply('WorkflowRun', spec)).toMatch(/until is only for test runs/);
+  expect(await apply('WorkflowRun', { ...spec, test: false })).toMatch(/until is only for test runs/);
   expect(await apply('WorkflowRun', { ...spec, test: true })).toContain('created');
 });
 
@@ -487,7 +487,7 @@ test.each<[sentence: string, spec: unknown, says: RegExp]>([
   [
     'a toleration of nothing',
     { runners: { tolerations: [{ operator: 'Equal' }] } },
-    /needs the operator Exists/,
+    /must have the operator Exists/,
   ],
   [
     'more than its limit',
@@ -547,7 +547,7 @@ test.each<[sentence: string, spec: unknown, says: RegExp]>([
 
 test('a namespace has one ProjectSettings, of a fixed name', async () => {
   expect(await apply('ProjectSettings', {})).toContain(
-    'a namespace has one ProjectSettings, whose name is "default"',
+    'the ProjectSettings of a namespace must be named "default"',
   );
   expect(await apply('ProjectSettings', {}, 'default')).toContain('created');
   const shown = await kubectl(server, ['-n', namespace, 'get', 'projectsettings', 'default', '-o', 'json']);

@@ -1,7 +1,8 @@
 /** Children and events on a real API server. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { applyChild, applyIfChanged, asChild } from '../../../kube/apply.ts';
-import { createClient, type KubeClient, type Manifest } from '../../../kube/client.ts';
+import { applyIfChanged, asChild } from '../../../kube/apply.ts';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import type { Manifest } from '../../../kube/writes.ts';
 import { createRecorder } from '../../../kube/events.ts';
 import {
   configMaps,
@@ -56,12 +57,7 @@ function applyOnce<T extends KubeObject>(
 }
 
 test('a child lives beside its owner and names it as controller, for the garbage collector', async () => {
-  const child = await applyChild({
-    client,
-    resource: configMaps,
-    owner,
-    manifest: { metadata: { name: 'child' } },
-  });
+  const child = await client.apply(configMaps, asChild(owner, { metadata: { name: 'child' } }));
   expect(child.metadata.ownerReferences).toEqual([
     { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid, controller: true },
   ]);
@@ -191,7 +187,7 @@ test('an event that cannot be written is logged and disturbs nobody', async () =
   const recorder = createRecorder(refused, 'example.com/operator', { log });
   recorder.record(owner, occurrence);
   await recorder.flush();
-  expect(log.messages('warn')).toEqual(['cannot write an event']);
+  expect(log.messages('warn')).toEqual(['writing an Event failed']);
   await refused.close();
   await door.stop();
 });

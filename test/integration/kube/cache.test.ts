@@ -203,7 +203,7 @@ describe.concurrent('a cache', () => {
     await put('a', 'one');
     await valueIs(cache, 'a', 'one', 10_000);
     // What the server answered is one plain line; that the connection was reset is told beside it.
-    const told = log.entries.filter(({ message }) => message.endsWith(', trying again'));
+    const told = log.entries.filter(({ message }) => message.endsWith(', retrying'));
     const isPlain = 'status' in reply;
     expect(told.map((entry) => [entry.level, !('err' in entry.fields)])).toContainEqual([level, isPlain]);
   });
@@ -269,7 +269,7 @@ describe.concurrent('a cache', () => {
     await pollUntil('the old list being believed', () => held.includes('old'), { timeoutMs: 50_000 });
     restored();
     expect(lists() - before).toBeGreaterThanOrEqual(5);
-    expect(log.messages('warn')).toContain('list or watch failed, trying again');
+    expect(log.messages('warn')).toContain('list or watch failed, retrying');
     await valueIs(cache, 'a', 'new', 10_000);
   });
 
@@ -294,7 +294,7 @@ describe.concurrent('a cache', () => {
     await put('a');
     await put('b');
     await pollUntil('both', () => seen.length === 2, { timeoutMs: 20_000, everyMs: 10 });
-    expect(log.messages('error')).toEqual(['handler of a change failed', 'handler of a change failed']);
+    expect(log.messages('error')).toEqual(['change handler failed', 'change handler failed']);
   });
 
   test('what we wrote is not forgotten for an older copy, while the watch lags', async ({ world }) => {

@@ -1,7 +1,7 @@
 /** Leases on a real API server: who leads, who follows, and what shows that somebody lives. */
 import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
-import { keepLease, runWithLease } from '../../../kube/lease.ts';
+import { maintainLease, runWithLease } from '../../../kube/lease.ts';
 import { leases, namespaces } from '../../../kube/resource.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
@@ -215,7 +215,7 @@ describe.concurrent('a kept lease', () => {
     const door = await startKubeApiFaults(server.connection);
     const client = createClient(door.connection);
     const stop = new AbortController();
-    const kept = keepLease({
+    const kept = maintainLease({
       client,
       namespace: world.namespace,
       name: 'leader',

@@ -1,6 +1,6 @@
 /** `Ready` means that a request that is sent now is answered: with gateways as they are, two of them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Manifest } from '../../../kube/client.ts';
+import type { Manifest } from '../../../kube/writes.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import { workflows } from '../../../operator/resources.ts';
 import type { GatewayProcess } from '../../support/gatewayProcess.ts';

@@ -250,7 +250,7 @@ describe('a bot of a project', () => {
     await stage.stopOperator();
     await stage.conn.command('hset', key, 'answer', JSON.stringify({ key: 'before', failures: 0, result }));
     stage.startOperator();
-    expect(await told('NotUnregistered', 'Credential', 'lost')).toMatch(/no runner has its token any more/);
+    expect(await told('NotUnregistered', 'Credential', 'lost')).toMatch(/no runner has its token/);
     expect(webhook().url).toBe(urlOf('lost'));
   });
 });

@@ -60,7 +60,7 @@ test('what is left of a namespace goes also when the operator starts before the 
   await stage.stopOperator();
   await openProject(stage.conn, GONE);
   await ensurePoolAccount(stage.conn, GONE, 'a'.repeat(64));
-  const leaders = () => stage.log.messages().filter((message) => message === 'lease taken').length;
+  const leaders = () => stage.log.messages().filter((message) => message === 'acquired lease').length;
   const before = leaders();
   await stage.redis.kill();
   try {

@@ -329,7 +329,7 @@ test('a runner without the right to a Secret fails the step, names the Secret in
   const giveBack = await takeAway(POOL, 'secrets');
   const failed = await execution('other-llm');
   expect(failed).toMatchObject({ phase: 'Failed' });
-  expect(JSON.stringify(failed)).toContain('a Secret of the Credential other-llm cannot be read now');
+  expect(JSON.stringify(failed)).toContain('cannot read a Secret of the Credential other-llm now');
   const line = await pollUntil('the lack being named', named(log, cannot('get', 'secrets')), SOON);
   expect(line).toContain('"secret":"others"');
   await giveBack();

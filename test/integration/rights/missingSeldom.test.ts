@@ -59,7 +59,7 @@ test('without the right to create events the log says which one could not be tol
   await project.apply();
   await pollUntil('the trigger', () => project.state(), SOON);
   await project.look({ baselineLost: 'The mails are numbered anew.' });
-  const lack = /cannot write an event: .* cannot create resource "events"/;
+  const lack = /writing an Event failed: .* cannot create resource "events"/;
   await pollUntil('the lack in the log', () => lack.test(complaints()), SOON);
   await project.waitFor({ type: 'TriggerHealthy', status: 'True' });
   await setRules(granted);

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadPoller } from '../../../nodes/pollers.ts';
 import { PollError, type Polled, type Poller } from '../../../nodes/poller.ts';
 import { Secret } from '../../../nodes/secret.ts';
-import { lookAt, type LookDeps, type Means } from '../../../runner/poll/look.ts';
-import { runPod, type PodOptions } from '../../../runner/poll/pod.ts';
+import { pollAccount, type PollDeps, type ProjectAccess } from '../../../runner/poll/pollAccount.ts';
+import { runPollPod, type PodOptions } from '../../../runner/poll/pod.ts';
 import { connectRunStore, isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { readPoll, type PollState } from '../../../store/polling/state.ts';
@@ -46,7 +46,7 @@ function put(uid: string, changes: Partial<PolledTrigger> = {}): Promise<unknown
 }
 
 /** The account of a user of the mail server, whom the project's credential names. */
-function meansOf(user: string, password = IMAP_PASSWORD): () => Promise<Means> {
+function meansOf(user: string, password = IMAP_PASSWORD): () => Promise<ProjectAccess> {
   const imap = { host: '127.0.0.1', port: mail.port, tls: 'None', username: user } as const;
   const spec = { imap: { ...imap, passwordRef: { name: 'accounts', key: 'password' } } };
   const credential = async (name: string) => ({ name, spec, secret: () => new Secret(password) });
@@ -63,12 +63,12 @@ const optionsOf = (changes: Partial<PodOptions> = {}): PodOptions => ({
   project,
   pod: 'pod-1',
   poller: loadPoller,
-  means: meansOf('nobody'),
+  access: meansOf('nobody'),
   log: createCollectedLog(),
   forMs: 20_000,
   ...changes,
 });
-const depsOf = (changes: Partial<LookDeps>): LookDeps => ({
+const depsOf = (changes: Partial<PollDeps>): PollDeps => ({
   ...optionsOf(),
   leave: new AbortController().signal,
   ...changes,
@@ -105,12 +105,12 @@ async function startMortalPods() {
     return left >= 0;
   });
   return {
-    lookFor: async (steps: number, changes: Partial<LookDeps>): Promise<void> => {
+    lookFor: async (steps: number, changes: Partial<PollDeps>): Promise<void> => {
       killed = new AbortController();
       left = steps;
       const conn = connectRunStore({ url: door.url, name: 'killed' });
       await conn.ready();
-      await lookAt(depsOf({ ...changes, conn, leave: killed.signal }), 'orders');
+      await pollAccount(depsOf({ ...changes, conn, leave: killed.signal }), 'orders');
       await conn.close();
     },
     stop: () => door.stop(),
@@ -120,37 +120,37 @@ async function startMortalPods() {
 test('the first look starts nothing, and a burst of 1,000 mails goes in by pages, oldest first, though pods are killed in between', async () => {
   const user = newUser();
   mail.fill(user, 1_000);
-  const means = meansOf(user);
+  const access = meansOf(user);
   await put('orders');
-  await lookUntil(depsOf({ means }), async () => (await stateOf('orders')).cursor !== undefined);
+  await lookUntil(depsOf({ access }), async () => (await stateOf('orders')).cursor !== undefined);
   expect(await runsOf('orders')).toEqual([]);
   // As if somebody asked for what came since then.
   const reset = { value: '2025-01-01T00:00:00Z', since: '2025-01-01T00:00:00Z' };
   await put('orders', { reset });
   const pods = await startMortalPods();
   // In the first page, once in its middle and once before the cursor moves, and in the third.
-  for (const steps of [50, 102, 250]) await pods.lookFor(steps, { means });
+  for (const steps of [50, 102, 250]) await pods.lookFor(steps, { access });
   await pods.stop();
   const killed = (await runsOf('orders')).length;
   expect(killed).toBeGreaterThan(100);
   expect(killed).toBeLessThan(1_000);
   const log = createCollectedLog();
-  await lookUntil(depsOf({ means, log }), async () => (await runsOf('orders')).length >= 1_000);
+  await lookUntil(depsOf({ access, log }), async () => (await runsOf('orders')).length >= 1_000);
   expect(await subjectsOf('orders')).toEqual(Array.from({ length: 1_000 }, (_, n) => `mail ${n + 1}`));
   expect(log.messages('info').length).toBeGreaterThanOrEqual(7);
-  await lookAt(depsOf({ means }), 'orders');
+  await pollAccount(depsOf({ access }), 'orders');
   expect(await runsOf('orders')).toHaveLength(1_000);
 });
 
 test('a refused login is shown with its reason, holds the next look off, and is forgotten when it works again', async () => {
-  const means = meansOf('stranger', 'wrong');
+  const access = meansOf('stranger', 'wrong');
   await put('orders', { intervalSeconds: 5 });
-  await lookUntil(depsOf({ means }), async () => (await stateOf('orders')).failure !== undefined);
+  await lookUntil(depsOf({ access }), async () => (await stateOf('orders')).failure !== undefined);
   expect((await stateOf('orders')).failure).toMatchObject({ reason: 'Rejected', inARow: 1 });
-  expect(await lookAt(depsOf({ means }), 'orders')).toMatchObject({ outcome: 'again', failing: true });
+  expect(await pollAccount(depsOf({ access }), 'orders')).toMatchObject({ outcome: 'again', failing: true });
   expect((await stateOf('orders')).failure).toMatchObject({ inARow: 1 });
   await put('orders');
-  const mended = depsOf({ means: meansOf(newUser()) });
+  const mended = depsOf({ access: meansOf(newUser()) });
   await lookUntil(mended, async () => (await stateOf('orders')).failure === undefined);
   expect(await stateOf('orders')).toHaveProperty('cursor');
 });
@@ -160,18 +160,18 @@ test('a time for which the other side asks is waited, however short the interval
   const { poller } = pollerOf(async () => {
     throw new PollError('RateLimited', 'Too many requests.', { retryAfterSeconds: 600 });
   });
-  await lookAt(depsOf({ poller }), 'orders');
+  await pollAccount(depsOf({ poller }), 'orders');
   const { dueAt, now, failure } = await stateOf('orders');
   expect(failure).toMatchObject({ reason: 'RateLimited' });
   expect(dueAt - now).toBeGreaterThan(590_000);
 });
 
 /** Looks again and again until that is true: a call of the run store may fail where the machine is busy. */
-async function lookUntil(deps: LookDeps, is: () => Promise<boolean>): Promise<void> {
+async function lookUntil(deps: PollDeps, is: () => Promise<boolean>): Promise<void> {
   await pollUntil(
     'what the look is to bring',
     async () => {
-      await lookAt(deps, 'orders');
+      await pollAccount(deps, 'orders');
       return is();
     },
     { timeoutMs: 50_000, everyMs: 10 },
@@ -212,7 +212,7 @@ test('killed at each of its steps, 30 looks that together see 600 events start 6
     arrived += 20;
     await pods.lookFor(look, { poller });
     // The container starts again, in the same pod.
-    if (look % 3 === 0) await lookAt(depsOf({ poller }), 'orders');
+    if (look % 3 === 0) await pollAccount(depsOf({ poller }), 'orders');
   }
   await lookUntil(depsOf({ poller }), async () => (await runsOf('orders')).length >= 600);
   expect(await subjectsOf('orders')).toEqual(Array.from({ length: 600 }, (_, n) => `mail-${n}`));
@@ -227,7 +227,7 @@ test('accounts that hang hold up no others, however many there are, and at its e
   const { poller, looks } = pollerOf((account) =>
     account.startsWith('bad') ? never() : Promise.resolve(nothingNew),
   );
-  expect(await runPod(optionsOf({ poller, forMs: 5_000 }))).toBe(true);
+  expect(await runPollPod(optionsOf({ poller, forMs: 5_000 }))).toBe(true);
   for (const uid of good) {
     const times = looks.get(uid) ?? [];
     expect(times.length).toBeGreaterThanOrEqual(2);
@@ -244,10 +244,10 @@ test('a page ends with what it has after a part of its time, and one that is not
       return { ...nothingNew, events: [eventOf(1)] };
     },
   };
-  await lookAt(depsOf({ poller: async () => untilEnough, pageMs: 3_000 }), 'orders');
+  await pollAccount(depsOf({ poller: async () => untilEnough, pageMs: 3_000 }), 'orders');
   expect(await subjectsOf('orders')).toEqual(['mail-1']);
   await put('slow', { fields: { account: 'slow' } });
-  await lookAt(depsOf({ poller: pollerOf(never).poller, pageMs: 100 }), 'slow');
+  await pollAccount(depsOf({ poller: pollerOf(never).poller, pageMs: 100 }), 'slow');
   expect((await stateOf('slow')).failure).toMatchObject({ reason: 'Timeout' });
 });
 
@@ -262,7 +262,7 @@ test('accounts that failed have places of their own', async () => {
     seen.add(account);
     throw new PollError('Unreachable', 'There is nobody.');
   });
-  await runPod(optionsOf({ poller, forMs: 4_000 }));
+  await runPollPod(optionsOf({ poller, forMs: 4_000 }));
   expect(looks.get('good')?.length).toBeGreaterThanOrEqual(3);
 });
 
@@ -277,9 +277,9 @@ test('accounts that failed before the pod came have places of their own, too', a
   for (const uid of bad) await put(uid, { fields: { account: uid } });
   await put('good', { intervalSeconds: 1, fields: { account: 'good' } });
   // So that it is not due before the others have taken their places.
-  for (const uid of [...bad, 'good']) await lookAt(depsOf({ poller }), uid);
+  for (const uid of [...bad, 'good']) await pollAccount(depsOf({ poller }), uid);
   isBroken = false;
-  await runPod(optionsOf({ poller, forMs: 4_000 }));
+  await runPollPod(optionsOf({ poller, forMs: 4_000 }));
   expect(looks.get('good')?.length).toBeGreaterThanOrEqual(2);
 });
 
@@ -292,8 +292,8 @@ test('bursts have their turns, and let others go before them', async () => {
   });
   for (const uid of bursts) await put(uid, { fields: { account: uid } });
   await put('quiet', { intervalSeconds: 1, fields: { account: 'quiet' } });
-  await lookAt(depsOf({ poller }), 'quiet');
-  await runPod(optionsOf({ poller, forMs: 4_000, turnMs: 200 }));
+  await pollAccount(depsOf({ poller }), 'quiet');
+  await runPollPod(optionsOf({ poller, forMs: 4_000, burstMs: 200 }));
   expect(looks.get('quiet')?.length).toBeGreaterThanOrEqual(2);
   for (const uid of bursts) expect(looks.get(uid)?.length).toBeGreaterThanOrEqual(2);
 });
@@ -311,9 +311,9 @@ test('an event whose key another run has starts none, is told, and holds nothing
   await submit(store.conn, { project, ...names, ...event });
   const { poller } = pollerOf(async () => ({ events: [eventOf(1), eventOf(2)], cursor: 2, more: false }));
   const log = createCollectedLog();
-  await lookAt(depsOf({ poller, log }), 'orders');
+  await pollAccount(depsOf({ poller, log }), 'orders');
   expect(await runsOf('orders')).toHaveLength(2);
-  expect(log.messages('warn')).toEqual(['another run has the key of an event, no run is started']);
+  expect(log.messages('warn')).toEqual(['event key belongs to another run']);
   expect((await stateOf('orders')).cursor).toBe('{"place":"inbox","cursor":2}');
 });
 
@@ -322,7 +322,7 @@ test('an event that the account shows otherwise the second time is the same one'
   for (const text_content of ['unread', 'read']) {
     const event = { key: '1', output: { text_content, data_content: {} } };
     const { poller } = pollerOf(async () => ({ events: [event], cursor: 2, more: false }));
-    await lookAt(depsOf({ poller }), 'orders');
+    await pollAccount(depsOf({ poller }), 'orders');
   }
   const [run = '', ...others] = await runsOf('orders');
   expect(others).toEqual([]);
@@ -334,10 +334,10 @@ test('a pod ends at once when nothing is due in its time, and looks at nothing t
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
   const { poller, looks } = pollerOf(async () => nothingNew);
   await Promise.all(
-    ['pod-1', 'pod-2', 'pod-3'].map((pod) => runPod(optionsOf({ pod, poller, forMs: 9_000 }))),
+    ['pod-1', 'pod-2', 'pod-3'].map((pod) => runPollPod(optionsOf({ pod, poller, forMs: 9_000 }))),
   );
   expect(looks.get('orders')).toHaveLength(1);
-  await runPod(optionsOf({ poller }));
+  await runPollPod(optionsOf({ poller }));
   expect(looks.get('orders')).toHaveLength(1);
 });
 
@@ -347,7 +347,7 @@ test('a look that lost its claim starts nothing more', async () => {
     await dropTrigger(store.conn, project, 'orders');
     return { events: [{ key: '1', output: { text_content: '', data_content: {} } }], cursor: 2, more: false };
   });
-  await lookAt(depsOf({ poller }), 'orders');
+  await pollAccount(depsOf({ poller }), 'orders');
   expect(await runsOf('orders')).toEqual([]);
   expect(await store.conn.command('exists', keysOf(project).poll('orders'))).toBe(0);
 });
@@ -362,25 +362,25 @@ test('while the run store is away the pod waits, and goes on when it is back', a
     return { events: [{ key: '1', output: { text_content: '', data_content: {} } }], cursor: 2, more: false };
   });
   const log = createCollectedLog();
-  await runPod(optionsOf({ poller, log }));
-  expect(log.messages('warn')).toContain('the run store takes no event, trying again');
+  await runPollPod(optionsOf({ poller, log }));
+  expect(log.messages('warn')).toContain('run store unavailable, retrying');
   await store.conn.ready();
   expect(await runsOf('orders')).toHaveLength(1);
   expect((await stateOf('orders')).cursor).toBe('{"place":"inbox","cursor":2}');
 });
 
-test('a cursor that means nothing any more is told, and a defect names no details', async () => {
+test('a cursor that access nothing any more is told, and a defect names no details', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const lost = pollerOf(async () => ({ ...nothingNew, baselineLost: 'UIDVALIDITY changed' }));
-  await lookAt(depsOf({ poller: lost.poller }), 'orders');
+  await pollAccount(depsOf({ poller: lost.poller }), 'orders');
   expect(await stateOf('orders')).toMatchObject({ lost: 'UIDVALIDITY changed' });
   const broken = pollerOf(async () => {
     throw new TypeError('cannot read secret of undefined');
   });
   const log = createCollectedLog();
-  await lookAt(depsOf({ poller: broken.poller, log }), 'orders');
+  await pollAccount(depsOf({ poller: broken.poller, log }), 'orders');
   const { failure } = await stateOf('orders');
   expect(failure?.reason).toBe('Internal');
   expect(failure?.message).not.toContain('undefined');
-  expect(log.messages('error')).toEqual(['a look broke off']);
+  expect(log.messages('error')).toEqual(['poll failed unexpectedly']);
 });

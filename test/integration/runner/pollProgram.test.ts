@@ -221,7 +221,7 @@ test('with no rights on a Secret, and with no account, it says what is wrong, an
   await look();
   expect((await state()).failure).toEqual({
     reason: 'CredentialMissing',
-    message: 'there is no Credential inbox in this namespace: apply it',
+    message: 'the Credential inbox does not exist in this namespace: create it',
     inARow: 2,
   });
   expect(pod.log.join('\n')).not.toContain(IMAP_PASSWORD);
@@ -231,5 +231,7 @@ test('what is missing in its environment is named', async () => {
   const errors: string[] = [];
   const pod = startProgram('runner', { PROJECT_UID: 'x' }, { program, errors });
   expect(await pod.ended).not.toBe(0);
-  expect(errors.join('\n')).toContain("The poll pod's environment lacks POD_NAMESPACE, POD_NAME, REDIS_URL.");
+  expect(errors.join('\n')).toContain(
+    'Invalid environment of the poll pod: missing POD_NAMESPACE, POD_NAME, REDIS_URL',
+  );
 });

@@ -7,7 +7,7 @@ import { REASON } from '../../../api/conditions.ts';
 import { POLLED_KINDS, pollsWith } from '../../../nodes/pollers.ts';
 import { scopesOf } from '../../../nodes/scopes.ts';
 import { healthOf } from '../../../operator/poll/health.ts';
-import type { Looked } from '../../../runner/poll/look.ts';
+import type { PollOutcome } from '../../../runner/poll/pollAccount.ts';
 import { openPolledProject, type PolledProject } from '../../support/providers/polledProject.ts';
 import {
   FAULTS,
@@ -146,14 +146,14 @@ describe.each(DRIVERS)('$title', (driver) => {
     },
   );
 
-  async function expectShown({ reasons }: Shown, looked: Looked, fault: Fault): Promise<void> {
+  async function expectShown({ reasons }: Shown, looked: PollOutcome, fault: Fault): Promise<void> {
     const { failure } = await project.state();
     expect(reasons).toContain(failure?.reason);
     expect(REASON).toHaveProperty(failure?.reason ?? '');
     expect(failure?.message).toMatch(/^[^\n]{10,600}$/);
     expect(await health()).toMatchObject({ status: 'False', reason: failure?.reason });
     expect(project.log.entries.at(-1)).toMatchObject({
-      message: 'a look failed',
+      message: 'poll failed',
       fields: { reason: failure?.reason },
     });
     const seconds = fault === 'tooManyRequests' && driver.saysWhen ? RETRY_AFTER : 0;

@@ -86,7 +86,7 @@ test('while the API server is away at the start, the runner waits and fails no r
   const run = await project.send(await project.deploy(nodes), { name: 'Ada' });
   await pollUntil('the runner asking for credentials', () => door.seen.length > 1, SOON);
   const answer = await fetch(`${runner.url}/readyz`);
-  expect([answer.status, await answer.text()]).toEqual([503, 'the credentials are not read yet\n']);
+  expect([answer.status, await answer.text()]).toEqual([503, 'credentials are not synced yet\n']);
   expect((await fetch(`${runner.url}/healthz`)).status).toBe(200);
   expect(await readRun(conn, project.uid, run)).toMatchObject({ phase: 'Pending' });
   letThrough();

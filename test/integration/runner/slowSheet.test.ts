@@ -31,7 +31,7 @@ test('it is read by several, and what changes of it starts its run', { timeout: 
     add: async (name) => server.put('orders', [...rows, [name]]),
     close: () => door.close(),
   });
-  const options = { pageMs: PAGE_MS, turnMs: 60_000 };
+  const options = { pageMs: PAGE_MS, burstMs: 60_000 };
   expect(await project.look(options)).toMatchObject({ outcome: 'again', failing: false });
   expect(project.pages.length).toBeGreaterThanOrEqual(2);
   server.put('orders', [...rows, ['event']]);

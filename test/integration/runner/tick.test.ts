@@ -53,7 +53,7 @@ function startTick(job: string, more: Record<string, string> = {}): Running {
   const lines: string[] = [];
   createInterface(child.stdout).on('line', (line) => {
     lines.push(line);
-    if (line.includes('trying again')) waits.resolve();
+    if (line.includes('retrying')) waits.resolve();
   });
   const ended = once(child, 'close').then(() => ({
     status: child.exitCode,
@@ -86,7 +86,7 @@ test('a tick starts one run, and executed again or at the same time it is the sa
   });
   const said = ended.flatMap(({ log }) => log.map(({ msg }) => msg));
   expect(said.filter((msg) => msg === 'run started')).toHaveLength(1);
-  expect(said.filter((msg) => msg === 'the run was started before')).toHaveLength(3);
+  expect(said.filter((msg) => msg === 'run already started')).toHaveLength(3);
 });
 
 test('ticks of other times, and Jobs made by hand, are events of their own, also under a name that was used before', async () => {
@@ -99,7 +99,7 @@ test('a tick that comes too late starts nothing, unless the latest time is to be
   const { status, log } = await tick(jobOf(6));
   // The Job fails, so that it is seen, and is not tried again.
   expect(status).toBe(3);
-  expect(log.at(-1)?.['msg']).toBe('the scheduled time has passed for too long, no run is started');
+  expect(log.at(-1)?.['msg']).toBe('too late, no run started');
   expect(await runs()).toEqual([]);
   await tick(jobOf(60), { LATEST_SECONDS: '' });
   expect(await runs()).toHaveLength(1);
@@ -113,7 +113,7 @@ test('above the limit of a workflow that rejects no run is started, and that is 
   await project.send(revision, {});
   const { status, log } = await tick(jobOf());
   expect(status).toBe(0);
-  expect(log.at(-1)?.['msg']).toBe('no run is started: the workflow rejects runs above its limit');
+  expect(log.at(-1)?.['msg']).toBe('event rejected by concurrency limit');
   expect(await runs()).toHaveLength(1);
 });
 
@@ -127,7 +127,7 @@ test('a time whose key another run has is lost, and its Job says so', async () =
   );
   const { status, log } = await tick(job);
   expect(status).toBe(3);
-  expect(log.at(-1)).toMatchObject({ msg: 'another run has the key of this time, no run is started', run });
+  expect(log.at(-1)).toMatchObject({ msg: 'event key belongs to another run', run });
 });
 
 test('while the run store is away a tick waits for as long as its time counts, and starts its run when it is back', async () => {
@@ -137,8 +137,8 @@ test('while the run store is away a tick waits for as long as its time counts, a
   expect(await early).toMatchObject({ status: 3 });
   expect((await early).log.at(-1)).toMatchObject({
     level: 'error',
-    msg: 'the run store did not take the event in time, no run is started',
-    why: 'it could not be reached',
+    msg: 'run store unavailable, no run started',
+    why: 'unreachable',
     connectionError: expect.stringContaining('ECONNREFUSED') as unknown,
   });
   await store.redis.restart();
@@ -154,7 +154,7 @@ test('a tick that is told to stop ends at once and starts nothing, also when the
   stop();
   const { status, log } = await ended;
   expect(status).toBe(1);
-  expect(log.at(-1)?.['msg']).toBe('ended: no run is started');
+  expect(log.at(-1)?.['msg']).toBe('stopped, no run started');
   await store.redis.restart();
   await store.conn.ready();
   expect(await runs()).toEqual([]);
@@ -168,6 +168,6 @@ test('what is missing in its environment is named', async () => {
   const [complaint] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect(child.exitCode).not.toBe(0);
   expect(complaint).toContain(
-    "The tick's environment lacks WORKFLOW, WORKFLOW_UID, REVISION, JOB_NAME, JOB_UID, CRON_JOB, TIME_ZONE, REDIS_URL.",
+    'Invalid environment of the tick: missing WORKFLOW, WORKFLOW_UID, REVISION, JOB_NAME, JOB_UID, CRON_JOB, TIME_ZONE, REDIS_URL',
   );
 });

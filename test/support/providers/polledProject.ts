@@ -13,7 +13,7 @@ import { Secret } from '../../../nodes/secret.ts';
 import { healthOf } from '../../../operator/poll/health.ts';
 import { createLabelBound } from '../../../operator/metricLabels.ts';
 import { createPollMetrics } from '../../../operator/poll/metrics.ts';
-import { lookAt, type LookDeps, type Looked } from '../../../runner/poll/look.ts';
+import { pollAccount, type PollDeps, type PollOutcome } from '../../../runner/poll/pollAccount.ts';
 import { connectRunStore, isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { takePollCounts } from '../../../store/polling/counts.ts';
@@ -35,7 +35,7 @@ const CURSOR_BYTES = 3_072;
 export type PolledProject = {
   log: CollectedLog;
   /** One look of a pod, or several pages of it, whether it is due or not. */
-  look(changes?: Partial<LookDeps>): Promise<Looked>;
+  look(changes?: Partial<PollDeps>): Promise<PollOutcome>;
   /** A look of a pod that is killed at its step with that number: a request to the provider or a call of the run store. False where it had fewer. */
   lookKilledAt(step: number): Promise<boolean>;
   /** The names of the events that started runs, in the order in which the runs were accepted. */
@@ -78,12 +78,12 @@ export async function openPolledProject(
     };
   };
   const credential = async (name: string) => ({ name, spec: account.spec, secret: secretOf(account) });
-  const deps: LookDeps = {
+  const deps: PollDeps = {
     conn,
     project,
     pod: 'pod-1',
     poller,
-    means: async () => ({ egress: localEgress, credential }),
+    access: async () => ({ egress: localEgress, credential }),
     leave: new AbortController().signal,
     log,
   };
@@ -100,7 +100,7 @@ export async function openPolledProject(
     pages,
     look: async (changes = {}) => {
       await makeDue();
-      return lookAt({ ...deps, ...changes }, UID);
+      return pollAccount({ ...deps, ...changes }, UID);
     },
     lookKilledAt: async (step) => {
       await makeDue();
@@ -115,7 +115,7 @@ export async function openPolledProject(
       const own = connectRunStore({ url: door.url, name: 'killed' });
       await own.ready();
       account.door.watch(lives);
-      await lookAt({ ...deps, conn: own, leave: killed.signal }, UID);
+      await pollAccount({ ...deps, conn: own, leave: killed.signal }, UID);
       account.door.watch(undefined);
       await own.close();
       await door.stop();

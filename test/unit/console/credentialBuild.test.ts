@@ -121,11 +121,11 @@ test.each<[Parameters<typeof hostsProblem>[0], object, RegExp]>([
   [
     'http',
     { allowedHosts: ['api.example.com', 'https://a/b'] },
-    /^"https:\/\/a\/b": an allowed host has no path/,
+    /^"https:\/\/a\/b": an allowed host must not have a path/,
   ],
   ['http', { allowedHosts: ['*', 'http://a:80'] }, /^$/],
   ['oauth2', {}, /^$/],
-  ['oauth2', { allowedHosts: ['a b'] }, /^"a b": an allowed host is a name/],
+  ['oauth2', { allowedHosts: ['a b'] }, /^"a b": an allowed host must be a host name/],
 ])('the hosts of a %s account: %j', (kind, account, problem) => {
   expect(hostsProblem(kind, { ...account }) ?? '').toMatch(problem);
 });

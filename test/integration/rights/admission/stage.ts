@@ -1,5 +1,6 @@
 /** What the tests of the admission policies share: objects to try, and the words of a refusal. */
-import type { Draft, KubeClient } from '../../../../kube/client.ts';
+import type { KubeClient } from '../../../../kube/client.ts';
+import type { Draft } from '../../../../kube/writes.ts';
 import type { KubeObject, PolicyRule } from '../../../../kube/resource.ts';
 import type { ApiServer } from '../../../support/apiserver.ts';
 

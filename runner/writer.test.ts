@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { NodeState, NodeStart } from '../runs/types.ts';
-import { wholeStep } from './whole.ts';
+import { mergeSteps } from './writer.ts';
 
 const ended = (id: string): NodeState => ({ id, phase: 'Succeeded', attempts: 1, startedAt: 1, endedAt: 2 });
 const waits = (id: string): NodeState => ({ id, phase: 'Waiting', attempts: 1, startedAt: 1 });
 const start = (id: string, attempt = 1): NodeStart => ({ id, attempt, atMostOnce: true, at: 3 });
 const reply = { status: 200, headers: {}, body: 'first', contentType: 'text/plain' };
 
-test('each node is in it once, as it was stored last or is to be stored now', () => {
+test('a merged step has each node once, in its last stored or new state', () => {
   const claimed: NodeState[] = [
     ended('trigger'),
     { ...waits('marked'), phase: 'Running', mark: { attempt: 2, atMostOnce: false } },
@@ -22,7 +22,7 @@ test('each node is in it once, as it was stored last or is to be stored now', ()
     { id: 'b', delayMs: 40 },
     { id: 'waits', delayMs: -3 },
   ];
-  expect(wholeStep(claimed, stored, next, left)).toEqual({
+  expect(mergeSteps(claimed, stored, next, left)).toEqual({
     checkpoints: [ended('trigger'), ended('a'), waits('b')],
     starts: [
       { id: 'marked', attempt: 2, atMostOnce: false, at: 1, firstAt: 1 },
@@ -36,8 +36,8 @@ test('each node is in it once, as it was stored last or is to be stored now', ()
   });
 });
 
-test('a wait that is over is one of no time', () => {
-  expect(wholeStep([waits('a')], [], {}, [{ id: 'a', delayMs: -3 }]).waits).toEqual([
+test('a wait that has ended has no delay', () => {
+  expect(mergeSteps([waits('a')], [], {}, [{ id: 'a', delayMs: -3 }]).waits).toEqual([
     { id: 'a', delayMs: 0 },
   ]);
 });

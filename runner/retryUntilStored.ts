@@ -1,12 +1,14 @@
-/** Calls of the run store that must be answered: an outage delays what is done, and changes nothing about it. */
+/**
+ * Retries calls of the run store during an outage, with back-off.
+ */
 import { sleep } from '../kube/clock.ts';
 import type { Unavailable } from '../store/connection.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Calls until the store has answered; undefined when the signal is aborted before. */
-export async function insist<T extends { outcome: string }>(
+/** Calls until the run store has answered; undefined if the signal is aborted before. */
+export async function retryUntilStored<T extends { outcome: string }>(
   call: () => Promise<T | Unavailable>,
   abandon: AbortSignal,
 ): Promise<Exclude<T, Unavailable> | undefined> {

@@ -10,11 +10,11 @@ import {
   reply,
   revision,
   text,
-  turn,
+  pass,
   webhook,
-} from '../test/support/turns.ts';
-import { awaitRetry, endWait, refuseOutputs, release, succeed, waitsOf } from './memory.ts';
-import { takeTurn } from './turn.ts';
+} from '../test/support/passes.ts';
+import { awaitRetry, endWait, refuseOutputs, release, succeed, waitsOf } from './executionState.ts';
+import { decidePass } from './pass.ts';
 
 const chain = revision([webhook, agent('a'), mail('m'), reply('reply', "{{ $('a').text_content }}")]);
 const done = (id: string, text_content = ''): NodeState => ({
@@ -28,15 +28,15 @@ const busy = { phase: 'Failed', reason: 'UpstreamError', message: 'busy' } as co
 const cancelled = {
   phase: 'Cancelled',
   reason: 'Cancelled',
-  message: 'somebody cancelled the run',
+  message: 'the run was cancelled',
 } as const;
 
 test('after a takeover, nodes with a checkpoint are not repeated', () => {
-  const step = turn(open(chain, { nodes: [done('trigger'), done('a', 'hello')] }));
+  const step = pass(open(chain, { nodes: [done('trigger'), done('a', 'hello')] }));
   expect(step).toEqual({ starts: [{ id: 'm', attempt: 1, atMostOnce: true, at: NOW }] });
 });
 
-test('after a takeover, a marked node that may be repeated is, as the same attempt', () => {
+test('after a takeover, a marked AtLeastOnce node repeats the same attempt', () => {
   const marked: NodeState = {
     id: 'a',
     phase: 'Running',
@@ -44,11 +44,11 @@ test('after a takeover, a marked node that may be repeated is, as the same attem
     startedAt: 600,
     mark: { attempt: 2, atMostOnce: false },
   };
-  const step = turn(open(chain, { nodes: [done('trigger'), marked] }));
+  const step = pass(open(chain, { nodes: [done('trigger'), marked] }));
   expect(step).toEqual({ starts: [{ id: 'a', attempt: 2, atMostOnce: false, at: NOW, firstAt: 600 }] });
 });
 
-test('after a takeover, a marked node that must not be repeated is unknown and fails the run', () => {
+test('after a takeover, a marked AtMostOnce node is Unknown and fails the run', () => {
   const marked: NodeState = {
     id: 'm',
     phase: 'Running',
@@ -56,7 +56,7 @@ test('after a takeover, a marked node that must not be repeated is unknown and f
     startedAt: 700,
     mark: { attempt: 1, atMostOnce: true },
   };
-  const step = turn(open(chain, { nodes: [done('trigger'), done('a'), marked] }));
+  const step = pass(open(chain, { nodes: [done('trigger'), done('a'), marked] }));
   expect(step).toMatchObject({
     checkpoints: [
       { id: 'm', phase: 'Unknown', reason: 'EffectUnknown', attempts: 1, startedAt: 700, endedAt: NOW },
@@ -66,11 +66,11 @@ test('after a takeover, a marked node that must not be repeated is unknown and f
   });
 });
 
-test('in a run that may have gone on after its record, what must not be repeated is unknown, and the rest goes on', () => {
+test('in a run that may have continued after its record, AtMostOnce nodes are Unknown and the others continue', () => {
   const memory = open(chain, { doubt: true, nodes: [done('trigger')] });
-  expect(turn(memory)?.starts).toMatchObject([{ id: 'a', attempt: 1 }]);
+  expect(pass(memory)?.starts).toMatchObject([{ id: 'a', attempt: 1 }]);
   succeed(memory, 'a', text('hello'), NOW);
-  expect(turn(memory)).toMatchObject({
+  expect(pass(memory)).toMatchObject({
     checkpoints: [
       { id: 'a', phase: 'Succeeded' },
       { id: 'm', phase: 'Unknown', reason: 'EffectUnknown' },
@@ -80,7 +80,7 @@ test('in a run that may have gone on after its record, what must not be repeated
   });
 });
 
-test('after a takeover, a node that waited goes on waiting, and then has its next attempt', () => {
+test('after a takeover, a waiting node continues to wait, then gets its next attempt', () => {
   const waiting: NodeState = {
     id: 'm',
     phase: 'Waiting',
@@ -89,40 +89,40 @@ test('after a takeover, a node that waited goes on waiting, and then has its nex
     nextAttemptAt: NOW + 60_000,
   };
   const memory = open(chain, { nodes: [done('trigger'), done('a'), waiting] });
-  expect(turn(memory)).toBeUndefined();
+  expect(pass(memory)).toBeUndefined();
   expect(waitsOf(memory)).toEqual([{ id: 'm', leftMs: expect.closeTo(60_000, -3) }]);
   endWait(memory, 'm');
-  expect(turn(memory)?.starts).toEqual([{ id: 'm', attempt: 2, atMostOnce: true, at: NOW, firstAt: 700 }]);
+  expect(pass(memory)?.starts).toEqual([{ id: 'm', attempt: 2, atMostOnce: true, at: NOW, firstAt: 700 }]);
 });
 
 test('a node that waits for its next attempt is stored as waiting, then marked again', () => {
   const memory = open(chain);
-  turn(memory);
+  pass(memory);
   awaitRetry(memory, 'a', busy, 5_000);
-  expect(turn(memory)).toEqual({
+  expect(pass(memory)).toEqual({
     checkpoints: [
       { id: 'a', phase: 'Waiting', attempts: 1, startedAt: NOW, reason: 'UpstreamError', message: 'busy' },
     ],
     waits: [{ id: 'a', delayMs: 5_000 }],
   });
   endWait(memory, 'a');
-  expect(takeTurn(memory, NOW + 50)).toEqual({
+  expect(decidePass(memory, NOW + 50)).toEqual({
     starts: [{ id: 'a', attempt: 2, atMostOnce: false, at: NOW + 50, firstAt: NOW }],
   });
 });
 
-test('when the run is cancelled, what waits or has not begun ends at once', () => {
+test('when the run is cancelled, waiting and pending nodes end at once', () => {
   const memory = open(chain);
-  turn(memory);
+  pass(memory);
   awaitRetry(memory, 'a', busy, 5_000);
-  turn(memory);
+  pass(memory);
   memory.halt = cancelled;
-  const step = turn(memory);
+  const step = pass(memory);
   expect(phases(step?.checkpoints)).toEqual({ a: 'Cancelled', m: 'Skipped', reply: 'Skipped' });
   expect(step?.end).toMatchObject({ phase: 'Cancelled' });
 });
 
-test('a node that a dead runner began is no skipped one when the run is cancelled', () => {
+test('a node that a dead runner started is not skipped when the run is cancelled', () => {
   const marked: NodeState = {
     id: 'a',
     phase: 'Running',
@@ -132,7 +132,7 @@ test('a node that a dead runner began is no skipped one when the run is cancelle
   };
   const memory = open(chain, { nodes: [done('trigger'), marked] });
   memory.halt = cancelled;
-  expect(turn(memory)?.checkpoints?.[0]).toMatchObject({
+  expect(pass(memory)?.checkpoints?.[0]).toMatchObject({
     id: 'a',
     phase: 'Cancelled',
     attempts: 2,
@@ -140,22 +140,22 @@ test('a node that a dead runner began is no skipped one when the run is cancelle
   });
 });
 
-test('a runner that leaves begins no effect, and what it stopped in time is released', () => {
+test('a runner that shuts down starts no effect and releases nodes that it stopped in time', () => {
   const memory = open(chain);
-  turn(memory);
-  memory.leaving = true;
+  pass(memory);
+  memory.stopping = true;
   release(memory, 'a');
-  expect(turn(memory)).toEqual({ checkpoints: [{ id: 'a', phase: 'Pending', attempts: 0, startedAt: NOW }] });
-  expect(turn(memory)).toBeUndefined();
+  expect(pass(memory)).toEqual({ checkpoints: [{ id: 'a', phase: 'Pending', attempts: 0, startedAt: NOW }] });
+  expect(pass(memory)).toBeUndefined();
 });
 
 test('outputs that the run store refuses fail their nodes and the run', () => {
   const memory = open(chain);
-  turn(memory);
+  pass(memory);
   succeed(memory, 'a', text('much'), NOW);
-  const refused = turn(memory);
+  const refused = pass(memory);
   refuseOutputs(memory, refused!, 'too large');
-  const step = turn(memory);
+  const step = pass(memory);
   expect(step).toMatchObject({
     checkpoints: [
       { id: 'a', phase: 'Failed', reason: 'OutputTooLarge' },

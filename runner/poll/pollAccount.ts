@@ -1,7 +1,7 @@
 /**
- * One look at one account. Guarantees that the cursor moves only after every event before it is in the run store, and that
- * whatever ends the look, a deadline, a failure or the death of the pod, the next one finds the same events again, which then
- * start nothing twice.
+ * Polls one account. Guarantees that the cursor advances only after every event before it is in the run
+ * store. Whatever ends the poll (a deadline, a failure, the death of the pod), the next one finds the same
+ * events again, and they start no second run.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
@@ -20,69 +20,75 @@ import { pollDelayMs } from '../../store/polling/delay.ts';
 import { failPoll, movePoll } from '../../store/polling/outcome.ts';
 import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Submission } from '../../runs/types.ts';
-import { keptCursor, startOf } from './cursor.ts';
-import { DEFECT, failureOf } from './failure.ts';
-import { createMemory } from './memory.ts';
 import type { ProjectUid } from '../../store/keys.ts';
+import type { Submission } from '../../runs/types.ts';
+import { storedCursor, startOf } from './cursor.ts';
+import { DEFECT, failureOf } from './failure.ts';
+import { createKnownItems } from './knownItems.ts';
 
-/** One page must be there after this time. */
+/** The deadline of a page. */
 const PAGE_MS = 30_000;
-/** After a third of that time a page ends with what it has, so that what takes long has the next one for itself. */
+/**
+ * After a third of that time a page ends with the events it has, so that a slow item gets the next page for
+ * itself.
+ */
 const ENOUGH_OF_PAGE = 1 / 3;
-/** Events of a page, and what all of them may have. */
+/** The most events of a page, and bytes of all of them. */
 const PAGE_EVENTS = 100;
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** What the run store takes as one value. */
+/** The most bytes of one event, which is one value in the run store. */
 const EVENT_BYTES = 512 * 1024;
-/** While the run store is away. */
-const AGAIN_MS = 500;
-/** After this time a burst lets others go before it. */
-const TURN_MS = 15_000;
+/** The pause while the run store is unavailable. */
+const RETRY_MS = 500;
+/** After this time a burst of events yields to other accounts. */
+const BURST_MS = 15_000;
 
-/** What pollers may use of the project. */
-export type Means = Pick<PollContext, 'credential' | 'egress'>;
+/** The credentials and the egress of the project, as pollers use them. */
+export type ProjectAccess = Pick<PollContext, 'credential' | 'egress'>;
 
-export type LookDeps = {
+export type PollDeps = {
   conn: RunStoreConnection;
   project: ProjectUid;
-  /** Who looks. */
+  /** The name of the poll pod. */
   pod: string;
   poller(kind: string): Promise<Poller<unknown>>;
-  means(): Promise<Means>;
-  /** A look failed: what is known of accounts may not be so any more. */
-  doubt?(): void;
-  /** The pod ends: whatever is under way is given up, and nobody is blamed for it. */
+  access(): Promise<ProjectAccess>;
+  /** Called after a failed poll: the credentials may have changed. */
+  invalidate?(): void;
+  /** Aborted when the pod ends: polls in progress end without a failure. */
   leave: AbortSignal;
   log: Log;
-  /** For how long a look goes on to further pages. Left out: 15 s. */
-  turnMs?: number;
-  /** By when a page must be there. Left out: 30 s. */
+  /** How long a poll continues with further pages, in milliseconds. Default 15 s. */
+  burstMs?: number;
+  /** The deadline of a page, in milliseconds. Default 30 s. */
   pageMs?: number;
 };
 
-/** When to look again, in milliseconds, and whether the last look failed; or nobody is to look any more. `away`: what the run store said. */
-export type Looked =
+/**
+ * `again`: poll again after `ms` milliseconds. `gone`: the trigger no longer exists. `away`: why the run
+ * store is unavailable.
+ */
+export type PollOutcome =
   | { outcome: 'again'; ms: number; failing: boolean; away?: Unavailable['why'] }
   | { outcome: 'gone' };
 
 type Claimed = Extract<ClaimedPoll, { outcome: 'claimed' }>;
 
 /**
- * Looks at a trigger if it is due, page by page until nothing more is waiting or others should have their turn. `onlyWorking`: not at one
- * whose last look failed.
+ * Polls a trigger if it is due, page by page until no more events are waiting or the time is used up.
+ * `onlyWorking`: skips a trigger whose last poll failed.
  */
-export async function lookAt(
-  deps: LookDeps,
+export async function pollAccount(
+  deps: PollDeps,
   workflowUid: string,
   options: { onlyWorking?: boolean } = {},
-): Promise<Looked> {
+): Promise<PollOutcome> {
   const claim = await claimPoll(deps.conn, deps.project, workflowUid, deps.pod, options);
   if (claim.outcome === 'gone') return claim;
   if (claim.outcome === 'unavailable')
-    return { outcome: 'again', ms: AGAIN_MS, failing: false, away: claim.why };
+    return { outcome: 'again', ms: RETRY_MS, failing: false, away: claim.why };
   if (claim.outcome === 'wait') return { outcome: 'again', ms: claim.ms, failing: claim.failures > 0 };
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   const lost = new AbortController();
   const renewal = setInterval(() => {
     void renewPoll(deps.conn, claim.ref).then(({ outcome }) => outcome === 'fenced' && lost.abort());
@@ -101,29 +107,32 @@ export async function lookAt(
     clearInterval(renewal);
   }
   const intervalMs = claim.trigger.intervalSeconds * 1_000;
-  return { outcome: 'again', ms: Math.max(0, begunAt + intervalMs - performance.now()), failing: false };
+  return { outcome: 'again', ms: Math.max(0, startedAt + intervalMs - performance.now()), failing: false };
 }
 
-/** Whether more is left for another turn. Throws what the poller throws, and the signal's reason when it is aborted. */
+/**
+ * Returns whether more events are waiting. Throws the errors of the poller, and the signal's reason if it is
+ * aborted.
+ */
 async function readPages(
-  deps: LookDeps,
+  deps: PollDeps,
   { ref, trigger, cursor }: Claimed,
   end: AbortSignal,
 ): Promise<{ isLeft: boolean }> {
-  const { conn, turnMs = TURN_MS } = deps;
+  const { conn, burstMs = BURST_MS } = deps;
   const poller = await deps.poller(trigger.kind);
-  const until = performance.now() + turnMs;
-  let kept = cursor;
+  const until = performance.now() + burstMs;
+  let stored = cursor;
   for (;;) {
-    const { page, memory } = await readPage(deps, poller, { ref, trigger, kept }, end);
-    // Whoever was held up for longer than its claim lasts starts nothing any more.
+    const { page, memory } = await readPage(deps, poller, { ref, trigger, stored }, end);
+    // A pod that was delayed beyond its claim must not submit events.
     if (page.events.length > 0 && (await renewPoll(conn, ref)).outcome === 'fenced') break;
     await submitAll(deps, trigger, page.events, end);
-    kept = keptCursor(trigger, page.cursor);
+    stored = storedCursor(trigger, page.cursor);
     const { more, baselineLost: lost, events } = page;
-    const moved = await movePoll(conn, ref, { cursor: kept, more, events: events.length, lost, memory });
+    const moved = await movePoll(conn, ref, { cursor: stored, more, events: events.length, lost, memory });
     report(deps, trigger, page);
-    // Where it could not be moved the next look brings the same events once more, and they start nothing.
+    // If the cursor did not advance, the next poll finds the same events, which start no second run.
     if (!more || moved.outcome !== 'done') break;
     end.throwIfAborted();
     if (performance.now() >= until) return { isLeft: true };
@@ -132,27 +141,27 @@ async function readPages(
 }
 
 async function readPage(
-  deps: LookDeps,
+  deps: PollDeps,
   poller: Poller<unknown>,
-  { ref, trigger, kept }: { ref: PollRef; trigger: PolledTrigger; kept: string | undefined },
+  { ref, trigger, stored }: { ref: PollRef; trigger: PolledTrigger; stored: string | undefined },
   end: AbortSignal,
 ): Promise<{ page: Polled; memory: string | undefined }> {
   const { pageMs = PAGE_MS } = deps;
   const deadline = AbortSignal.timeout(pageMs);
   const signal = AbortSignal.any([end, deadline]);
   const enough = AbortSignal.timeout(Math.ceil(pageMs * ENOUGH_OF_PAGE));
-  const { cursor, since } = startOf(trigger, kept);
+  const { cursor, since } = startOf(trigger, stored);
   const { workflow } = trigger;
   const log = {
     info: (fields: object, message: string) => deps.log.info({ workflow, ...fields }, message),
     warn: (fields: object, message: string) => deps.log.warn({ workflow, ...fields }, message),
   };
   const bounds = { limit: PAGE_EVENTS, maxEventBytes: EVENT_BYTES, maxBytes: PAGE_BYTES };
-  const memory = createMemory(deps.conn, ref, cursor === undefined);
+  const knownItems = createKnownItems(deps.conn, ref, cursor === undefined);
   try {
-    const context = { ...(await deps.means()), ...bounds, knownItems: memory, signal, enough, log };
+    const context = { ...(await deps.access()), ...bounds, knownItems, signal, enough, log };
     const page = await within(signal, poller.poll(trigger.fields, cursor, context, since));
-    return { page, memory: memory.kept() };
+    return { page, memory: knownItems.storedName() };
   } catch (error) {
     if (deadline.aborted && !end.aborted)
       throw new PollError('Timeout', `The account did not answer within ${pageMs / 1_000} seconds.`, {
@@ -162,7 +171,7 @@ async function readPage(
   }
 }
 
-/** A poller that does not heed the signal holds nobody up. */
+/** Rejects when the signal is aborted, even if the poller ignores it. */
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(signal.reason as Error);
@@ -172,9 +181,12 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** One after the other, so that they start in their order. Throws the signal's reason when it ends while the run store is away. */
+/**
+ * Submits the events one after the other, so that they start in order. Throws the signal's reason if it is
+ * aborted while the run store is unavailable.
+ */
 async function submitAll(
-  { conn, project, log }: LookDeps,
+  { conn, project, log }: PollDeps,
   trigger: PolledTrigger,
   events: readonly PolledEvent[],
   end: AbortSignal,
@@ -184,22 +196,19 @@ async function submitAll(
     const submission = submissionOf(project, trigger, event);
     let submitted = await submit(conn, submission);
     for (let tries = 1; submitted.outcome === 'unavailable'; tries += 1) {
-      if (tries === 1)
-        log.warn({ workflow, why: submitted.why }, 'the run store takes no event, trying again');
+      if (tries === 1) log.warn({ workflow, why: submitted.why }, 'run store unavailable, retrying');
       end.throwIfAborted();
-      await sleep(AGAIN_MS, end);
+      await sleep(RETRY_MS, end);
       submitted = await submit(conn, submission);
     }
-    if (submitted.outcome === 'rejected')
-      log.warn({ workflow }, 'no run is started for an event: the workflow rejects runs above its limit');
-    if (submitted.outcome === 'suspended')
-      log.warn({ workflow }, 'no run is started for an event: the workflow is suspended');
+    if (submitted.outcome === 'rejected') log.warn({ workflow }, 'event rejected by concurrency limit');
+    if (submitted.outcome === 'suspended') log.warn({ workflow }, 'event refused, workflow suspended');
     if (submitted.outcome === 'conflict')
-      log.warn({ workflow, run: submitted.run }, 'another run has the key of an event, no run is started');
+      log.warn({ workflow, run: submitted.run }, 'event key belongs to another run');
   }
 }
 
-/** The run of an event. */
+/** The submission of an event. */
 function submissionOf(
   project: ProjectUid,
   { workflow, workflowUid, revision, kind }: PolledTrigger,
@@ -213,30 +222,30 @@ function submissionOf(
     revision,
     trigger: kind,
     dedupeKey,
-    // Seen again it is the same event, also where the account shows it a little otherwise.
+    // The hash of the key alone: the account may show the same event slightly differently when it is polled
+    // again.
     bodyHash: createHash('sha256').update(dedupeKey).digest('hex'),
     input: JSON.stringify(output),
     test: false,
   };
 }
 
-function report({ log }: LookDeps, { workflow }: PolledTrigger, { events, baselineLost }: Polled): void {
+function report({ log }: PollDeps, { workflow }: PolledTrigger, { events, baselineLost }: Polled): void {
   if (events.length > 0) log.info({ workflow, events: events.length }, 'events submitted');
-  if (baselineLost !== undefined)
-    log.warn({ workflow, why: baselineLost }, 'begins anew: the cursor is lost');
+  if (baselineLost !== undefined) log.warn({ workflow, why: baselineLost }, 'cursor lost, starting over');
 }
 
-async function fail(deps: LookDeps, claim: Claimed, error: unknown): Promise<Looked> {
+async function fail(deps: PollDeps, claim: Claimed, error: unknown): Promise<PollOutcome> {
   const { conn, log } = deps;
   const { trigger, ref } = claim;
   const { workflow, intervalSeconds } = trigger;
   const known = failureOf(error);
-  if (!known) log.error({ workflow, err: error }, 'a look broke off');
+  if (!known) log.error({ workflow, err: error }, 'poll failed unexpectedly');
   const { reason, message, retryAfterSeconds } = known ?? DEFECT;
   const failures = claim.failures + 1;
   const ms = pollDelayMs({ failures, intervalSeconds, retryAfterSeconds });
-  log.warn({ workflow, reason, failures, againMs: Math.round(ms) }, 'a look failed');
-  deps.doubt?.();
+  log.warn({ workflow, reason, failures, againMs: Math.round(ms) }, 'poll failed');
+  deps.invalidate?.();
   const isAsked = retryAfterSeconds !== undefined;
   await failPoll(conn, ref, { failures, delayMs: ms, reason, message, isAsked });
   return { outcome: 'again', ms, failing: true };

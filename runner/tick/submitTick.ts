@@ -1,6 +1,6 @@
 /**
- * One tick of a schedule: the event of one scheduled time, submitted once, however often the tick is executed. It waits for a
- * run store that is away until the time has passed in which the event still counts.
+ * Submits the event of one scheduled time, once however often the tick is executed. Retries while the run
+ * store is unavailable, until the event is too late.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
@@ -12,14 +12,14 @@ import type { TickConfig } from './config.ts';
 
 const MINUTE_MS = 60_000;
 const RETRY_MS = 1_000;
-/** By as much may the clock of the node be behind the controller's. */
+/** How far the clock of the node may be behind the controller's. */
 const AHEAD_MS = MINUTE_MS;
 
 export type Tick = { scheduledAt: number; firedAt: number; submission: Submission };
 
 /**
- * The event of the Job. The CronJob controller names a Job after the minute for which it was made; a Job that somebody made by hand
- * is for the moment in which it is executed, and is an event of its own.
+ * The event of a Job. The CronJob controller names a Job after its scheduled minute. The scheduled time of a
+ * manually created Job is the time of its execution, and it is a separate event.
  */
 export function tickOf(config: TickConfig, firedAt: number): Tick {
   const { job, jobUid, cronJob, timeZone, project, workflow, workflowUid, revision } = config;
@@ -35,7 +35,7 @@ export function tickOf(config: TickConfig, firedAt: number): Tick {
     revision,
     trigger: 'schedule',
     dedupeKey: key,
-    // Executed again it is the same event, although it fires later.
+    // The hash of the key alone: a repeated execution is the same event, although it fires later.
     bodyHash: createHash('sha256').update(key).digest('hex'),
     input: JSON.stringify({ text_content: scheduled, data_content: data }),
     test: false,
@@ -43,7 +43,10 @@ export function tickOf(config: TickConfig, firedAt: number): Tick {
   return { scheduledAt, firedAt, submission };
 }
 
-/** The minute in the name of a Job; none where it is still to come, since then it was not the controller who chose the name. */
+/**
+ * The minute in the name of a Job; undefined if it is in the future, because then the controller did not
+ * choose the name.
+ */
 function minuteOf(job: string, cronJob: string, firedAt: number): number | undefined {
   const [, digits] = job.startsWith(`${cronJob}-`) ? (/^-(\d+)$/.exec(job.slice(cronJob.length)) ?? []) : [];
   const minute = Number(digits ?? NaN) * MINUTE_MS;
@@ -55,8 +58,8 @@ function rfc3339(time: number): string {
 }
 
 /**
- * How a tick ended, and what to say of it. `lost`: its time starts no run, and to try again is of no use. What was told to stop
- * is tried again, unless its Job is gone.
+ * How a tick ended, with the log message. `lost`: no run was started, and a retry does not help. `stopped`:
+ * SIGTERM ended it; the Job retries.
  */
 export type TickOutcome = {
   kind: 'ok' | 'lost' | 'stopped';
@@ -64,23 +67,23 @@ export type TickOutcome = {
   fields: Record<string, unknown>;
 };
 
-/** What the run store said, for people. */
+/** Why the run store is unavailable, for people. */
 const WHY: Record<Unavailable['why'], string> = {
-  connection: 'it could not be reached',
-  'no-store': 'it is empty and is being put back by the operator',
-  full: 'it is full',
-  damaged: 'a key of it is damaged (docs/run-store.md)',
+  connection: 'unreachable',
+  'no-store': 'empty: the operator restores it',
+  full: 'full',
+  damaged: 'a key is damaged (docs/run-store.md)',
 };
 
 export type FireOptions = {
   log: Log;
-  /** Nothing is submitted any more once it is aborted. */
+  /** Aborted to stop. */
   signal: AbortSignal;
   now?: () => number;
 };
 
-/** Submits the event, again and again while the run store is away and the event still counts. */
-export async function fire(
+/** Submits the event. Retries while the run store is unavailable and the event is not too late. */
+export async function submitTick(
   conn: RunStoreConnection,
   config: TickConfig,
   { log, signal, now = Date.now }: FireOptions,
@@ -91,7 +94,7 @@ export async function fire(
   if (firedAt > latest) {
     return {
       kind: 'lost',
-      message: 'the scheduled time has passed for too long, no run is started',
+      message: 'too late, no run started',
       fields,
     };
   }
@@ -102,28 +105,28 @@ export async function fire(
     if (now() + RETRY_MS > latest)
       return {
         kind: 'lost',
-        message: 'the run store did not take the event in time, no run is started',
+        message: 'run store unavailable, no run started',
         fields: { ...fields, why, tries },
       };
-    if (tries === 1) log.warn({ ...fields, why }, 'the run store does not take the event, trying again');
+    if (tries === 1) log.warn({ ...fields, why }, 'run store unavailable, retrying');
     await sleep(RETRY_MS, signal);
   }
-  return { kind: 'stopped', message: 'ended: no run is started', fields };
+  return { kind: 'stopped', message: 'stopped, no run started', fields };
 }
 
-/** What the run store made of the event. */
+/** The outcome of a submission. */
 function outcomeOf(submitted: Exclude<Submitted, Unavailable>, fields: Record<string, unknown>): TickOutcome {
   switch (submitted.outcome) {
     case 'accepted': {
-      const message = submitted.duplicate ? 'the run was started before' : 'run started';
+      const message = submitted.duplicate ? 'run already started' : 'run started';
       return { kind: 'ok', message, fields: { ...fields, run: submitted.run } };
     }
     case 'rejected':
-      return { kind: 'ok', message: 'no run is started: the workflow rejects runs above its limit', fields };
+      return { kind: 'ok', message: 'event rejected by concurrency limit', fields };
     case 'suspended':
-      return { kind: 'ok', message: 'no run is started: the workflow is suspended', fields };
+      return { kind: 'ok', message: 'event refused, workflow suspended', fields };
     case 'conflict': {
-      const message = 'another run has the key of this time, no run is started';
+      const message = 'event key belongs to another run';
       return { kind: 'lost', message, fields: { ...fields, run: submitted.run } };
     }
   }

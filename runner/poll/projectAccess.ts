@@ -1,6 +1,7 @@
 /**
- * What pollers use of the project: the egress, and the credentials as the API server has them when the pod first needs one, and again
- * after a look that failed, since somebody may have mended them. Loaded only then: most pods find nothing due.
+ * The egress and the credentials of the project for pollers. Credentials are listed when the pod first needs
+ * one, and again after a failed poll, because they may have been repaired. Loaded on demand: most pods find
+ * no due account.
  */
 import type { Credential } from '../../api/kinds.ts';
 import type { Change } from '../../kube/cache.ts';
@@ -13,26 +14,29 @@ import { StepError } from '../../api/reasons.ts';
 import { createCredentials, credentialResource } from '../credentials.ts';
 import { createSecretReader } from '../secrets.ts';
 import type { PollConfig } from './config.ts';
-import type { Means } from './look.ts';
+import type { ProjectAccess } from './pollAccount.ts';
 
 const LIST_TIMEOUT_MS = 10_000;
-/** However many looks fail, the API server is asked no more often than that. */
+/** The least time between two lists, however many polls fail. */
 const LEAST_AGE_MS = 1_500;
 
-export type AccountMeans = Means & {
-  /** Has credentials and Secrets read anew by the next look. */
-  doubt(): void;
+export type RefreshableAccess = ProjectAccess & {
+  /** Makes the next poll read credentials and Secrets again. */
+  invalidate(): void;
 };
 
-/** Connects with the API server. Its answers are kept until they are doubted, or lack an account: a pod lives for about a minute. */
-export async function openMeans(config: PollConfig, log: Log): Promise<AccountMeans> {
+/**
+ * Connects to the API server. Its answers are cached until they are invalidated or lack a credential: a pod
+ * lives for about a minute.
+ */
+export async function openProjectAccess(config: PollConfig, log: Log): Promise<RefreshableAccess> {
   const { namespace, kubeconfig, env, egress } = config;
   const connection = kubeconfig ? await kubeconfigConnection(kubeconfig) : inClusterConnection(env);
   const client = createClient(connection, { fieldManager: 'windlass-runner', userAgent: 'windlass-poll' });
   let listed: Promise<void> | undefined;
   let found = new Map<string, Credential>();
   let listedAt = -Infinity;
-  let isDoubted = false;
+  let isInvalidated = false;
   const handlers: ((change: Change<Credential>) => void)[] = [];
 
   async function list(): Promise<void> {
@@ -44,7 +48,7 @@ export async function openMeans(config: PollConfig, log: Log): Promise<AccountMe
 
   const cache = {
     get: (_namespace: string | undefined, name: string) => found.get(name),
-    // Whoever is told has the Secrets read anew.
+    // A change makes the handler read the Secrets again.
     onChange: (handler: (change: Change<Credential>) => void) => {
       handlers.push(handler);
       return () => {};
@@ -53,23 +57,23 @@ export async function openMeans(config: PollConfig, log: Log): Promise<AccountMe
   const source = createCredentials(cache, createSecretReader(client, namespace, { log }), namespace);
   return {
     egress: createEgress(rulesInPod(egress, egress.around)),
-    doubt: () => {
-      isDoubted = true;
+    invalidate: () => {
+      isInvalidated = true;
     },
     credential: async (name) => {
-      // An account may have come since, with a workflow of its own.
-      const isOld = isDoubted || !found.has(name);
+      // The credential may have been created since.
+      const isOld = isInvalidated || !found.has(name);
       if (isOld && performance.now() - listedAt >= LEAST_AGE_MS) {
-        isDoubted = false;
+        isInvalidated = false;
         listed = undefined;
       }
       try {
         await (listed ??= list());
       } catch (error) {
         listed = undefined;
-        log.warn({ err: error }, 'the credentials cannot be read');
+        log.warn({ err: error }, 'listing credentials failed');
         if (found.size > 0) return source.get(name);
-        throw new StepError('CredentialMissing', 'the credentials of this namespace cannot be read now', {
+        throw new StepError('CredentialMissing', 'cannot read the credentials of this namespace now', {
           cause: error,
         });
       }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TickConfig } from './config.ts';
-import { tickOf } from './tick.ts';
+import { tickOf } from './submitTick.ts';
 
 const config: TickConfig = {
   project: 'project-1',
@@ -30,7 +30,7 @@ test('the event is the minute for which the controller made the Job', () => {
   });
 });
 
-test('executed again it is the same event, whenever that is', () => {
+test('a repeated execution submits the same event', () => {
   const [first, again] = [firedAt, firedAt + 90_000].map((at) => tickOf(config, at).submission);
   expect(again).toMatchObject({ dedupeKey: first?.dedupeKey, bodyHash: first?.bodyHash });
 });
@@ -43,7 +43,7 @@ test.each([
   // The time of a Job of the controller has come.
   'report-1a2b3c-29400005',
   'report-1a2b3c-999999999999',
-])('a Job that somebody made by hand, %s, is an event of its own, for now', (job) => {
+])('a manually created Job, %s, is a separate event for the current time', (job) => {
   const { submission, scheduledAt } = tickOf({ ...config, job }, firedAt);
   expect(submission.dedupeKey).toBe('job/job-uid-1');
   expect(scheduledAt).toBe(Date.parse('2025-11-24T16:00:02Z'));

@@ -1,28 +1,29 @@
 /**
- * Remembers what we wrote until the watch has delivered it, so that an older copy from a cache is not taken for current
- * (argo-workflows#16357). Versions are compared for equality alone: their order means nothing to a client.
+ * Read-your-writes for a cache: remembers written versions until the watch has delivered them, so that an
+ * older copy in the cache does not count as current (argo-workflows#16357). Versions are only compared for
+ * equality: their order is opaque to clients.
  */
 import { systemClock, type Clock } from './clock.ts';
 import { objectKey, type KubeObject } from './resource.ts';
 
 export type WriteGuard = {
-  /** We wrote this and the server answered so. `current` is what the cache holds of it now. */
+  /** Remembers a written object, as the API server returned it. `current`: the object in the cache. */
   note(object: KubeObject, current: KubeObject | undefined): void;
-  /** The watch delivered this version, or the deletion of this object. */
+  /** Forgets a version that the watch has delivered, or a deleted object. */
   delivered(object: KubeObject, deleted: boolean): void;
-  /** A list that was asked for at this time has replaced the cache. */
+  /** Forgets writes from before a list, which has replaced the cache. */
   listed(startedAt: number): void;
-  /** True if something newer than this copy was written by us and has not been delivered. */
+  /** Whether a newer version than this copy was written and not delivered yet. */
   isOlder(object: KubeObject): boolean;
-  /** True if a write of the object with this key has not been delivered. */
+  /** Whether a write of the object with this key was not delivered yet. */
   isPending(key: string): boolean;
 };
 
 type Pending = { uid: string; resourceVersion: string; at: number };
 
-/** After this time we stop waiting: the watch heals within 30 s, so the version was skipped. */
-const patienceMs = 60_000;
-/** Versions remembered as delivered: an answer to a write may arrive after the event that it caused. */
+/** After this time a version is forgotten: watches recover within 30 s, so the version was skipped. */
+const expiryMs = 60_000;
+/** How many delivered versions are remembered: the answer to a write may arrive after its watch event. */
 const recentLimit = 4_096;
 
 export function createWriteGuard(clock: Clock = systemClock): WriteGuard {
@@ -31,7 +32,7 @@ export function createWriteGuard(clock: Clock = systemClock): WriteGuard {
 
   function find(key: string): Pending | undefined {
     const found = pending.get(key);
-    if (found === undefined || clock.now() - found.at < patienceMs) return found;
+    if (found === undefined || clock.now() - found.at < expiryMs) return found;
     pending.delete(key);
     return undefined;
   }
@@ -39,7 +40,7 @@ export function createWriteGuard(clock: Clock = systemClock): WriteGuard {
   function dropExpired(): void {
     for (const [key, { at }] of pending) {
       // The oldest come first.
-      if (clock.now() - at < patienceMs) return;
+      if (clock.now() - at < expiryMs) return;
       pending.delete(key);
     }
   }
@@ -47,8 +48,8 @@ export function createWriteGuard(clock: Clock = systemClock): WriteGuard {
   return {
     note: (object, current) => {
       const { uid = '', resourceVersion = '' } = object.metadata;
-      const isHere = current?.metadata.uid === uid && current.metadata.resourceVersion === resourceVersion;
-      if (isHere || recent.has(`${uid}/${resourceVersion}`)) return;
+      const isCurrent = current?.metadata.uid === uid && current.metadata.resourceVersion === resourceVersion;
+      if (isCurrent || recent.has(`${uid}/${resourceVersion}`)) return;
       dropExpired();
       const key = objectKey(object.metadata);
       pending.delete(key);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../test/support/manualClock.ts';
 import type { KubeObject } from './resource.ts';
-import { createWriteGuard } from './written.ts';
+import { createWriteGuard } from './writeGuard.ts';
 
 function version(resourceVersion: string, uid = 'u1'): KubeObject {
   return {
@@ -22,7 +22,7 @@ test('until the watch delivers what we wrote, every other copy is older', () => 
   expect(guard.isOlder(version('20'))).toBe(false);
 });
 
-test('a version of which the watch told before the answer to the write came is not waited for', () => {
+test('a version that the watch delivered before the answer to the write is not pending', () => {
   const guard = createWriteGuard(createManualClock());
   guard.delivered(version('20'), false);
   guard.delivered(version('30'), false);

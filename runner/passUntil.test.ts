@@ -11,10 +11,10 @@ import {
   reply,
   revision,
   text,
-  turn,
+  pass,
   webhook,
-} from '../test/support/turns.ts';
-import { succeed } from './memory.ts';
+} from '../test/support/passes.ts';
+import { succeed } from './executionState.ts';
 
 const edges = [
   { from: 'trigger', to: 'a' },
@@ -39,52 +39,52 @@ test.each([
   ['a node after one of two branches', 'm', ['a']],
   ['a node that joins branches', 'join', ['a', 'b']],
   ['the last node', 'last', ['a', 'b']],
-])('a run as far as %s begins only what comes before it', (_what, until, begun) => {
-  const step = turn(asFarAs(until));
+])('a test run until %s starts only the nodes before it', (_what, until, begun) => {
+  const step = pass(asFarAs(until));
   expect(step?.starts?.map(({ id }) => id) ?? []).toEqual(begun);
 });
 
-test('everything else is skipped at once and says why, and the run has succeeded when the node has', () => {
+test('all other nodes are skipped at once with a message, and the run succeeds with the node', () => {
   const memory = asFarAs('a');
-  const first = turn(memory);
+  const first = pass(memory);
   expect(first?.checkpoints?.slice(1)).toEqual(
     ['b', 'm', 'join', 'rescue', 'last'].map((id) => expect.objectContaining({ id, ...NOT_ASKED })),
   );
-  expect(first?.checkpoints?.[1]?.message).toBe('the run was to go as far as node a');
+  expect(first?.checkpoints?.[1]?.message).toBe('skipped: this test run stops at node a');
   expect(first).not.toHaveProperty('end');
   succeed(memory, 'a', text('hello'), NOW);
-  expect(turn(memory)).toMatchObject({ checkpoints: [{ id: 'a' }], end: { phase: 'Succeeded' } });
+  expect(pass(memory)).toMatchObject({ checkpoints: [{ id: 'a' }], end: { phase: 'Succeeded' } });
 });
 
-test('a condition behind the node is not judged', () => {
+test('a condition after the node is not evaluated', () => {
   const memory = asFarAs('join', [done('trigger'), done('a'), done('b')]);
-  expect(turn(memory)).toMatchObject({ end: { phase: 'Succeeded' } });
+  expect(pass(memory)).toMatchObject({ end: { phase: 'Succeeded' } });
 });
 
-test('a failure fails the run, also one that a node behind it would have caught', () => {
+test('a failure fails the run, even if a node after it would handle it', () => {
   const memory = asFarAs('a');
-  turn(memory);
+  pass(memory);
   fail(memory, 'a');
-  expect(turn(memory)).toMatchObject({ end: { phase: 'Failed', reason: 'NodeFailed' } });
+  expect(pass(memory)).toMatchObject({ end: { phase: 'Failed', reason: 'NodeFailed' } });
 });
 
-test('a node that no edge leads to this time is skipped without being out of the question', () => {
+test('a node before `until` without a taken edge is skipped without a message', () => {
   const memory = asFarAs('rescue');
-  turn(memory);
+  pass(memory);
   succeed(memory, 'a', text(''), NOW);
-  const step = turn(memory);
+  const step = pass(memory);
   expect(step).toMatchObject({ end: { phase: 'Succeeded' } });
   expect(step?.checkpoints?.find(({ id }) => id === 'rescue')).not.toHaveProperty('reason');
 });
 
-test('after a takeover it goes no further than before', () => {
+test('after a takeover the run stops at the same node', () => {
   const skipped = ['m', 'rescue', 'last'].map((id): NodeState => ({ id, phase: 'Skipped', attempts: 0 }));
-  const step = turn(asFarAs('join', [done('trigger'), done('a'), done('b'), ...skipped]));
+  const step = pass(asFarAs('join', [done('trigger'), done('a'), done('b'), ...skipped]));
   expect(phases(step?.checkpoints)).toEqual({ join: 'Succeeded' });
   expect(step).toMatchObject({ end: { phase: 'Succeeded' } });
 });
 
-test('a node that the revision does not have is none to go to', () => {
+test('until must be a node of the revision', () => {
   expect(() => asFarAs('nowhere')).toThrow(/has no node nowhere/);
 });
 

@@ -1,9 +1,9 @@
-/** Runs in memory, whose turns are taken at one and the same time, and the nodes that they are made of. */
+/** In-memory states of runs for tests of scheduling passes, all at the same time, and nodes for them. */
 import { revisionOf, type Revision } from '../../api/revision.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { endNode, openMemory, type Memory } from '../../runner/memory.ts';
+import { endNode, openState, type ExecutionState } from '../../runner/executionState.ts';
 import { planOf, planUntil } from '../../runner/plan.ts';
-import { takeTurn } from '../../runner/turn.ts';
+import { decidePass } from '../../runner/pass.ts';
 import type { NodeState, RunState } from '../../runs/types.ts';
 
 export const NOW = 1_000;
@@ -28,7 +28,7 @@ export const reply = (id: string, body: unknown = 'ok') => ({ id, response: { bo
 export const revision = (nodes: object[], edges?: object[]): Revision =>
   revisionOf({ active: true, nodes, ...(edges && { edges }) } as WorkflowSpec);
 
-export function open(plan: Revision, state: Partial<RunState> = {}): Memory {
+export function open(plan: Revision, state: Partial<RunState> = {}): ExecutionState {
   const full: RunState = {
     run: 'orders-1',
     project: 'p',
@@ -48,16 +48,16 @@ export function open(plan: Revision, state: Partial<RunState> = {}): Memory {
     nodes: [],
     ...state,
   };
-  return openMemory(
+  return openState(
     { token: 't', state: full, remainingMs: 60_000, claimedAt: NOW, alone: false },
     planUntil(planOf(plan), full.until),
     NOW,
   );
 }
 
-export const turn = (memory: Memory) => takeTurn(memory, NOW);
+export const pass = (state: ExecutionState) => decidePass(state, NOW);
 export const text = (text_content: string) => ({ output: { text_content, data_content: null } });
 export const phases = (nodes: NodeState[] | undefined) =>
   Object.fromEntries((nodes ?? []).map(({ id, phase }) => [id, phase]));
-export const fail = (memory: Memory, id: string) =>
+export const fail = (memory: ExecutionState, id: string) =>
   endNode(memory, id, { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);

@@ -10,24 +10,24 @@ import {
   reply,
   revision,
   text,
-  turn,
+  pass,
   webhook,
-} from '../test/support/turns.ts';
-import { succeed } from './memory.ts';
+} from '../test/support/passes.ts';
+import { succeed } from './executionState.ts';
 
-test('values are computed at once, in the step of the run that they belong to', () => {
+test('values are computed in the scheduling pass in which they become ready', () => {
   const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
   const nodes = [
     webhook,
     shape('a', { double: 'nodes.trigger.data_content.n * 2.0' }),
     reply('reply', "{{ $('a').data_content.double }}"),
   ];
-  expect(turn(open(revision(nodes)))).toMatchObject({
+  expect(pass(open(revision(nodes)))).toMatchObject({
     checkpoints: [{ id: 'trigger' }, { id: 'a', output: { data_content: { double: 6 } } }, { id: 'reply' }],
     reply: { body: '6' },
     end: { phase: 'Succeeded' },
   });
-  expect(turn(open(revision([webhook, shape('a', { x: 'nodes.trigger.data_content.none' })])))).toMatchObject(
+  expect(pass(open(revision([webhook, shape('a', { x: 'nodes.trigger.data_content.none' })])))).toMatchObject(
     {
       checkpoints: [{ id: 'trigger' }, { id: 'a', phase: 'Failed', reason: 'MissingValue' }],
       end: { phase: 'Failed', message: expect.stringContaining('node a: MissingValue: values.x: ') },
@@ -37,7 +37,7 @@ test('values are computed at once, in the step of the run that they belong to', 
 
 test('a run without effects takes one step: trigger, reply and end together', () => {
   const memory = open(revision([webhook, reply('reply', "{{ $('trigger').data_content.items[0].name }}")]));
-  const step = turn(memory);
+  const step = pass(memory);
   expect(step).toMatchObject({
     checkpoints: [
       { id: 'trigger', phase: 'Succeeded', outputIsInput: true },
@@ -49,17 +49,17 @@ test('a run without effects takes one step: trigger, reply and end together', ()
   expect(step).not.toHaveProperty('starts');
 });
 
-test('a node with an effect is marked before it begins, with what is known of its effect', () => {
+test('a node with an effect gets a start mark with its effect before it starts', () => {
   const memory = open(revision([webhook, agent('a'), mail('m')]));
-  expect(turn(memory)?.starts).toEqual([{ id: 'a', attempt: 1, atMostOnce: false, at: NOW }]);
-  expect(turn(memory)).toBeUndefined();
+  expect(pass(memory)?.starts).toEqual([{ id: 'a', attempt: 1, atMostOnce: false, at: NOW }]);
+  expect(pass(memory)).toBeUndefined();
   succeed(memory, 'a', text('hello'), NOW);
-  const step = turn(memory);
+  const step = pass(memory);
   expect(phases(step?.checkpoints)).toEqual({ a: 'Succeeded' });
   expect(step?.starts).toEqual([{ id: 'm', attempt: 1, atMostOnce: true, at: NOW }]);
 });
 
-test('branches begin at the same time, and what joins them waits for both', () => {
+test('branches start concurrently, and the node that joins them waits for both', () => {
   const edges = [
     { from: 'trigger', to: 'a' },
     { from: 'trigger', to: 'b' },
@@ -72,26 +72,26 @@ test('branches begin at the same time, and what joins them waits for both', () =
       edges,
     ),
   );
-  expect(turn(memory)?.starts?.map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(pass(memory)?.starts?.map(({ id }) => id)).toEqual(['a', 'b']);
   succeed(memory, 'a', text('1'), NOW);
-  expect(turn(memory)).not.toHaveProperty('end');
+  expect(pass(memory)).not.toHaveProperty('end');
   succeed(memory, 'b', text('2'), NOW);
-  expect(turn(memory)).toMatchObject({ reply: { body: '12' }, end: { phase: 'Succeeded' } });
+  expect(pass(memory)).toMatchObject({ reply: { body: '12' }, end: { phase: 'Succeeded' } });
 });
 
-test('conditions choose the branch, and what is not taken is skipped', () => {
+test('conditions select the branch, and the other branch is skipped', () => {
   const edges = [
     { from: 'trigger', to: 'many', when: 'nodes.trigger.data_content.n > 2' },
     { from: 'trigger', to: 'few', when: 'nodes.trigger.data_content.n <= 2' },
   ];
-  const step = turn(open(revision([webhook, reply('many', 'many'), reply('few', 'few')], edges)));
+  const step = pass(open(revision([webhook, reply('many', 'many'), reply('few', 'few')], edges)));
   expect(phases(step?.checkpoints)).toEqual({ trigger: 'Succeeded', many: 'Succeeded', few: 'Skipped' });
   expect(step).toMatchObject({ reply: { body: 'many' }, end: { phase: 'Succeeded' } });
 });
 
-test('a condition that cannot be judged fails the run', () => {
+test('a condition that cannot be evaluated fails the run', () => {
   const edges = [{ from: 'trigger', to: 'reply', when: 'nodes.trigger.data_content.missing > 2' }];
-  const step = turn(open(revision([webhook, reply('reply')], edges)));
+  const step = pass(open(revision([webhook, reply('reply')], edges)));
   expect(step?.end).toMatchObject({
     phase: 'Failed',
     reason: 'ConditionFailed',
@@ -100,8 +100,8 @@ test('a condition that cannot be judged fails the run', () => {
   expect(phases(step?.checkpoints)).toMatchObject({ reply: 'Skipped' });
 });
 
-test('a reference that leads nowhere fails the node without a mark, and the run', () => {
-  const step = turn(
+test('a reference to a missing value fails the node without a start mark, and the run', () => {
+  const step = pass(
     open(revision([webhook, reply('reply', "{{ $('trigger').data_content.items[9].name }}")])),
   );
   expect(step?.checkpoints).toContainEqual(
@@ -114,13 +114,13 @@ test('a reference that leads nowhere fails the node without a mark, and the run'
   });
 });
 
-test('after a failure that is let pass the next node reads the error', () => {
+test('after a failure with onError Continue the next node can read the error', () => {
   const memory = open(
     revision([webhook, agent('a', { onError: 'Continue' }), reply('reply', "{{ $('a').error.reason }}")]),
   );
-  turn(memory);
+  pass(memory);
   fail(memory, 'a');
-  expect(turn(memory)).toMatchObject({ reply: { body: 'Refused' }, end: { phase: 'Succeeded' } });
+  expect(pass(memory)).toMatchObject({ reply: { body: 'Refused' }, end: { phase: 'Succeeded' } });
 });
 
 test('an edge after failure is taken when the node fails, and skipped when it does not', () => {
@@ -131,16 +131,16 @@ test('an edge after failure is taken when the node fails, and skipped when it do
   ];
   const plan = revision([webhook, agent('a'), reply('good', 'good'), reply('bad', 'bad')], edges);
   const failed = open(plan);
-  turn(failed);
+  pass(failed);
   fail(failed, 'a');
-  expect(turn(failed)).toMatchObject({ reply: { body: 'bad' }, end: { phase: 'Succeeded' } });
+  expect(pass(failed)).toMatchObject({ reply: { body: 'bad' }, end: { phase: 'Succeeded' } });
   const succeeded = open(plan);
-  turn(succeeded);
+  pass(succeeded);
   succeed(succeeded, 'a', text(''), NOW);
-  expect(turn(succeeded)).toMatchObject({ reply: { body: 'good' }, end: { phase: 'Succeeded' } });
+  expect(pass(succeeded)).toMatchObject({ reply: { body: 'good' }, end: { phase: 'Succeeded' } });
 });
 
-test('a failure edge whose condition asks a branch that still runs does not fail the run too soon', () => {
+test('a failure edge whose condition depends on a running branch does not fail the run too early', () => {
   const edges = [
     { from: 'trigger', to: 'a' },
     { from: 'trigger', to: 'b' },
@@ -148,27 +148,27 @@ test('a failure edge whose condition asks a branch that still runs does not fail
     { from: 'b', to: 'c' },
   ];
   const memory = open(revision([webhook, agent('a'), agent('b'), reply('c')], edges));
-  turn(memory);
+  pass(memory);
   fail(memory, 'a');
-  expect(turn(memory)).not.toHaveProperty('end');
+  expect(pass(memory)).not.toHaveProperty('end');
   succeed(memory, 'b', text('go'), NOW);
-  expect(turn(memory)).toMatchObject({ end: { phase: 'Succeeded' } });
+  expect(pass(memory)).toMatchObject({ end: { phase: 'Succeeded' } });
 });
 
-test('when the run has failed, what runs may end and nothing starts', () => {
+test('after the run has failed, running nodes may end and no node starts', () => {
   const edges = [
     { from: 'trigger', to: 'a' },
     { from: 'trigger', to: 'b' },
     { from: 'b', to: 'c' },
   ];
   const memory = open(revision([webhook, agent('a'), agent('b'), agent('c')], edges));
-  turn(memory);
+  pass(memory);
   fail(memory, 'a');
-  const first = turn(memory);
+  const first = pass(memory);
   expect(phases(first?.checkpoints)).toEqual({ a: 'Failed', c: 'Skipped' });
   expect(first).not.toHaveProperty('end');
   succeed(memory, 'b', text(''), NOW);
-  expect(turn(memory)).toMatchObject({
+  expect(pass(memory)).toMatchObject({
     checkpoints: [{ id: 'b', phase: 'Succeeded' }],
     end: { phase: 'Failed' },
   });
@@ -176,7 +176,7 @@ test('when the run has failed, what runs may end and nothing starts', () => {
 
 test('a test run without an event takes the test data', () => {
   const trigger = { id: 'trigger', manual: { testData: { name: 'Ada' } } };
-  const step = turn(
+  const step = pass(
     open(revision([trigger, reply('reply', "{{ $('trigger').data_content.name }}")]), {
       input: '',
       test: true,
@@ -188,9 +188,9 @@ test('a test run without an event takes the test data', () => {
   });
 });
 
-test('references see the headers of the webhook', () => {
+test('references can read the headers of the webhook', () => {
   const input = '{"text_content":"","data_content":{},"headers":{"x-shop":"berlin"}}';
-  const step = turn(
+  const step = pass(
     open(revision([webhook, reply('reply', "{{ $('trigger').headers['x-shop'] }}")]), { input }),
   );
   expect(step).toMatchObject({ reply: { body: 'berlin' } });

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { canonicalJson, hashOf, includes } from './json.ts';
+
+test('the hash depends on content and not on the order of keys', () => {
+  expect(hashOf({ a: 1, b: { c: [1, 2], d: undefined } })).toBe(hashOf({ b: { c: [1, 2] }, a: 1 }));
+  expect(hashOf({ a: [1, 2] })).not.toBe(hashOf({ a: [2, 1] }));
+  expect(canonicalJson({ b: 1, a: { d: null, c: '' } })).toBe('{"a":{"c":"","d":null},"b":1}');
+});
+
+test.each([
+  { name: 'defaults of the server beside it', actual: { a: 1, b: 2 }, wanted: { a: 1 }, expected: true },
+  { name: 'a changed value', actual: { a: { b: 2 } }, wanted: { a: { b: 1 } }, expected: false },
+  { name: 'a missing value', actual: {}, wanted: { a: '' }, expected: false },
+  { name: 'defaults inside lists', actual: [{ a: 1, b: 2 }], wanted: [{ a: 1 }], expected: true },
+  { name: 'a longer list', actual: [1, 2], wanted: [1], expected: false },
+  {
+    name: 'a member that is not asked for',
+    actual: { a: 1 },
+    wanted: { a: 1, b: undefined },
+    expected: true,
+  },
+  { name: 'another type', actual: { a: '1' }, wanted: { a: 1 }, expected: false },
+  { name: 'nothing', actual: undefined, wanted: { a: 1 }, expected: false },
+])('with $name, what is wanted is there: $expected', ({ actual, wanted, expected }) => {
+  expect(includes(actual, wanted)).toBe(expected);
+});

@@ -1,0 +1,167 @@
+/**
+ * One scheduling pass of a run: decides which nodes start, are skipped or end, executes nodes without
+ * effects, and returns the changes as one step, which the run store stores completely or not at all. Every
+ * runner decides the same from the same state.
+ */
+import { evaluateCondition } from '../api/cel.ts';
+import { ExpressionError } from '../api/expression/errors.ts';
+import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
+import { StepError } from '../api/reasons.ts';
+import { executePure } from '../nodes/step.ts';
+import type { Advance, RunEnd } from '../runs/types.ts';
+import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
+import { endNode, isEnded, mark, scopeOf, skip, succeed, type ExecutionState } from './executionState.ts';
+
+/** The end of a node in a restored run that may have started after the record was written. */
+const IN_DOUBT: FailedEnd = {
+  phase: 'Unknown',
+  reason: 'EffectUnknown',
+  message: 'the run store lost its data: the step may have been executed before, and must not be repeated',
+};
+
+/**
+ * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
+ * the step, then starts the marked attempts.
+ */
+export function decidePass(state: ExecutionState, now: number): Advance | undefined {
+  const end = decide(state, now);
+  const { checkpoints, starts, waits, reply } = state;
+  if (checkpoints.length === 0 && starts.length === 0 && !end) return undefined;
+  state.checkpoints = [];
+  state.starts = [];
+  state.waits = [];
+  delete state.reply;
+  return {
+    ...(checkpoints.length > 0 && { checkpoints }),
+    ...(starts.length > 0 && { starts }),
+    ...(waits.length > 0 && { waits }),
+    ...(reply && { reply }),
+    ...(end && { end }),
+  };
+}
+
+function decide(state: ExecutionState, now: number): RunEnd | undefined {
+  for (;;) {
+    const next = state.halt ? undefined : nextOf(state);
+    if (state.halt || !next) return state.halt && drain(state, state.halt, now);
+    for (const id of next.skipped) skip(state, id, now);
+    if (next.finished) return { phase: 'Succeeded' };
+    const ready = next.ready.filter((id) => !state.stopping || isPure(state, id));
+    const ended = ready.filter((id) => start(state, id, now));
+    if (ended.length === 0) return undefined;
+  }
+}
+
+/** The next steps of the graph. Sets `halt` if a node or a condition fails the run. */
+function nextOf(state: ExecutionState): NextSteps | undefined {
+  try {
+    const next = nextSteps(state.plan.graph, state.phases, (edge) => holds(state, edge));
+    if (next.failed === undefined) return next;
+    state.halt = endOfFailure(state, next.failed);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    state.halt = {
+      phase: 'Failed',
+      reason: 'ConditionFailed',
+      message: error.message,
+    };
+  }
+  return undefined;
+}
+
+/**
+ * Ends all pending nodes: a node that waits for a retry ends like its last attempt. Returns the end of the
+ * run when no node runs.
+ */
+function drain(state: ExecutionState, halt: RunEnd, now: number): RunEnd | undefined {
+  let isRunning = false;
+  for (const { id } of state.plan.graph.nodes) {
+    const phase = state.phases.get(id) ?? 'Pending';
+    const isPending = phase === 'Pending';
+    if (isPending && !hasAttempts(state, id)) skip(state, id, now);
+    else if (isPending || phase === 'Waiting') endNode(state, id, endOfWait(state, id, halt), now);
+    else if (!isEnded(phase)) isRunning = true;
+  }
+  return isRunning ? undefined : halt;
+}
+
+/**
+ * Whether the node had an attempt, in this runner or another.
+ */
+function hasAttempts(state: ExecutionState, id: string): boolean {
+  return (state.progress.get(id)?.tried ?? 0) > 0;
+}
+
+function endOfWait(state: ExecutionState, id: string, halt: RunEnd): FailedEnd {
+  const { lastEnd } = state.progress.get(id) ?? {};
+  if (halt.phase !== 'Cancelled' && lastEnd) return lastEnd;
+  return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message ?? '' };
+}
+
+function endOfFailure(state: ExecutionState, id: string): RunEnd {
+  const { reason, message } = (state.outputs.get(id)?.error ?? {}) as { reason?: string; message?: string };
+  const isUnknown = state.phases.get(id) === 'Unknown';
+  // Summaries and lists show the message of the run without knowing that the node is sensitive.
+  const isSensitive = state.plan.sensitive.has(id);
+  const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
+  return {
+    phase: 'Failed',
+    reason: isUnknown ? 'EffectUnknown' : 'NodeFailed',
+    message: `node ${id}: ${text}`,
+  };
+}
+
+/**
+ * Whether the condition of an edge holds. It is evaluated once, when all nodes before the target have ended.
+ * Until then the edge counts as taken, so that a failure that it may handle does not fail the run too early.
+ */
+function holds(state: ExecutionState, edge: GraphEdge): boolean {
+  const known = state.conditionResults.get(edge);
+  if (known !== undefined) return known;
+  const condition = state.plan.conditions.get(edge);
+  const sources = state.plan.graph.into.get(edge.to) ?? [];
+  if (!condition || !sources.every(({ from }) => isEnded(state.phases.get(from)))) return true;
+  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state)));
+  state.conditionResults.set(edge, result);
+  return result;
+}
+
+/** Errors of a condition name its edge, like those of the validation of a workflow. */
+function evaluateEdge({ from, to }: GraphEdge, evaluate: () => boolean): boolean {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const { code, detail, position } = error;
+    const path = `edge ${from} → ${to}: when`;
+    throw new ExpressionError(code, detail, { path, ...(position && { position }) });
+  }
+}
+
+function isPure(state: ExecutionState, id: string): boolean {
+  return state.plan.steps.get(id)?.effect === 'None';
+}
+
+/** Starts a node. Returns true if it has ended already: it has no effect, or evaluating its fields failed. */
+function start(state: ExecutionState, id: string, now: number): boolean {
+  const planned = state.plan.steps.get(id);
+  if (!planned) throw new Error(`the plan has no step ${id}`);
+  try {
+    const fields = planned.fields(scopeOf(state));
+    if (planned.effect === 'None') {
+      succeed(state, id, executePure(planned.step, fields), now);
+      return true;
+    }
+    if (planned.effect === 'AtMostOnce' && state.claim.state.doubt) {
+      endNode(state, id, IN_DOUBT, now);
+      return true;
+    }
+    state.progress.set(id, { ...(state.progress.get(id) ?? { tried: 0, next: 1 }), fields });
+    mark(state, id, now);
+    return false;
+  } catch (error) {
+    if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
+    endNode(state, id, failedEnd(asStepError(error)), now);
+    return true;
+  }
+}

@@ -51,19 +51,6 @@ export function createLeaseLock(options: LeaseLockOptions, clock: Clock): LeaseL
     return clock.now() - observed.at > lastsMs;
   }
 
-  function desiredSpec(): Lease['spec'] {
-    const now = microTime(clock.date());
-    const before = observed?.lease.spec;
-    const isOurs = before?.holderIdentity === identity;
-    return {
-      holderIdentity: identity,
-      leaseDurationSeconds: Math.ceil(durationMs / 1_000),
-      acquireTime: isOurs ? (before.acquireTime ?? now) : now,
-      renewTime: now,
-      leaseTransitions: (before?.leaseTransitions ?? 0) + (isOurs || before === undefined ? 0 : 1),
-    };
-  }
-
   async function write(spec: Lease['spec'], signal: AbortSignal): Promise<void> {
     const metadata = observed?.lease.metadata ?? { namespace, name };
     const call = { signal, timeoutMs, retries: 0 };
@@ -86,7 +73,7 @@ export function createLeaseLock(options: LeaseLockOptions, clock: Clock): LeaseL
       // The holder knows its lease and does not read it: the resourceVersion detects changes.
       if (observed?.lease.spec?.holderIdentity !== identity) await read(signal);
       if (!isFree()) return false;
-      await write(desiredSpec(), signal);
+      await write(specHeldBy(options, clock, observed?.lease), signal);
       renewedAt = startedAt;
       return true;
     } catch (error) {
@@ -112,14 +99,32 @@ export function createLeaseLock(options: LeaseLockOptions, clock: Clock): LeaseL
     otherHolder: () => otherHolder(observed?.lease, identity),
     ageMs: () => clock.now() - renewedAt,
     release: async () => {
-      const spec = desiredSpec();
-      const { holderIdentity: _holder, ...rest } = spec ?? {};
+      const spec = specHeldBy(options, clock, observed?.lease);
+      const { holderIdentity: _holder, ...rest } = spec;
       try {
         await write({ ...rest, leaseDurationSeconds: 1 }, AbortSignal.timeout(timeoutMs));
       } catch (error) {
         log.warn({ lease: name, err: error }, 'releasing the lease failed');
       }
     },
+  };
+}
+
+/** The spec of a lease that this process acquires or renews now. */
+function specHeldBy(
+  { identity, durationMs }: LeaseLockOptions,
+  clock: Clock,
+  lease: Lease | undefined,
+): NonNullable<Lease['spec']> {
+  const now = microTime(clock.date());
+  const before = lease?.spec;
+  const isOurs = before?.holderIdentity === identity;
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(durationMs / 1_000),
+    acquireTime: isOurs ? (before.acquireTime ?? now) : now,
+    renewTime: now,
+    leaseTransitions: (before?.leaseTransitions ?? 0) + (isOurs || before === undefined ? 0 : 1),
   };
 }
 

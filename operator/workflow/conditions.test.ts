@@ -204,11 +204,11 @@ test('a schedule that is refused starts no runs, unless a CronJob is there that 
 });
 
 test.each([
-  [{}, 'All gateway replicas serve the current spec.'],
-  [{ active: false }, 'All gateway replicas have the current spec, by which the workflow is switched off.'],
+  [{}, 'Every ready gateway replica serves the current spec.'],
+  [{ active: false }, 'Every ready gateway replica has the current spec: the workflow is inactive.'],
   [
     { active: false, suspended: true },
-    'All gateway replicas have the current spec, by which the workflow is suspended.',
+    'Every ready gateway replica has the current spec: the workflow is suspended.',
   ],
 ])('Routed of a workflow with %j says what the gateway does with it', (facts, message) => {
   expect(messageOf(facts, 'Routed')).toBe(message);

@@ -6,7 +6,16 @@ import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, endArgs, eventText, shortened } from './end.ts';
-import { COALESCE_MS, ENQUEUE, EVENTS, FENCE, MISSING_RUN, PARKED_EVENT_BYTES } from './lua.ts';
+import {
+  COALESCE_MS,
+  ENQUEUE,
+  EVENTS,
+  FENCE,
+  MISSING_RUN,
+  PARKED_EVENT_BYTES,
+  STORE_FIELDS,
+  UNPACK_LIMIT,
+} from './lua.ts';
 import { PARK_RUN, RELEASE_RUN } from './park.ts';
 import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
@@ -112,6 +121,7 @@ const ADVANCE = defineScript({
 
     local is_first_reply = reply ~= '' and not known_reply
     ${STEP_FIELDS}
+    ${STORE_FIELDS}
     bytes = tonumber(bytes) + added
     if (outputs == '1' or is_first_reply) and bytes > ${RUN_LIMIT_BYTES} then return 'too-large' end
     local grown
@@ -122,7 +132,8 @@ const ADVANCE = defineScript({
     for _, _, _, event in nodes() do emit(event) end
 
     if phase ~= '' then
-      redis.call('HSET', run, 'bytes', bytes, unpack(fields))
+      redis.call('HSET', run, 'bytes', bytes)
+      store_fields(fields, 1)
       ${ENQUEUE}
       ${END}
       end_run(group, true, accepted, sequence, added, grown)
@@ -137,7 +148,8 @@ const ADVANCE = defineScript({
     write_events(is_parked and ${PARKED_EVENT_BYTES} or nil)
     redis.call('ZADD', unrecorded, 'NX', now + ${COALESCE_MS}, run_id)
     redis.call('HSET', run, 'bytes', bytes, 'evcount', event_count, 'evbytes', event_bytes, 'sequence', sequence,
-      'progress', checkpoints == '1' and 1 or progress, unpack(fields))
+      'progress', checkpoints == '1' and 1 or progress, unpack(fields, 1, math.min(#fields, ${UNPACK_LIMIT})))
+    store_fields(fields, ${UNPACK_LIMIT} + 1)
     if added ~= 0 then redis.call('HINCRBY', meta, 'bytes', added) end
     if outputs == '1' then
       ${LEARN_GROWTH}

@@ -3,6 +3,8 @@ import type { KeyName } from '../store/keys.ts';
 import { REQUIRE_STORE } from '../store/lua.ts';
 import { defineFragment } from '../store/script.ts';
 
+/** The most values that one command gets from `unpack`: Lua refuses about 8,000. */
+export const UNPACK_LIMIT = 1_000;
 /** Live events of one run: entries, and bytes of their texts. */
 const EVENT_LIMIT = 1_000;
 const EVENT_LIMIT_BYTES = 256 * 1024;
@@ -93,11 +95,30 @@ local function emit(json)
 end
 local function write_events(most)
   if #emitted == 0 then return end
-  local length = redis.call('RPUSH', events, unpack(emitted))
+  local length
+  for at = 1, #emitted, ${UNPACK_LIMIT} do
+    length = redis.call('RPUSH', events, unpack(emitted, at, math.min(at + ${UNPACK_LIMIT} - 1, #emitted)))
+  end
   emitted = {}
   while length > ${EVENT_LIMIT} or event_bytes > (most or ${EVENT_LIMIT_BYTES}) do
     event_bytes = event_bytes - #redis.call('LPOP', events)
     length = length - 1
+  end
+end
+`,
+});
+
+/**
+ * `store_fields(values, first)`: stores the fields of the run from that position of the list on, in commands
+ * that `unpack` can fill.
+ */
+export const STORE_FIELDS = defineFragment({
+  needs: ['run'],
+  gives: ['store_fields'],
+  lua: `
+local function store_fields(values, first)
+  for at = first, #values, ${UNPACK_LIMIT} do
+    redis.call('HSET', run, unpack(values, at, math.min(at + ${UNPACK_LIMIT} - 1, #values)))
   end
 end
 `,

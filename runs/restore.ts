@@ -7,7 +7,7 @@ import { groupOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, type Seeding } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { ENQUEUE } from './lua.ts';
+import { ENQUEUE, STORE_FIELDS } from './lua.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
@@ -89,14 +89,16 @@ const STORE_RESTORED = defineFragment({
     'object',
     'reply',
     'idle_until',
-    'unpack_nodes',
+    'nodes_first',
+    'store_fields',
     'is_over',
     'now',
   ],
   lua: `
 redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
   'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
-  'recorded', object, 'restored', epoch, unpack_nodes())
+  'recorded', object, 'restored', epoch)
+store_fields(ARGV, nodes_first)
 if idle_until == '' or tonumber(idle_until) <= now then redis.call('HSET', run, 'doubt', 1) end
 if started ~= '' then redis.call('HSET', run, 'started', started) end
 if deadline ~= '' and is_over then
@@ -162,6 +164,7 @@ const RESTORE = defineScript({
       active = active + 1
     end
     if policy == 'Replace' then redis.call('ZADD', replaceable, 0, entry) end
+    ${STORE_FIELDS}
     ${STORE_RESTORED}
     redis.call('ZADD', runs, accepted, run_id)
     if dedupe and (known ~= run_id or known_phase) then

@@ -16,6 +16,7 @@ export function declaredNames({ keys, args, lists }: LuaSource): string[] {
   const ofLists = Object.keys(lists).flatMap((name) => [
     name,
     `unpack_${name}`,
+    `${name}_first`,
     `keys_of_${name}`,
     `${name}_count`,
   ]);

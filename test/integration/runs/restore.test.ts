@@ -356,3 +356,20 @@ test('a store without room takes back what was recorded, and accepts nothing new
   expect(await advance(conn, ref, { end: { phase: 'Succeeded' } })).toMatchObject(DONE);
   await full.stop();
 });
+
+test('a run of 4,100 nodes is restored and advances with 4,100 checkpoints in one step', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const nodes = Array.from({ length: 4_100 }, (_, index) => succeededNode(`node${index}`));
+  expect(await restoreRun(conn, project, recordedRun('one', { nodes }), seeding)).toEqual({
+    outcome: 'restored',
+  });
+  await openSeeded(conn, seeding);
+  const claim = await claimedOne(conn, project);
+  expect((await stateOf(conn, project, 'one')).nodes).toHaveLength(4_100);
+  const again = nodes.map((node) => ({ ...node, attempts: 2 }));
+  expect(await advance(conn, claim, { checkpoints: again })).toMatchObject(DONE);
+  const state = await stateOf(conn, project, 'one');
+  expect(new Set(state.nodes.map(({ attempts }) => attempts))).toEqual(new Set([2]));
+});

@@ -20,6 +20,8 @@ export const DURATION_BOUNDS = {
   // Timers of Node.js are limited to 24.8 days.
   stepTimeout: { least: '1ms', most: '24d' },
   backoff: { least: '0s', most: '24d' },
+  wait: { least: '0s', most: '90d' },
+  itemDelay: { least: '0s', most: '90d' },
   runTimeout: { least: '1s', most: '365d' },
   history: { least: '0s', most: '3650d' },
 } as const satisfies Record<string, DurationBounds>;

@@ -24,6 +24,11 @@ export const FAILURES = {
   Refused: { retryable: false, meaning: 'The provider refused the request.' },
   InvalidAnswer: { retryable: true, meaning: 'The provider sent an answer that cannot be parsed.' },
   Timeout: { retryable: true, meaning: 'The step took longer than its timeout.' },
+  TooManyItems: { retryable: false, meaning: 'A node has more items than it may have in a run.' },
+  RepeatLimit: {
+    retryable: false,
+    meaning: 'The condition of repeat did not hold after the allowed number of executions.',
+  },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   EffectUnknown: { retryable: false, meaning: 'The effect may have happened. It is not repeated.' },
   RunTimeout: { retryable: false, meaning: 'The run took longer than its timeout.' },

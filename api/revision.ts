@@ -3,14 +3,9 @@
  * immutable.
  */
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
-import {
-  isTriggerKind,
-  kindOf,
-  type WorkflowEdge,
-  type WorkflowNode,
-  type WorkflowSpec,
-} from './workflow.ts';
-import type { AgentStep, ResponseStep, SkillStep, StepKind } from './step.ts';
+import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
+import { scopeGraphs } from './scopes.ts';
+import type { AgentStep, ResponseStep, SkillStep, StepKind, WaitStep } from './step.ts';
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
 
@@ -18,12 +13,33 @@ export type RevisionTrigger = { id: string; kind: TriggerKind; testData: NodeOut
 
 export type RetryPolicy = { limit: number; initialMs: number; factor: number; maxMs: number };
 
+/** `batch` and `delayMs` are left out if not set. */
+export type ForEach = {
+  items: string;
+  maxParallel: number;
+  batch?: number;
+  delayMs?: number;
+  collect: 'Results' | 'None';
+};
+
+export type Repeat = {
+  until: string;
+  limit: number;
+  delayMs: number;
+  initial: unknown;
+  collect: 'Results' | 'None';
+};
+
 type StepBase = {
   id: string;
+  /** 0: none. */
   timeoutMs: number;
   retry: RetryPolicy;
   onError: 'Fail' | 'Continue';
-  forEach?: string;
+  /** The ID of the group whose body the step belongs to. */
+  within?: string;
+  forEach?: ForEach;
+  repeat?: Repeat;
   effect?: 'AtLeastOnce' | 'AtMostOnce';
 };
 
@@ -32,6 +48,8 @@ export type RevisionStep = StepBase &
     | { kind: 'agent'; agent: AgentStep }
     | { kind: 'skill'; skill: SkillStep }
     | { kind: 'response'; response: ResponseStep }
+    | { kind: 'group'; group: Record<string, never> }
+    | { kind: 'wait'; wait: WaitStep }
   );
 
 type RevisionEdge = { from: string; to: string; when?: string; after: 'Success' | 'Failure' };
@@ -48,7 +66,14 @@ export type Revision = {
 };
 
 const MINUTE = 60_000;
-const STEP_TIMEOUT_MS: Record<StepKind, number> = { agent: 10 * MINUTE, skill: MINUTE, response: MINUTE };
+const STEP_TIMEOUT_MS: Record<StepKind, number> = {
+  agent: 10 * MINUTE,
+  skill: MINUTE,
+  response: MINUTE,
+  // No timeout of its own: that of the run applies.
+  group: 0,
+  wait: 0,
+};
 const RUN_TIMEOUT_MS = 60 * MINUTE;
 
 const milliseconds = (text: string | undefined, bounds: DurationBounds, fallback: number) =>
@@ -64,6 +89,32 @@ function retryOf(node: WorkflowNode): RetryPolicy {
   };
 }
 
+function forEachOf({
+  items,
+  maxParallel = 1,
+  batch,
+  delay,
+  collect = 'Results',
+}: NonNullable<WorkflowNode['forEach']>): ForEach {
+  return {
+    items,
+    maxParallel,
+    collect,
+    ...(batch !== undefined && { batch }),
+    ...(delay !== undefined && { delayMs: boundedDuration(delay, DURATION_BOUNDS.itemDelay) }),
+  };
+}
+
+function repeatOf({
+  until,
+  limit,
+  delay,
+  initial = null,
+  collect = 'None',
+}: NonNullable<WorkflowNode['repeat']>): Repeat {
+  return { until, limit, delayMs: milliseconds(delay, DURATION_BOUNDS.itemDelay, 0), initial, collect };
+}
+
 function stepOf(node: WorkflowNode): RevisionStep {
   const kind = kindOf(node) as StepKind;
   const base: StepBase = {
@@ -71,7 +122,9 @@ function stepOf(node: WorkflowNode): RevisionStep {
     timeoutMs: milliseconds(node.timeout, DURATION_BOUNDS.stepTimeout, STEP_TIMEOUT_MS[kind]),
     retry: retryOf(node),
     onError: node.onError ?? 'Fail',
-    ...(node.forEach ? { forEach: node.forEach } : {}),
+    ...(node.within ? { within: node.within } : {}),
+    ...(node.forEach ? { forEach: forEachOf(node.forEach) } : {}),
+    ...(node.repeat ? { repeat: repeatOf(node.repeat) } : {}),
     ...(node.effect ? { effect: node.effect } : {}),
   };
   return { ...base, kind, [kind]: node[kind] } as RevisionStep;
@@ -86,12 +139,19 @@ function triggerOf(node: WorkflowNode): RevisionTrigger {
   return { id: node.id, kind, testData: { text_content, data_content } };
 }
 
-/** The edges of the spec, or a chain in the order of the nodes if it has none. */
+/** The edges of the spec; of each scope without edges, the chain of its nodes in the order of the list. */
 function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
-  const chain: WorkflowEdge[] = spec.nodes
-    .slice(1)
-    .map((node, index) => ({ from: spec.nodes[index]?.id ?? '', to: node.id }));
-  return (spec.edges ?? chain).map((edge) => ({ ...edge, after: edge.after ?? 'Success' }));
+  const nodes = spec.nodes.map((node) => ({
+    id: node.id,
+    trigger: isTriggerKind(kindOf(node)),
+    within: node.within,
+    group: node.group !== undefined,
+  }));
+  const written = new Set<unknown>(spec.edges ?? []);
+  const derived = [...scopeGraphs(nodes, spec.edges)].flatMap(([scope, { edges }]) =>
+    edges.filter((edge) => edge.from !== scope && !written.has(edge)),
+  );
+  return [...(spec.edges ?? []), ...derived].map((edge) => ({ ...edge, after: edge.after ?? 'Success' }));
 }
 
 /** The revision of a spec that the API server has validated. */

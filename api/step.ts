@@ -76,13 +76,44 @@ const responseStep = z
   })
   .describe('Replies to the caller of the webhook. The first response node that runs defines the reply.');
 
-export const steps = { agent: agentStep, skill: skillStep, response: responseStep } as const;
+const groupStep = z
+  .object({})
+  .describe(
+    'A scope. The nodes whose `within` names the group are its body: they run for each item of forEach, again for repeat, and their failures are the failures of the group.',
+  );
+
+const waitStep = z
+  .object({
+    duration: duration('How long to wait.', DURATION_BOUNDS.wait).optional(),
+    until: template(
+      4096,
+      'The time until which to wait, in RFC 3339, for example 2026-05-01T08:00:00Z. A time in the past ends the wait at once. At most 90 days ahead.',
+    )
+      .min(1)
+      .optional(),
+  })
+  .meta({
+    description: 'Waits. A run that only waits holds no runner, and its timeout does not continue meanwhile.',
+    ...rules({
+      rule: 'has(self.duration) != has(self.until)',
+      message: 'a wait must have exactly one of duration and until',
+    }),
+  });
+
+export const steps = {
+  agent: agentStep,
+  skill: skillStep,
+  response: responseStep,
+  group: groupStep,
+  wait: waitStep,
+} as const;
 
 export type StepKind = keyof typeof steps;
 export const STEP_KINDS = Object.keys(steps) as StepKind[];
 export type AgentStep = z.infer<typeof agentStep>;
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
+export type WaitStep = z.infer<typeof waitStep>;
 
 /** The options that triggers and steps take. */
 export const nodeOptions = {
@@ -131,11 +162,68 @@ export const stepOptions = {
     .describe(
       'How to handle a failure of this node. Fail: the run fails; Continue: the run continues, and other nodes can read .error. Default Fail.',
     ),
-  forEach: z
+  within: z
     .string()
-    .max(4096)
+    .max(63)
     .optional()
-    .describe('A reference to an array. The step runs once for each element, which is $item.'),
+    .describe('ID of the group whose body the node belongs to. The group must be earlier in the list.'),
+  forEach: z
+    .object({
+      items: template(4096, 'One reference to an array.').min(1),
+      maxParallel: z
+        .int()
+        .min(1)
+        .max(100)
+        .optional()
+        .describe('How many items are executed concurrently. Default 1.'),
+      batch: z
+        .int()
+        .min(1)
+        .max(10_000)
+        .optional()
+        .describe('Groups so many elements into one item, so that $item is an array. Default: no batches.'),
+      delay: duration(
+        'The least time between the starts of two items. Default 0s.',
+        DURATION_BOUNDS.itemDelay,
+      ).optional(),
+      collect: z
+        .enum(['Results', 'None'])
+        .optional()
+        .describe(
+          'Results: data_content is the array of the outputs, in the order of the items; None: outputs of items are dropped, for loops whose results would be too large. Default Results.',
+        ),
+    })
+    .optional()
+    .describe(
+      'Executes the node once for each element of an array, which is $item; $index is its position from 0. At most 10,000 items. The other options apply to each item on its own: with onError: Continue the result of a failed item is {error: {reason, message}}.',
+    ),
+  repeat: z
+    .object({
+      until: z
+        .string()
+        .min(1)
+        .max(4096)
+        .describe(
+          'A condition in CEL. The node is executed again until it holds. `nodes.<own ID>` is the output of this execution.',
+        ),
+      limit: z
+        .int()
+        .min(1)
+        .max(10_000)
+        .describe('The most executions. If the condition does not hold after them, the node fails.'),
+      delay: duration('The pause between two executions. Default 0s.', DURATION_BOUNDS.itemDelay).optional(),
+      initial: json('The value of $previous in the first execution. Default null.'),
+      collect: z
+        .enum(['Results', 'None'])
+        .optional()
+        .describe(
+          'Results: data_content is the array of the outputs of all executions; None: the output is that of the last one. Default None.',
+        ),
+    })
+    .optional()
+    .describe(
+      'Executes the node again until a condition holds. $previous is the data_content of the execution before.',
+    ),
   effect: z
     .enum(['AtLeastOnce', 'AtMostOnce'])
     .optional()

@@ -53,11 +53,11 @@ const node = z
         messageExpression: `'node ' + self.id + ' must have exactly one kind: ${NODE_KINDS.join(', ')}'`,
       },
       {
-        rule: `!(${isTrigger('self')}) || !(has(self.timeout) || has(self.retry) || has(self.onError) || has(self.forEach) || has(self.effect))`,
+        rule: `!(${isTrigger('self')}) || !(has(self.timeout) || has(self.retry) || has(self.onError) || has(self.within) || has(self.forEach) || has(self.repeat) || has(self.effect))`,
         message:
-          'a trigger cannot have timeout, retry, onError, forEach or effect: they are options of steps',
+          'a trigger cannot have timeout, retry, onError, within, forEach, repeat or effect: they are options of steps',
         messageExpression:
-          "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, forEach or effect'",
+          "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, within, forEach, repeat or effect'",
       },
       {
         rule: "!(has(self.response) || (has(self.skill) && self.skill.name == 'set')) || !(has(self.timeout) || has(self.retry) || has(self.effect))",
@@ -65,6 +65,29 @@ const node = z
           'timeout, retry and effect have no effect on a response node or the skill set, which call no other system: remove them',
         messageExpression:
           "'timeout, retry and effect have no effect on node ' + self.id + ': a response node and the skill set call no other system. Remove them'",
+      },
+      {
+        rule: '!has(self.forEach) || !has(self.repeat)',
+        message:
+          'a node cannot have both forEach and repeat: put the node with repeat into a group with forEach',
+        messageExpression:
+          "'node ' + self.id + ' cannot have both forEach and repeat: put the node with repeat into a group with forEach'",
+      },
+      {
+        rule: '!has(self.response) || !(has(self.forEach) || has(self.repeat))',
+        message: 'a response node cannot have forEach or repeat: a run has one reply',
+      },
+      {
+        rule: '!has(self.wait) || !(has(self.timeout) || has(self.retry) || has(self.effect))',
+        message: 'timeout, retry and effect have no effect on a wait node: remove them',
+        messageExpression:
+          "'timeout, retry and effect have no effect on the wait node ' + self.id + ': remove them'",
+      },
+      {
+        rule: '!has(self.group) || !has(self.effect)',
+        message: 'effect has no effect on a group: set it on the nodes of the body',
+        messageExpression:
+          "'effect has no effect on the group ' + self.id + ': set it on the nodes of the body'",
       },
     ),
   });
@@ -74,6 +97,8 @@ const node = z
  */
 const edgeMessage = ({ ids, isBad, says }: { ids: string; isBad: string; says: string }) =>
   `[${ids}].map(ids, self.edges.map(e, ${isBad}, 'edge ' + e.from + ' to ' + e.to + ${says}))[0][0]`;
+
+const withIds = '[self.nodes.map(n, n.id)].all(ids,';
 
 const edge = z
   .object({
@@ -228,6 +253,23 @@ export const workflowSpec = z
           isBad: "ids.indexOf(e.from + '>' + e.to) != ids.lastIndexOf(e.from + '>' + e.to)",
           says: "' is duplicated: combine the conditions of both edges in one edge'",
         }),
+      },
+      {
+        rule: `${withIds} [self.nodes.map(n, has(n.group) ? n.id : '')].all(groups, self.nodes.all(n, !has(n.within) || (n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)))))`,
+        message: 'within must be the ID of a group that is earlier in the list of nodes',
+        messageExpression:
+          "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.group) ? n.id : '')].map(groups, self.nodes.map(n, has(n.within) && !(n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)), 'node ' + n.id + ': within must be the ID of a group that is earlier in the list, and ' + n.within + ' is not'))[0])[0][0]",
+      },
+      {
+        rule: `${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, scopes.all(s, s < 0 || scopes[s] < 0 || scopes[scopes[s]] < 0 || scopes[scopes[scopes[s]]] < 0)))`,
+        message: 'groups must be nested at most 3 levels deep',
+      },
+      {
+        rule: `!has(self.edges) || ${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, self.edges.all(e, !(e.from in ids) || !(e.to in ids) || scopes[ids.indexOf(e.from)] == scopes[ids.indexOf(e.to)])))`,
+        message:
+          'an edge connects nodes of different groups: edges must connect nodes with the same within. Connect the group itself',
+        messageExpression:
+          "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].map(scopes, self.edges.map(e, e.from in ids && e.to in ids && scopes[ids.indexOf(e.from)] != scopes[ids.indexOf(e.to)], 'edge ' + e.from + ' to ' + e.to + ' connects nodes of different groups: edges must connect nodes with the same within. Connect the group itself'))[0])[0][0]",
       },
       {
         rule: `has(self.edges) || !self.nodes.exists(n, ${isTrigger('n')}) || [self.nodes[0]].all(n, ${isTrigger('n')})`,

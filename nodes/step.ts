@@ -28,6 +28,10 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
       return step.skill.name === set.name ? {} : { parameters: step.skill.parameters ?? {} };
     case 'response':
       return given({ headers: step.response.headers, body: step.response.body });
+    case 'wait':
+      return given({ until: step.wait.until });
+    case 'group':
+      return {};
   }
 }
 
@@ -41,7 +45,7 @@ function given(fields: Record<string, unknown>): Record<string, unknown> {
  */
 export function valuesOf(step: RevisionStep): CompiledValues | undefined {
   if (step.kind !== 'skill' || step.skill.name !== set.name) return undefined;
-  return compileValues(step.skill.parameters?.['values'], { forEach: step.forEach !== undefined });
+  return compileValues(step.skill.parameters?.['values'], { forEach: true });
 }
 
 /** The fields of a step with everything in them evaluated. */
@@ -84,6 +88,7 @@ export async function executeStep(
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
     return executeAgent({ ...step.agent, prompt: '', ...fields, model }, context);
   }
+  if (step.kind !== 'skill') throw new Error(`a step of kind ${step.kind} has no attempt`);
   const skill = findSkill(step.skill.name);
   if (!skill) throw new StepError('InvalidParameters', `there is no skill named ${step.skill.name}`);
   if (needsCredential(skill) && step.skill.credential === undefined) {

@@ -6,11 +6,13 @@ import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
 import { claimRuns } from '../runs/claim.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
+import { readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
-import type { Claim, ClaimRef, RunEnd } from '../runs/types.ts';
+import type { Claim, ClaimRef, NodeState, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
+import { isEnded } from './executionState.ts';
 import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
 import { RunsInFlight, type RunInFlight } from './inFlight.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
@@ -177,11 +179,26 @@ export class Claims {
     // The run has not started here: another runner can execute it.
     if (this.#stopped) return this.#handBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
-    const execution = new RunExecution(claim, plan, this.#deps);
+    const items = await this.#items(claim, plan);
+    if (!items) return 'abandoned';
+    const execution = new RunExecution(claim, plan, this.#deps, items);
     active.execution = execution;
     const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, execution.end);
     return conclusion;
+  }
+
+  /** The stored items of loops in progress; undefined if the process ends before they are known. */
+  async #items(claim: Claim, plan: Plan): Promise<Map<string, NodeState> | undefined> {
+    const hasLoops = claim.state.nodes.some(({ id, phase }) => plan.steps.get(id)?.loop && !isEnded(phase));
+    if (!hasLoops) return new Map();
+    const { conn, abandon } = this.#deps;
+    while (!abandon.aborted) {
+      const items = await readItems(conn, refOf(claim));
+      if (!('outcome' in items)) return items;
+      await sleep(PAUSE_MS, abandon);
+    }
+    return undefined;
   }
 
   /**

@@ -3,6 +3,7 @@
  * was fenced, the run is dropped. While the run store is unavailable, calls are retried as long as this
  * process lives.
  */
+import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
@@ -10,7 +11,7 @@ import type { Effect, StepResult } from '../nodes/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import type { Advance, Claim, NodeStart, RunEnd } from '../runs/types.ts';
+import type { Advance, Claim, NodeStart, NodeState, RunEnd } from '../runs/types.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
@@ -19,18 +20,21 @@ import { retryUntilStored } from './retryUntilStored.ts';
 import {
   awaitRetry,
   endNode,
-  endWait,
-  openState,
+  fireTimers,
+  isInItem,
+  locate,
   progressOf,
   release,
   refuseOutputs,
   succeed,
   waitsOf,
   type ExecutionState,
+  type ScopeState,
 } from './executionState.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import { decidePass } from './pass.ts';
+import { openState } from './restoreState.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
@@ -52,25 +56,30 @@ export type Conclusion = RunEnd['phase'] | 'parked' | 'fenced' | 'handed-back' |
 const SHORTEST_PARK_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
+/** An attempt in progress. */
+type Attempt = { scope: ScopeState; id: string; controller: AbortController };
+
 export class RunExecution {
   readonly #deps: ExecutionDeps;
   readonly #claim: Claim;
   readonly #writer: RunWriter;
   readonly #state: ExecutionState;
   #events: ReturnType<typeof createEventWriter>;
-  readonly #attempts = new Map<string, AbortController>();
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #attempts = new Map<string, Attempt>();
+  #timer: NodeJS.Timeout | undefined;
+  #deadline: NodeJS.Timeout | undefined;
   #wake = Promise.withResolvers<void>();
   #over = false;
   #hasDeadline = false;
   /** How the run ended, once that is stored. */
   end?: RunEnd;
 
-  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps) {
+  /** `items`: what the run store holds of the items of loops in progress. */
+  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps, items?: ReadonlyMap<string, NodeState>) {
     this.#deps = deps;
     this.#claim = claim;
-    this.#writer = new RunWriter(deps.conn, claim, deps.log);
-    this.#state = openState(claim, plan, Date.now());
+    this.#writer = new RunWriter(deps.conn, claim, deps.log, items?.values());
+    this.#state = openState(claim, plan, Date.now(), items);
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 
@@ -100,13 +109,13 @@ export class RunExecution {
   async execute(): Promise<Conclusion> {
     if (this.#claim.state.cancelRequested) this.cancel();
     if (this.#claim.remainingMs <= 0) this.#overdue();
-    for (const { id, leftMs } of waitsOf(this.#state)) this.#later(leftMs, () => this.#retry(id));
     try {
       return await this.#passes();
     } finally {
       this.#over = true;
       if (this.#attempts.size > 0) this.#stopAttempts(new StepError('Cancelled', 'the run has ended'));
-      for (const timer of this.#timers) clearTimeout(timer);
+      clearTimeout(this.#timer);
+      clearTimeout(this.#deadline);
     }
   }
 
@@ -116,9 +125,12 @@ export class RunExecution {
       if (step) {
         const conclusion = await this.#take(step);
         if (conclusion) return conclusion;
+      } else if (this.#state.hasMore) {
+        await setImmediate();
       } else if (this.#state.stopping && this.#attempts.size === 0) {
         return await this.#handBack();
       } else {
+        this.#setTimer();
         await this.#wake.promise;
         this.#wake = Promise.withResolvers();
       }
@@ -127,8 +139,11 @@ export class RunExecution {
 
   /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
   #nextStep(): Advance | undefined {
+    fireTimers(this.#state);
     const step = decidePass(this.#state, Date.now());
-    if (this.#attempts.size > 0 || this.#state.stopping || step?.starts || step?.end) return step;
+    this.#stopExpired();
+    if (this.#attempts.size > 0 || this.#state.stopping || this.#state.hasMore) return step;
+    if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
   }
@@ -137,7 +152,8 @@ export class RunExecution {
   async #take(step: Advance): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that the text of a node precedes its end in the event stream.
     if (step.checkpoints) void this.#events.flush();
-    const waits = () => waitsOf(this.#state).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
+    const waits = () =>
+      waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
@@ -162,30 +178,34 @@ export class RunExecution {
     return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
   }
 
-  #start({ id, attempt }: NodeStart): void {
+  #start({ id: key, attempt }: NodeStart): void {
     const controller = new AbortController();
-    this.#attempts.set(id, controller);
+    const { scope, id } = locate(this.#state, key);
+    this.#attempts.set(key, { scope, id, controller });
     this.#watchDeadline();
     if (this.#state.halt) controller.abort(this.#haltError(this.#state.halt));
     else if (this.#state.stopping) controller.abort(new StepError('Cancelled', 'the runner was stopped'));
+    if (scope.failure?.reason === 'Timeout')
+      controller.abort(new StepError('Timeout', scope.failure.message));
     const startedAt = performance.now();
     const end = (conclude: () => void): void => {
-      this.#attempts.delete(id);
+      this.#attempts.delete(key);
       if (this.#over) return;
       this.#observe(id, (performance.now() - startedAt) / 1_000);
       conclude();
       this.#wake.resolve();
     };
-    this.#attempt(id, attempt, controller.signal).then(
-      (result) => end(() => succeed(this.#state, id, result, Date.now())),
-      (error: unknown) => end(() => this.#fail(id, attempt, error)),
+    this.#attempt(key, attempt, controller.signal).then(
+      (result) => end(() => succeed(this.#state, key, result, Date.now())),
+      (error: unknown) => end(() => this.#fail(key, attempt, error)),
     );
   }
 
-  async #attempt(id: string, attempt: number, stop: AbortSignal): Promise<StepResult> {
+  async #attempt(key: string, attempt: number, stop: AbortSignal): Promise<StepResult> {
     const { state } = this.#claim;
+    const { scope, id } = locate(this.#state, key);
     const planned = this.#state.plan.steps.get(id);
-    const { fields } = progressOf(this.#state, id);
+    const { fields } = progressOf(scope, id);
     if (!planned || !fields) throw new Error(`node ${id} starts without fields`);
     stop.throwIfAborted();
     const { run, workflow } = state;
@@ -196,19 +216,21 @@ export class RunExecution {
         step: planned.step,
         fields,
         effect: planned.effect as Effect,
-        effectKey: `${state.project}/${state.run}/${id}/${attempt}`,
+        effectKey: `${state.project}/${state.run}/${key}/${attempt}`,
         run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
-        emitText: (text) => this.#events.text(id, text),
+        // The texts of several items would be mixed.
+        emitText: (text) => isInItem(scope) || this.#events.text(id, text),
         log: this.#deps.log,
       },
       stop,
     );
   }
 
-  #fail(id: string, attempt: number, thrown: unknown): void {
+  #fail(key: string, attempt: number, thrown: unknown): void {
     const state = this.#state;
+    const { scope, id } = locate(state, key);
     const error = asStepError(thrown);
     if (error.reason === 'Internal') {
       this.#deps.log.error({ run: this.#claim.state.run, node: id, err: thrown }, 'step failed unexpectedly');
@@ -217,24 +239,16 @@ export class RunExecution {
       retry: { limit: 0, initialMs: 0, factor: 1, maxMs: 0 },
     };
     const next = afterFailure(error, attempt, retry);
-    if (state.stopping && !state.halt && error.reason === 'Cancelled') release(state, id);
-    else if (next.kind === 'end' || state.halt) endNode(state, id, next.end, Date.now());
-    else {
-      awaitRetry(state, id, next.end, next.delayMs);
-      this.#later(next.delayMs, () => this.#retry(id));
-    }
-  }
-
-  #retry(id: string): void {
-    endWait(this.#state, id);
-    this.#wake.resolve();
+    if (state.stopping && !state.halt && error.reason === 'Cancelled') release(state, key);
+    else if (next.kind === 'end' || state.halt || scope.failure) endNode(state, key, next.end, Date.now());
+    else awaitRetry(state, key, next.end, next.delayMs);
   }
 
   /** Runs without effects do not need the timer. */
   #watchDeadline(): void {
     if (this.#hasDeadline) return;
     this.#hasDeadline = true;
-    this.#later(this.#writer.remainingMs(), () => this.#overdue());
+    this.#deadline = setTimeout(() => this.#overdue(), timerMs(this.#writer.remainingMs()));
   }
 
   #overdue(): void {
@@ -243,15 +257,21 @@ export class RunExecution {
     this.#halt({ phase: 'Failed', reason, message }, new StepError(reason, message));
   }
 
-  #later(ms: number, then: () => void): void {
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(timer);
-        then();
-      },
-      Math.min(Math.max(ms, 0), LONGEST_TIMER_MS),
-    );
-    this.#timers.add(timer);
+  /** Wakes the execution when the next timer of the run is due. */
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    const leftMs = Math.min(...waitsOf(this.#state).map((wait) => wait.leftMs));
+    if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#wake.resolve(), timerMs(leftMs));
+  }
+
+  /** Stops the attempts in groups whose timeout has passed. */
+  #stopExpired(): void {
+    for (const expired of this.#state.expired) {
+      const why = new StepError('Timeout', expired.failure?.message ?? 'the group took too long');
+      for (const { scope, controller } of this.#attempts.values())
+        if (isWithin(scope, expired)) controller.abort(why);
+    }
+    this.#state.expired = [];
   }
 
   #halt(end: RunEnd, why: StepError): void {
@@ -266,7 +286,7 @@ export class RunExecution {
   }
 
   #stopAttempts(why: StepError): void {
-    for (const controller of this.#attempts.values()) controller.abort(why);
+    for (const { controller } of this.#attempts.values()) controller.abort(why);
   }
 
   #observe(id: string, seconds: number): void {
@@ -277,4 +297,14 @@ export class RunExecution {
       seconds,
     );
   }
+}
+
+function timerMs(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms), 0), LONGEST_TIMER_MS);
+}
+
+/** Whether the scope is the other one, or part of it. */
+function isWithin(scope: ScopeState, other: ScopeState): boolean {
+  for (let at: ScopeState | undefined = scope; at; at = at.parent) if (at === other) return true;
+  return false;
 }

@@ -1,20 +1,23 @@
 /**
- * The in-memory state of a run in flight: the state of its nodes, and the changes to store next. Synchronous,
- * without input or output. Changes take effect for others when the run store has stored them.
+ * The in-memory state of a run in flight: the scopes of the run, the state of their nodes, and the changes to
+ * store next. Synchronous, without input or output. Changes take effect for others when the run store has
+ * stored them.
+ *
+ * A scope is the run itself, or one execution of a node with forEach, repeat or a body (`loop.ts`). A node is
+ * named by its key: its ID in the scope of the run, otherwise `<path of the scope>/<ID>`.
  */
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
-import type { GraphEdge } from '../api/graph.ts';
+import type { Graph, GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
 import type { StepResult } from '../nodes/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
-import type { FailureReason } from '../api/reasons.ts';
 import type { FailedEnd } from './failure.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlannedLoop } from './plan.ts';
 
 /**
  * A started node: the number of started attempts, the number of the next attempt, how the last one failed,
- * and when a waiting node is retried, on the monotonic clock of this process.
+ * and whether the wait of a wait node is over.
  */
 type Progress = {
   tried: number;
@@ -22,20 +25,111 @@ type Progress = {
   firstAt?: number;
   fields?: StepFields;
   lastEnd?: FailedEnd;
-  dueAt?: number;
+  hasWaited?: boolean;
+  /** How many runners died during the next attempt. */
+  crashes?: number;
 };
 
-export type ExecutionState = {
-  readonly claim: Claim;
-  readonly plan: Plan;
+/** An owner of keys in the run store. Checkpoints of an owner that is over are not stored. */
+export type KeyOwner = { isOver: boolean; readonly storedKeys: Set<string> };
+
+export type ScopeState = KeyOwner & {
+  /** Empty for the scope of the run. */
+  readonly path: string;
+  readonly graph: Graph;
+  readonly parent?: ScopeState;
+  /** The execution that the scope belongs to; undefined for the scope of the run. */
+  readonly iteration?: Iteration;
   /** The phases of started and ended nodes. A node without one is pending. */
   readonly phases: Map<string, NodePhase>;
   readonly outputs: Map<string, NodeOutput>;
   readonly progress: Map<string, Progress>;
   /** The results of evaluated conditions. */
   readonly conditionResults: Map<GraphEdge, boolean>;
+  /** The nodes of the scope that are executed for items, again, or as a group. */
+  readonly loops: Map<string, Loop>;
+  /** Set once: no node of the scope starts any more, and the scope ends like this when no node runs. */
+  failure?: FailedEnd;
+  /** Whether a node has changed since the last scheduling pass over the scope. */
+  hasChanged: boolean;
+};
+
+/**
+ * A node in progress that is executed for items, again, or as a group. Without forEach it has one item without
+ * a value.
+ */
+export type Loop = KeyOwner & {
+  readonly scope: ScopeState;
+  readonly id: string;
+  readonly key: string;
+  readonly plan: PlannedLoop;
+  readonly items: readonly unknown[] | undefined;
+  readonly total: number;
+  /** The next item that may start. */
+  next: number;
+  readonly active: Map<number, Iteration>;
+  /** A bit for each ended item. */
+  readonly ended: Uint8Array;
+  succeeded: number;
+  failed: number;
+  readonly failures: { index: number; reason: string; message: string }[];
+  /** The results by index, and the bytes of them as JSON. */
+  readonly results: unknown[];
+  resultBytes: number;
+  /** The results exceed the limit of an output: they are no longer collected, and the node fails. */
+  isTooLarge: boolean;
+  /** Set once: no item starts any more. */
+  failure?: FailedEnd;
+  /** When the next item may start, on the monotonic clock of this process. */
+  startsAt: number;
+  /** When the counts were last stored, and whether they have changed since. */
+  reportedAt: number;
+  hasNews: boolean;
+  /** An ended execution whose nodes the record shows: the first that failed, or the last. */
+  sample?: { index: number; scope: ScopeState; hasFailed: boolean };
+};
+
+/** One item in progress. Between two executions it has no scope. */
+export type Iteration = {
+  readonly loop: Loop;
+  readonly index: number;
+  readonly item: unknown;
+  /** From 0. */
+  repeat: number;
+  /** From 1. */
+  attempt: number;
+  previous: unknown;
+  readonly collected: unknown[];
+  scope?: ScopeState;
+  lastEnd?: FailedEnd;
+};
+
+/** The stored items of a loop by index, and the nodes of each by the path of the execution. */
+export type LoopItems = {
+  states: Map<number, NodeState>;
+  nodes: Map<number, Map<string, NodeState[]>>;
+};
+
+/** A point in time at which something of the run continues, on the monotonic clock of this process. */
+export type Timer = { dueAt: number; fire: () => void; isStored: boolean };
+
+export type ExecutionState = {
+  readonly claim: Claim;
+  readonly plan: Plan;
+  readonly root: ScopeState;
+  /** The nodes outside the scope of the run that run or wait, by key. */
+  readonly located: Map<string, { scope: ScopeState; id: string }>;
+  readonly timers: Map<string, Timer>;
+  /** Loops in progress that have not opened again in this runner, by key. */
+  readonly unfinishedLoops: Map<string, NodeState>;
+  /** What the run store held of items when the run was claimed, by the key of their loop. */
+  readonly storedItems: ReadonlyMap<string, LoopItems>;
+  /** By node: how many items it was executed for, over all outer iterations. */
+  readonly itemTotals: Map<string, number>;
   /** The changes to store next. */
   checkpoints: NodeState[];
+  itemCheckpoints: { owner: KeyOwner; node: NodeState }[];
+  dropped: string[];
   starts: NodeStart[];
   waits: NonNullable<Advance['waits']>;
   reply?: Reply;
@@ -43,6 +137,10 @@ export type ExecutionState = {
   halt?: RunEnd;
   /** The runner shuts down: no effect starts any more. */
   stopping: boolean;
+  /** Scopes whose timeout has passed since the last pass: their attempts must stop. */
+  expired: ScopeState[];
+  /** The last pass left work for the next one. */
+  hasMore: boolean;
 };
 
 const ENDED: readonly string[] = ['Succeeded', 'Failed', 'Cancelled', 'Skipped', 'Unknown'];
@@ -52,109 +150,150 @@ export function isEnded(phase: NodePhase | undefined): boolean {
   return phase !== undefined && ENDED.includes(phase);
 }
 
-/** The state of a run that was just claimed, for the first time or again. */
-export function openState(claim: Claim, plan: Plan, now: number): ExecutionState {
-  const state: ExecutionState = {
-    claim,
-    plan,
+/** A scope in which no node has started. */
+export function newScope(
+  path: string,
+  graph: Graph,
+  around: { parent: ScopeState; iteration: Iteration } | undefined = undefined,
+): ScopeState {
+  return {
+    path,
+    graph,
+    ...around,
     phases: new Map(),
     outputs: new Map(),
     progress: new Map(),
     conditionResults: new Map(),
+    loops: new Map(),
+    hasChanged: true,
+    isOver: false,
+    storedKeys: new Set(),
+  };
+}
+
+/** The state of a run in which no node has started. */
+export function newState(
+  claim: Claim,
+  plan: Plan,
+  storedItems: ExecutionState['storedItems'] = new Map(),
+): ExecutionState {
+  return {
+    claim,
+    plan,
+    root: newScope('', plan.graph),
+    located: new Map(),
+    timers: new Map(),
+    unfinishedLoops: new Map(),
+    storedItems,
+    itemTotals: new Map(),
     checkpoints: [],
+    itemCheckpoints: [],
+    dropped: [],
     starts: [],
     waits: [],
     stopping: false,
+    expired: [],
+    hasMore: false,
   };
-  for (const node of claim.state.nodes) restoreNode(state, node, now);
-  restoreTrigger(state);
-  return state;
 }
 
-function restoreTrigger(state: ExecutionState): void {
-  const { plan, claim } = state;
-  const { id, testData } = plan.trigger;
-  const isTest = claim.state.input === '';
-  const output = isTest ? testData : (JSON.parse(claim.state.input) as NodeOutput);
-  state.outputs.set(id, output);
-  if (state.phases.has(id)) return;
-  const at = claim.state.acceptedAt;
-  state.phases.set(id, 'Succeeded');
-  state.checkpoints.push({
-    id,
-    phase: 'Succeeded',
-    attempts: 1,
-    startedAt: at,
-    endedAt: at,
-    ...(isTest ? { output: testData } : { outputIsInput: true }),
-  });
+/** The key of a node of the scope. */
+export function keyOf({ path }: ScopeState, id: string): string {
+  return path === '' ? id : `${path}/${id}`;
 }
 
-/**
- * Restores a node from the run store. A start mark without an end means that the effect may have happened: an
- * `AtMostOnce` node is then `Unknown`, another node repeats the same attempt. A wait continues.
- */
-function restoreNode(state: ExecutionState, node: NodeState, now: number): void {
-  const { id, phase, attempts, startedAt, mark } = node;
-  if (isEnded(phase)) {
-    state.phases.set(id, phase);
-    if (node.output) state.outputs.set(id, node.output);
-    else if (phase !== 'Skipped') state.outputs.set(id, failedOutput(node.reason, node.message));
-    return;
+/** The scope and the ID of a node that runs or waits. */
+export function locate(state: ExecutionState, key: string): { scope: ScopeState; id: string } {
+  return state.located.get(key) ?? { scope: state.root, id: key };
+}
+
+/** The key of a node of the scope, which `locate` finds until the node has ended. */
+export function locatedKey(state: ExecutionState, scope: ScopeState, id: string): string {
+  const key = keyOf(scope, id);
+  if (scope !== state.root) state.located.set(key, { scope, id });
+  return key;
+}
+
+/** Whether the scope is one of several items: live events would mix them. */
+export function isInItem(scope: ScopeState): boolean {
+  for (let at: ScopeState | undefined = scope; at; at = at.parent)
+    if (at.iteration?.loop.items !== undefined) return true;
+  return false;
+}
+
+/** The scope of references: the outputs of its nodes and of those before it, the item, and what came before. */
+export function scopeOf(scope: ScopeState): Scope {
+  const item = around(scope, ({ loop }) => loop.items !== undefined);
+  const repeated = around(scope, ({ loop }) => loop.plan.repeat !== undefined);
+  return {
+    node: (id) => outputOf(scope, id),
+    ...(item && { item: item.item, index: item.index }),
+    ...(repeated && { previous: repeated.previous }),
+  };
+}
+
+function around(scope: ScopeState, is: (iteration: Iteration) => boolean): Iteration | undefined {
+  for (let at: ScopeState | undefined = scope; at; at = at.parent)
+    if (at.iteration && is(at.iteration)) return at.iteration;
+  return undefined;
+}
+
+function outputOf(scope: ScopeState, id: string): Partial<NodeOutput> | undefined {
+  for (let at: ScopeState | undefined = scope; at; at = at.parent) {
+    const output = at.outputs.get(id);
+    if (output) return output;
+    const { iteration } = at;
+    if (iteration?.loop.id === id && iteration.loop.items !== undefined) {
+      const { item, index } = iteration;
+      return { item, index } as unknown as Partial<NodeOutput>;
+    }
   }
-  const firstAt = startedAt === undefined ? {} : { firstAt: startedAt };
-  const numbers = mark
-    ? { tried: mark.attempt, next: mark.attempt }
-    : { tried: attempts, next: attempts + 1 };
-  state.progress.set(id, { ...numbers, ...firstAt });
-  if (phase === 'Waiting') restoreWait(state, node);
-  if (!mark?.atMostOnce) return;
-  const message = 'the runner died during the step, and the effect of the step must not be repeated';
-  endNode(state, id, { phase: 'Unknown', reason: 'EffectUnknown', message }, now);
+  return undefined;
 }
 
-function restoreWait(
-  state: ExecutionState,
-  { id, reason = 'Internal', message = '', nextAttemptAt }: NodeState,
-): void {
-  const { claimedAt } = state.claim;
-  const dueAt = performance.now() + Math.max(0, (nextAttemptAt ?? claimedAt) - claimedAt);
-  const lastEnd: FailedEnd = { phase: 'Failed', reason: reason as FailureReason, message };
-  state.progress.set(id, { ...progressOf(state, id), lastEnd, dueAt });
-  state.phases.set(id, 'Waiting');
+/** Notes that a node of the scope has changed, so that the next scheduling pass visits it. */
+export function touch(scope: ScopeState): void {
+  for (let at: ScopeState | undefined = scope; at && !at.hasChanged; at = at.parent) at.hasChanged = true;
 }
 
 /** References to a failed node can read only its error. */
-function failedOutput(reason = 'Internal', message = ''): NodeOutput {
+export function failedOutput(reason = 'Internal', message = ''): NodeOutput {
   return { error: { reason, message } } as unknown as NodeOutput;
 }
 
-/** The scope of references. */
-export function scopeOf(state: ExecutionState): Scope {
-  return { node: (id) => state.outputs.get(id) };
-}
-
 /** The progress of a started node. Throws for another node. */
-export function progressOf(state: ExecutionState, id: string): Progress {
-  const progress = state.progress.get(id);
-  if (!progress) throw new Error(`node ${id} has not begun`);
-  return progress;
+export function progressOf({ progress }: ScopeState, id: string): Progress {
+  const found = progress.get(id);
+  if (!found) throw new Error(`node ${id} has not begun`);
+  return found;
 }
 
 /** Adds the start mark of the node's next attempt. The attempt starts when the mark is stored. */
-export function mark(state: ExecutionState, id: string, now: number): void {
-  const progress = progressOf(state, id);
-  const { next, firstAt } = progress;
+export function mark(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  const key = locatedKey(state, scope, id);
+  const progress = progressOf(scope, id);
+  const { next, firstAt, crashes } = progress;
   const atMostOnce = state.plan.steps.get(id)?.effect === 'AtMostOnce';
-  state.phases.set(id, 'Running');
-  state.starts.push({ id, attempt: next, atMostOnce, at: now, ...(firstAt !== undefined && { firstAt }) });
-  state.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
+  scope.phases.set(id, 'Running');
+  if (scope !== state.root) scope.storedKeys.add(key);
+  state.starts.push({
+    id: key,
+    attempt: next,
+    atMostOnce,
+    at: now,
+    ...(firstAt !== undefined && { firstAt }),
+    ...(crashes !== undefined && { crashes }),
+    ...(isInItem(scope) && { isSilent: true }),
+  });
+  scope.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
 }
 
 /** Skips the node. */
-export function skip(state: ExecutionState, id: string, now: number): void {
-  state.phases.set(id, 'Skipped');
-  state.checkpoints.push({ id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) });
+export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  scope.phases.set(id, 'Skipped');
+  if (isInItem(scope)) return;
+  const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) };
+  addCheckpoint(state, scope, node);
 }
 
 /** The reason of nodes beyond `until`. A node without a taken edge needs no reason. */
@@ -167,58 +306,145 @@ function reasonOfSkip(
 }
 
 /** Ends the node with its output. */
-export function succeed(state: ExecutionState, id: string, result: StepResult, now: number): void {
+export function succeed(
+  state: ExecutionState,
+  key: string,
+  result: StepResult,
+  now: number,
+  counts: Pick<NodeState, 'items'> = {},
+): void {
+  const { scope, id } = locate(state, key);
   const { output, usage, reply } = result;
-  state.phases.set(id, 'Succeeded');
-  state.outputs.set(id, output);
-  state.checkpoints.push({ ...times(state, id, now), phase: 'Succeeded', output, ...(usage && { usage }) });
+  settle(state, scope, id, 'Succeeded');
+  scope.outputs.set(id, output);
+  const { effect, loop } = state.plan.steps.get(id) ?? {};
+  const isPure = effect === 'None' && loop === undefined;
+  // A node without an effect is computed again where its item continues after a crash.
+  if (!(isPure && isInItem(scope)))
+    addCheckpoint(state, scope, {
+      ...times(scope, id, now),
+      phase: 'Succeeded',
+      output,
+      ...(usage && { usage }),
+      ...counts,
+    });
   if (reply && !state.reply) state.reply = reply;
 }
 
 /** Ends the node without an output. */
 export function endNode(
   state: ExecutionState,
-  id: string,
+  key: string,
   { phase, reason, message }: FailedEnd,
   now: number,
+  counts: Pick<NodeState, 'items'> = {},
 ): void {
-  state.phases.set(id, phase);
-  state.outputs.set(id, failedOutput(reason, message));
-  state.checkpoints.push({ ...times(state, id, now), phase, reason, message });
+  const { scope, id } = locate(state, key);
+  settle(state, scope, id, phase);
+  scope.outputs.set(id, failedOutput(reason, message));
+  addCheckpoint(state, scope, { ...times(scope, id, now), phase, reason, message, ...counts });
+}
+
+function settle(state: ExecutionState, scope: ScopeState, id: string, phase: NodePhase): void {
+  const key = keyOf(scope, id);
+  scope.phases.set(id, phase);
+  state.located.delete(key);
+  state.timers.delete(key);
+  touch(scope);
 }
 
 /** Ends an attempt that is retried after the delay. */
-export function awaitRetry(state: ExecutionState, id: string, end: FailedEnd, delayMs: number): void {
-  const progress = progressOf(state, id);
-  state.phases.set(id, 'Waiting');
-  state.progress.set(id, {
-    ...progress,
-    next: progress.tried + 1,
-    lastEnd: end,
-    dueAt: performance.now() + delayMs,
-  });
-  state.waits.push({ id, delayMs });
+export function awaitRetry(state: ExecutionState, key: string, end: FailedEnd, delayMs: number): void {
+  const { scope, id } = locate(state, key);
+  const progress = progressOf(scope, id);
+  scope.progress.set(id, { ...progress, next: progress.tried + 1, lastEnd: end });
+  delete scope.progress.get(id)?.crashes;
+  awaitNode(state, scope, id, delayMs);
   const { reason, message } = end;
-  state.checkpoints.push({ ...startOf(progress, id), phase: 'Waiting', reason, message });
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', reason, message });
 }
 
-/** Ends the wait of a node: the next scheduling pass starts its next attempt. */
-export function endWait(state: ExecutionState, id: string): void {
-  if (state.phases.get(id) === 'Waiting') state.phases.set(id, 'Pending');
+/** Begins the wait of a wait node. */
+export function beginWait(
+  state: ExecutionState,
+  scope: ScopeState,
+  id: string,
+  { delayMs, now }: { delayMs: number; now: number },
+): void {
+  const progress = { tried: 1, next: 1, firstAt: now };
+  scope.progress.set(id, progress);
+  awaitNode(state, scope, id, delayMs);
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
 }
 
-/** The waiting nodes, and in how many milliseconds each is retried. */
-export function waitsOf(state: ExecutionState): { id: string; leftMs: number }[] {
-  return [...state.phases]
-    .filter(([, phase]) => phase === 'Waiting')
-    .map(([id]) => ({ id, leftMs: (progressOf(state, id).dueAt ?? 0) - performance.now() }));
+function awaitNode(state: ExecutionState, scope: ScopeState, id: string, delayMs: number): void {
+  const key = locatedKey(state, scope, id);
+  scope.phases.set(id, 'Waiting');
+  state.waits.push({ id: key, delayMs });
+  addTimer(state, key, { delayMs, isStored: true }, () => endWait(state, key));
+  touch(scope);
+}
+
+/** Adds a timer that `fireTimers` fires after the delay. `isStored`: the run store knows the time too. */
+export function addTimer(
+  state: ExecutionState,
+  key: string,
+  { delayMs, isStored }: { delayMs: number; isStored: boolean },
+  fire: () => void,
+): void {
+  state.timers.set(key, { dueAt: performance.now() + delayMs, fire, isStored });
+}
+
+/** Ends the wait of a node: the next scheduling pass starts its next attempt, or ends the wait node. */
+export function endWait(state: ExecutionState, key: string): void {
+  const { scope, id } = locate(state, key);
+  state.timers.delete(key);
+  if (scope.phases.get(id) !== 'Waiting') return;
+  scope.phases.set(id, 'Pending');
+  scope.progress.set(id, { ...progressOf(scope, id), hasWaited: true });
+  touch(scope);
+}
+
+/** Fires the timers whose time has come. */
+export function fireTimers({ timers }: ExecutionState): void {
+  const now = performance.now();
+  for (const [key, { dueAt, fire }] of timers) {
+    if (dueAt > now) continue;
+    timers.delete(key);
+    fire();
+  }
+}
+
+/** In how many milliseconds each timer is due. `isStored`: only those that the run store knows. */
+export function waitsOf(
+  { timers }: ExecutionState,
+  { isStored = false } = {},
+): { id: string; leftMs: number }[] {
+  return [...timers]
+    .filter(([, timer]) => timer.isStored || !isStored)
+    .map(([id, { dueAt }]) => ({ id, leftMs: dueAt - performance.now() }));
 }
 
 /** Returns a node whose attempt was stopped before it had an effect: the next runner repeats the attempt. */
-export function release(state: ExecutionState, id: string): void {
-  const progress = progressOf(state, id);
-  state.phases.set(id, 'Pending');
-  state.checkpoints.push({ ...startOf(progress, id), phase: 'Pending', attempts: progress.tried - 1 });
+export function release(state: ExecutionState, key: string): void {
+  const { scope, id } = locate(state, key);
+  const progress = progressOf(scope, id);
+  scope.phases.set(id, 'Pending');
+  addCheckpoint(state, scope, {
+    ...startOf(progress, id),
+    phase: 'Pending',
+    attempts: progress.tried - 1,
+  });
+}
+
+/** Adds a checkpoint of a node of the scope. `node.id` is the ID of the node. */
+export function addCheckpoint(state: ExecutionState, scope: ScopeState, node: NodeState): void {
+  if (scope === state.root) state.checkpoints.push(node);
+  else
+    state.itemCheckpoints.push({
+      owner: scope,
+      node: { ...node, id: keyOf(scope, node.id), ...(isInItem(scope) && { isSilent: true }) },
+    });
 }
 
 /**
@@ -228,26 +454,34 @@ export function release(state: ExecutionState, id: string): void {
 export function refuseOutputs(state: ExecutionState, refused: Advance, message: string): void {
   for (const { output, usage: _, ...node } of refused.checkpoints ?? []) {
     const fails = output !== undefined && node.id !== state.plan.trigger.id;
-    if (fails) state.phases.set(node.id, 'Failed');
+    const { scope, id } = locate(state, node.id);
+    if (fails && scope.phases.has(id)) scope.phases.set(id, 'Failed');
     const failure = { phase: 'Failed', reason: 'OutputTooLarge', message } as const;
     state.checkpoints.push({ ...node, ...(fails && failure) });
   }
+  state.dropped.push(...(refused.dropped ?? []));
   // Their start marks were not stored, so they have not started.
-  for (const { id, attempt } of refused.starts ?? []) {
-    state.phases.delete(id);
-    state.progress.set(id, { ...progressOf(state, id), tried: attempt - 1 });
+  for (const { id: key, attempt } of refused.starts ?? []) {
+    const { scope, id } = locate(state, key);
+    scope.phases.delete(id);
+    scope.progress.set(id, { ...progressOf(scope, id), tried: attempt - 1 });
+    touch(scope);
   }
   state.halt ??= { phase: 'Failed', reason: 'OutputTooLarge', message };
 }
 
-function startOf({ tried, firstAt }: Progress, id: string): Pick<NodeState, 'id' | 'attempts' | 'startedAt'> {
+/** The start of a node, for a checkpoint. */
+export function startOf(
+  { tried, firstAt }: Progress,
+  id: string,
+): Pick<NodeState, 'id' | 'attempts' | 'startedAt'> {
   return { id, attempts: tried, ...(firstAt !== undefined && { startedAt: firstAt }) };
 }
 
 type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt'>;
 
 /** A node without progress has no effect: it had one attempt, now. */
-function times(state: ExecutionState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now } = state.progress.get(id) ?? {};
+function times({ progress }: ScopeState, id: string, now: number): Times {
+  const { tried = 1, firstAt = now } = progress.get(id) ?? {};
   return { id, attempts: tried, startedAt: firstAt, endedAt: now };
 }

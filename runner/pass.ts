@@ -9,8 +9,22 @@ import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import { executePure } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
+import {
+  beginWait,
+  endNode,
+  isEnded,
+  locatedKey,
+  mark,
+  scopeOf,
+  skip,
+  succeed,
+  type ExecutionState,
+  type ScopeState,
+} from './executionState.ts';
 import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
-import { endNode, isEnded, mark, scopeOf, skip, succeed, type ExecutionState } from './executionState.ts';
+import { advanceLoop, type Pass, type ScopeEnd } from './loop.ts';
+import { openLoop } from './openLoop.ts';
+import { waitMs } from './wait.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
 const IN_DOUBT: FailedEnd = {
@@ -18,111 +32,154 @@ const IN_DOUBT: FailedEnd = {
   reason: 'EffectUnknown',
   message: 'the run store lost its data: the step may have been executed before, and must not be repeated',
 };
+/** A pass that takes longer starts no further items, so that other runs have their turn. */
+const PASS_MS = 5;
 
 /**
  * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
- * the step, then starts the marked attempts.
+ * the step, then starts the marked attempts. `state.hasMore` says that the next pass has work.
  */
 export function decidePass(state: ExecutionState, now: number): Advance | undefined {
+  state.hasMore = false;
   const end = decide(state, now);
-  const { checkpoints, starts, waits, reply } = state;
-  if (checkpoints.length === 0 && starts.length === 0 && !end) return undefined;
+  const items = state.itemCheckpoints.filter(({ owner }) => !owner.isOver);
+  for (const { owner, node } of items) owner.storedKeys.add(node.id);
+  const checkpoints = [...state.checkpoints, ...items.map(({ node }) => node)];
+  const { starts, waits, reply, dropped } = state;
+  state.itemCheckpoints = [];
+  if (checkpoints.length === 0 && starts.length === 0 && dropped.length === 0 && !end) return undefined;
   state.checkpoints = [];
   state.starts = [];
   state.waits = [];
+  state.dropped = [];
   delete state.reply;
   return {
     ...(checkpoints.length > 0 && { checkpoints }),
     ...(starts.length > 0 && { starts }),
     ...(waits.length > 0 && { waits }),
+    ...(dropped.length > 0 && { dropped }),
     ...(reply && { reply }),
     ...(end && { end }),
   };
 }
 
 function decide(state: ExecutionState, now: number): RunEnd | undefined {
+  const pass: Pass = {
+    state,
+    now,
+    until: performance.now() + PASS_MS,
+    endedItems: 0,
+    decide: (scope) => decideScope(pass, scope),
+  };
+  const end = decideScope(pass, state.root);
+  if (state.halt) return end && state.halt;
+  if (end?.kind === 'succeeded') return { phase: 'Succeeded' };
+  return end && (state.halt = endOfRun(end.end));
+}
+
+/** The end of the run after the failure of its scope. */
+function endOfRun({ phase, reason, message }: FailedEnd): RunEnd {
+  if (reason === 'ConditionFailed') return { phase: 'Failed', reason, message };
+  return { phase: 'Failed', reason: phase === 'Unknown' ? 'EffectUnknown' : 'NodeFailed', message };
+}
+
+/** Schedules the nodes of a scope until nothing changes. Returns the end of the scope, if it has ended. */
+function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
+  const { state, now } = pass;
+  scope.hasChanged = false;
   for (;;) {
-    const next = state.halt ? undefined : nextOf(state);
-    if (state.halt || !next) return state.halt && drain(state, state.halt, now);
-    for (const id of next.skipped) skip(state, id, now);
-    if (next.finished) return { phase: 'Succeeded' };
+    const halt = haltOf(state, scope);
+    let hasChanged = false;
+    for (const loop of [...scope.loops.values()]) if (advanceLoop(pass, loop, halt)) hasChanged = true;
+    if (halt) return drain(pass, scope, halt) ? { kind: 'failed', end: scope.failure ?? halt } : undefined;
+    const next = nextOf(state, scope);
+    if (!next) continue;
+    for (const id of next.skipped) skip(state, scope, id, now);
+    if (next.finished) return { kind: 'succeeded', output: outputOf(scope) };
     const ready = next.ready.filter((id) => !state.stopping || isPure(state, id));
-    const ended = ready.filter((id) => start(state, id, now));
-    if (ended.length === 0) return undefined;
+    for (const id of ready) if (start(pass, scope, id)) hasChanged = true;
+    if (!hasChanged) return undefined;
   }
 }
 
-/** The next steps of the graph. Sets `halt` if a node or a condition fails the run. */
-function nextOf(state: ExecutionState): NextSteps | undefined {
+/** How the scope ends because it has failed, or because the run is halted. */
+function haltOf({ halt }: ExecutionState, scope: ScopeState): FailedEnd | undefined {
+  if (scope.failure) return scope.failure;
+  if (!halt) return undefined;
+  const { phase, message = '' } = halt;
+  if (phase === 'Cancelled') return { phase, reason: 'Cancelled', message };
+  return { phase: 'Cancelled', reason: 'Cancelled', message };
+}
+
+/** The output of a body: that of its last node, in the order of the list, that succeeded. */
+function outputOf({ graph, phases, outputs }: ScopeState) {
+  const last = graph.nodes.findLast(({ id, trigger }) => !trigger && phases.get(id) === 'Succeeded');
+  return (last && outputs.get(last.id)) ?? { text_content: '', data_content: null };
+}
+
+/** The next steps of the graph. Sets `failure` of the scope if a node or a condition fails it. */
+function nextOf(state: ExecutionState, scope: ScopeState): NextSteps | undefined {
   try {
-    const next = nextSteps(state.plan.graph, state.phases, (edge) => holds(state, edge));
+    const next = nextSteps(scope.graph, scope.phases, (edge) => holds(state, scope, edge));
     if (next.failed === undefined) return next;
-    state.halt = endOfFailure(state, next.failed);
+    scope.failure = endOfFailure(state, scope, next.failed);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    state.halt = {
-      phase: 'Failed',
-      reason: 'ConditionFailed',
-      message: error.message,
-    };
+    scope.failure = { phase: 'Failed', reason: 'ConditionFailed', message: error.message };
   }
   return undefined;
 }
 
 /**
- * Ends all pending nodes: a node that waits for a retry ends like its last attempt. Returns the end of the
- * run when no node runs.
+ * Ends all pending nodes: a node that waits for a retry ends like its last attempt. Returns whether no node
+ * runs.
  */
-function drain(state: ExecutionState, halt: RunEnd, now: number): RunEnd | undefined {
+function drain({ state, now }: Pass, scope: ScopeState, halt: FailedEnd): boolean {
   let isRunning = false;
-  for (const { id } of state.plan.graph.nodes) {
-    const phase = state.phases.get(id) ?? 'Pending';
+  for (const { id, trigger } of scope.graph.nodes) {
+    if (trigger) continue;
+    const phase = scope.phases.get(id) ?? 'Pending';
     const isPending = phase === 'Pending';
-    if (isPending && !hasAttempts(state, id)) skip(state, id, now);
-    else if (isPending || phase === 'Waiting') endNode(state, id, endOfWait(state, id, halt), now);
+    if (isPending && !hasAttempts(scope, id)) skip(state, scope, id, now);
+    else if (isPending || phase === 'Waiting')
+      endNode(state, locatedKey(state, scope, id), endOfWait(scope, id, halt), now);
     else if (!isEnded(phase)) isRunning = true;
   }
-  return isRunning ? undefined : halt;
+  return !isRunning;
 }
 
-/**
- * Whether the node had an attempt, in this runner or another.
- */
-function hasAttempts(state: ExecutionState, id: string): boolean {
-  return (state.progress.get(id)?.tried ?? 0) > 0;
+/** Whether the node had an attempt, in this runner or another. */
+function hasAttempts({ progress }: ScopeState, id: string): boolean {
+  return (progress.get(id)?.tried ?? 0) > 0;
 }
 
-function endOfWait(state: ExecutionState, id: string, halt: RunEnd): FailedEnd {
-  const { lastEnd } = state.progress.get(id) ?? {};
+function endOfWait({ progress }: ScopeState, id: string, halt: FailedEnd): FailedEnd {
+  const { lastEnd } = progress.get(id) ?? {};
   if (halt.phase !== 'Cancelled' && lastEnd) return lastEnd;
-  return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message ?? '' };
+  return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message };
 }
 
-function endOfFailure(state: ExecutionState, id: string): RunEnd {
-  const { reason, message } = (state.outputs.get(id)?.error ?? {}) as { reason?: string; message?: string };
-  const isUnknown = state.phases.get(id) === 'Unknown';
+function endOfFailure(state: ExecutionState, { outputs, phases }: ScopeState, id: string): FailedEnd {
+  const { reason = 'Internal', message = '' } = (outputs.get(id)?.error ?? {}) as Partial<FailedEnd>;
+  const isUnknown = phases.get(id) === 'Unknown';
   // Summaries and lists show the message of the run without knowing that the node is sensitive.
   const isSensitive = state.plan.sensitive.has(id);
   const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
-  return {
-    phase: 'Failed',
-    reason: isUnknown ? 'EffectUnknown' : 'NodeFailed',
-    message: `node ${id}: ${text}`,
-  };
+  return { phase: isUnknown ? 'Unknown' : 'Failed', reason, message: `node ${id}: ${text}` };
 }
 
 /**
  * Whether the condition of an edge holds. It is evaluated once, when all nodes before the target have ended.
  * Until then the edge counts as taken, so that a failure that it may handle does not fail the run too early.
  */
-function holds(state: ExecutionState, edge: GraphEdge): boolean {
-  const known = state.conditionResults.get(edge);
+function holds(state: ExecutionState, scope: ScopeState, edge: GraphEdge): boolean {
+  const known = scope.conditionResults.get(edge);
   if (known !== undefined) return known;
   const condition = state.plan.conditions.get(edge);
-  const sources = state.plan.graph.into.get(edge.to) ?? [];
-  if (!condition || !sources.every(({ from }) => isEnded(state.phases.get(from)))) return true;
-  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state)));
-  state.conditionResults.set(edge, result);
+  const sources = scope.graph.into.get(edge.to) ?? [];
+  if (!condition || !sources.every(({ from }) => isEnded(scope.phases.get(from)))) return true;
+  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(scope)));
+  scope.conditionResults.set(edge, result);
   return result;
 }
 
@@ -139,29 +196,63 @@ function evaluateEdge({ from, to }: GraphEdge, evaluate: () => boolean): boolean
 }
 
 function isPure(state: ExecutionState, id: string): boolean {
-  return state.plan.steps.get(id)?.effect === 'None';
+  const { effect, loop, step } = state.plan.steps.get(id) ?? {};
+  return effect === 'None' && loop === undefined && step?.kind !== 'wait';
 }
 
-/** Starts a node. Returns true if it has ended already: it has no effect, or evaluating its fields failed. */
-function start(state: ExecutionState, id: string, now: number): boolean {
+/** Starts a node. Returns true if it has ended already, or if it is a loop that the pass continues. */
+function start(pass: Pass, scope: ScopeState, id: string): boolean {
+  const { state, now } = pass;
   const planned = state.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
+  const key = locatedKey(state, scope, id);
   try {
-    const fields = planned.fields(scopeOf(state));
+    // The node of an item of a loop is executed itself.
+    if (planned.loop && scope.iteration?.loop.id !== id) {
+      openLoop(pass, scope, id);
+      return true;
+    }
+    const fields = planned.fields(scopeOf(scope));
+    if (planned.step.kind === 'wait') return startWait(pass, scope, id, fields);
     if (planned.effect === 'None') {
-      succeed(state, id, executePure(planned.step, fields), now);
+      succeed(state, key, executePure(planned.step, fields), now);
       return true;
     }
     if (planned.effect === 'AtMostOnce' && state.claim.state.doubt) {
-      endNode(state, id, IN_DOUBT, now);
+      endNode(state, key, IN_DOUBT, now);
       return true;
     }
-    state.progress.set(id, { ...(state.progress.get(id) ?? { tried: 0, next: 1 }), fields });
-    mark(state, id, now);
+    scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }), fields });
+    mark(state, scope, id, now);
     return false;
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
-    endNode(state, id, failedEnd(asStepError(error)), now);
+    endNode(state, key, failedEnd(asStepError(error)), now);
     return true;
   }
+}
+
+/** Begins the wait of a wait node, or ends it. Returns whether it has ended. */
+function startWait(
+  { state, now }: Pass,
+  scope: ScopeState,
+  id: string,
+  fields: Record<string, unknown>,
+): boolean {
+  const planned = state.plan.steps.get(id);
+  if (planned?.step.kind !== 'wait') throw new Error(`node ${id} does not wait`);
+  const hasWaited = scope.progress.get(id)?.hasWaited === true;
+  const delayMs = hasWaited ? 0 : waitMs(planned.step.wait, fields, now);
+  if (delayMs > 0) {
+    beginWait(state, scope, id, { delayMs, now });
+    return false;
+  }
+  const data = { until: new Date(now).toISOString() };
+  succeed(
+    state,
+    locatedKey(state, scope, id),
+    { output: { text_content: data.until, data_content: data } },
+    now,
+  );
+  return true;
 }

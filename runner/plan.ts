@@ -3,27 +3,53 @@
  */
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
+import { evaluate } from '../api/expression/evaluate.ts';
 import type { Scope } from '../api/expression/scope.ts';
+import { compileValue } from '../api/expression/template.ts';
 import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Revision, RevisionStep, RevisionTrigger } from '../api/revision.ts';
+import { itemGraph, RUN_SCOPE, scopeGraphs, type ScopedNode } from '../api/scopes.ts';
 import type { Effect } from '../nodes/node.ts';
 import { effectOf } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
 
+/** How a node is executed for each item, again, or as a group. Times are milliseconds. */
+export type PlannedLoop = {
+  /** Evaluates the items; left out for a node without forEach. */
+  items?: (scope: Scope) => unknown;
+  maxParallel: number;
+  batch: number;
+  delayMs: number;
+  repeat?: { until: Condition; limit: number; delayMs: number; initial: unknown; collects: boolean };
+  /** Whether the results of the items are the output. */
+  collects: boolean;
+  /** What is executed for each item: the body of the group, or the node itself. */
+  body: Graph;
+};
+
 /** `fields` evaluates the fields that may contain references or expressions. */
-type PlannedStep = { step: RevisionStep; fields: (scope: Scope) => StepFields; effect: Effect | 'None' };
+type PlannedStep = {
+  step: RevisionStep;
+  fields: (scope: Scope) => StepFields;
+  effect: Effect | 'None';
+  loop?: PlannedLoop;
+};
 
 export type Plan = {
   readonly trigger: RevisionTrigger;
+  /** The graph of the nodes outside of groups. */
   readonly graph: Graph;
   readonly steps: ReadonlyMap<string, PlannedStep>;
   readonly conditions: ReadonlyMap<GraphEdge, Condition>;
   readonly timeoutMs: number;
   /** The sensitive nodes, whose outputs and messages are not recorded. */
   readonly sensitive: ReadonlySet<string>;
-  /** For a test run with `until`: the last node, and the nodes that may run. */
-  readonly until?: { node: string; asked: ReadonlySet<string> };
+  /**
+   * For a test run with `until`: the last node, the nodes that may run, and the groups around the last node,
+   * which execute one item once.
+   */
+  readonly until?: { node: string; asked: ReadonlySet<string>; around: ReadonlySet<string> };
 };
 
 /**
@@ -42,49 +68,113 @@ export function planOf(revision: Revision): Plan {
 }
 
 function parsePlan(revision: Revision): Plan {
-  const nodes = [
-    { id: revision.trigger.id, trigger: true },
-    ...revision.steps.map(({ id, onError }) => ({ id, trigger: false, onError })),
-  ];
-  const graph = graphOf(nodes, revision.edges);
+  const graphs = scopeGraphs(scopedNodes(revision), revision.edges);
+  const all = [...graphs.values()].flatMap(({ edges }) => edges);
   return {
     trigger: revision.trigger,
-    graph,
-    steps: new Map(revision.steps.map((step) => [step.id, planStep(step)])),
+    graph: graphs.get(RUN_SCOPE) ?? graphOf([]),
+    steps: new Map(revision.steps.map((step) => [step.id, planStep(step, graphs.get(step.id))])),
     conditions: new Map(
-      graph.edges.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
+      all.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
     timeoutMs: revision.timeoutMs,
     sensitive: new Set(revision.sensitive),
   };
 }
 
-function planStep(step: RevisionStep): PlannedStep {
-  if (step.forEach !== undefined)
-    throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute forEach`);
+function scopedNodes({ trigger, steps }: Revision): ScopedNode[] {
+  return [
+    { id: trigger.id, trigger: true },
+    ...steps.map(({ id, onError, within, kind }) => ({
+      id,
+      trigger: false,
+      onError,
+      within,
+      group: kind === 'group',
+    })),
+  ];
+}
+
+function planStep(step: RevisionStep, body: Graph | undefined): PlannedStep {
   if (step.kind === 'agent' && (step.agent.tools ?? []).length > 0) {
     throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute tools`);
   }
-  return { step, fields: compileFields(step), effect: effectOf(step) };
+  const loop = loopOf(step, body);
+  return { step, fields: compileFields(step), effect: effectOf(step), ...(loop && { loop }) };
+}
+
+/** `body`: that of a group. */
+function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | undefined {
+  const { forEach, repeat } = step;
+  if (!forEach && !repeat && !body) return undefined;
+  const items = forEach && compileValue(forEach.items);
+  return {
+    ...(items && { items: (scope: Scope) => evaluate(items, scope) }),
+    maxParallel: forEach?.maxParallel ?? 1,
+    batch: forEach?.batch ?? 1,
+    delayMs: forEach?.delayMs ?? 0,
+    ...(repeat && {
+      repeat: {
+        until: compileCondition(repeat.until),
+        limit: repeat.limit,
+        delayMs: repeat.delayMs,
+        initial: repeat.initial,
+        collects: repeat.collect === 'Results',
+      },
+    }),
+    collects: forEach?.collect !== 'None',
+    body: body ?? itemGraph(step.id),
+  };
 }
 
 /**
  * The plan of a test run that stops at this node: only edges to the node and its predecessors remain, so that
- * other nodes are skipped, and a failure that only a later node would handle fails the run.
+ * other nodes are skipped, and a failure that only a later node would handle fails the run. Of a node in a
+ * group, the first item is executed once.
  * @throws StepError if the node does not exist
  */
 export function planUntil(plan: Plan, node: string | undefined): Plan {
   if (node === undefined) return plan;
-  const { nodes, edges } = plan.graph;
-  if (!nodes.some(({ id }) => id === node)) {
+  const path = pathTo(plan, node);
+  if (!path) {
     throw new StepError('NodeMissing', `the revision has no node ${node}, at which the test run should stop`);
   }
-  const asked = predecessors(plan.graph, node).add(node);
-  const graph = graphOf(
+  const asked = new Set<string>();
+  const graphs = path.map(({ graph, id }) => restricted(graph, id, asked));
+  const steps = new Map(plan.steps);
+  for (const [depth, { group }] of path.entries()) {
+    const planned = steps.get(group);
+    const body = graphs[depth];
+    if (planned?.loop && body) steps.set(group, { ...planned, loop: { ...planned.loop, body } });
+  }
+  const around = new Set(path.map(({ group }) => group));
+  return { ...plan, graph: graphs[0] ?? plan.graph, steps, until: { node, asked, around } };
+}
+
+type PathStep = { group: string; graph: Graph; id: string };
+
+/** The scopes that lead to a node, the run first: the graph of each, and the node of it that leads there. */
+function pathTo(plan: Plan, node: string): PathStep[] | undefined {
+  const found = (group: string, graph: Graph): PathStep[] | undefined => {
+    for (const { id, trigger } of graph.nodes) {
+      if (id === node && !(trigger && group !== RUN_SCOPE)) return [{ group, graph, id }];
+      const planned = trigger ? undefined : plan.steps.get(id);
+      const inner = planned?.step.kind === 'group' && planned.loop && found(id, planned.loop.body);
+      if (inner) return [{ group, graph, id }, ...inner];
+    }
+    return undefined;
+  };
+  return found(RUN_SCOPE, plan.graph);
+}
+
+/** The graph with only the edges that lead to the node, all of whose nodes are added to `asked`. */
+function restricted({ nodes, edges }: Graph, id: string, asked: Set<string>): Graph {
+  const own = predecessors(graphOf(nodes, edges), id).add(id);
+  for (const node of own) asked.add(node);
+  return graphOf(
     nodes,
-    edges.filter(({ to }) => asked.has(to)),
+    edges.filter(({ to }) => own.has(to)),
   );
-  return { ...plan, graph, until: { node, asked } };
 }
 
 /** A cache of plans by revision name; revisions are immutable. Drops the oldest plan beyond `limit`. */

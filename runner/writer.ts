@@ -8,6 +8,9 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
 import type { Advance, Claim, ClaimRef, Fenced, NodeStart, NodeState, TooLarge } from '../runs/types.ts';
 
+/** So many steps are merged into one, so that a long loop does not keep each of them in memory. */
+const STORED_STEPS = 50;
+
 export class RunWriter {
   readonly #conn: RunStoreConnection;
   readonly #log: Log;
@@ -17,14 +20,17 @@ export class RunWriter {
   #epoch: number;
   /** The sequence of the last stored step. */
   #sequence: number;
-  readonly #stored: Advance[] = [];
+  readonly #known: readonly NodeState[];
+  #stored: Advance[] = [];
   #isBehind = false;
 
-  constructor(conn: RunStoreConnection, claim: Claim, log: Log) {
+  /** `items`: the items of loops that the run store held at the claim. */
+  constructor(conn: RunStoreConnection, claim: Claim, log: Log, items: Iterable<NodeState> = []) {
     const { project, run, epoch, sequence } = claim.state;
     this.#conn = conn;
     this.#log = log;
     this.#claim = claim;
+    this.#known = [...claim.state.nodes, ...items];
     this.#ref = { project, run, token: claim.token };
     this.#epoch = epoch;
     this.#sequence = sequence;
@@ -64,7 +70,7 @@ export class RunWriter {
   /** Stores the step. `waits`: the nodes that wait now, for a run store that lost them. */
   async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge> {
     const ref = this.#ref;
-    const all = this.#isBehind ? mergeSteps(this.#claim.state.nodes, this.#stored, step, waits) : step;
+    const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits) : step;
     const outcome = await advance(this.#conn, ref, { ...all, follows: this.#sequence });
     if (outcome.outcome === 'done') this.#noteStored(step);
     if (outcome.outcome !== 'rewound' && outcome.outcome !== 'fenced') return outcome;
@@ -87,6 +93,9 @@ export class RunWriter {
     this.#sequence += 1;
     this.#isBehind = false;
     this.#stored.push(step);
+    if (this.#stored.length < STORED_STEPS) return;
+    const { whole: _, ...merged } = mergeSteps([], this.#stored, {}, []);
+    this.#stored = [merged];
   }
 }
 
@@ -105,7 +114,8 @@ export function mergeSteps(
 ): Advance {
   const steps = [...stored, next];
   const known = new Map(claimed.map((node) => [node.id, knownOf(node)]));
-  for (const { checkpoints = [], starts = [] } of steps) {
+  for (const { checkpoints = [], starts = [], dropped = [] } of steps) {
+    for (const key of dropped) known.delete(key);
     for (const checkpoint of checkpoints) known.set(checkpoint.id, { checkpoint });
     for (const start of starts) known.set(start.id, { start });
   }

@@ -43,12 +43,24 @@ const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
 const NO_END = { phase: '', reason: '', message: '', end_event: '' } as const;
 
+/** Stores items of loops and their nodes, and drops those of items that have ended. */
+const STORE_ITEMS = defineFragment({
+  needs: ['items', 'item_nodes', 'dropped', 'now'],
+  lua: `
+for _, field, value, delay in item_nodes() do
+  redis.call('HSET', items, field, value)
+  if delay ~= '' then redis.call('HSET', items, 'w:' .. field, now + delay) end
+end
+for _, field in dropped() do redis.call('HDEL', items, field, 'w:' .. field) end
+`,
+});
+
 /**
  * `fields`: names and values of what the step stores, for one command. `added`: by how many bytes it makes
  * the run larger.
  */
 const STEP_FIELDS = defineFragment({
-  needs: ['run', 'now', 'reply', 'is_first_reply', 'waits', 'nodes'],
+  needs: ['run', 'items', 'now', 'reply', 'is_first_reply', 'waits', 'nodes', 'item_nodes', 'dropped'],
   gives: ['fields', 'added'],
   lua: `
 local fields, added = {}, is_first_reply and #reply or 0
@@ -61,6 +73,8 @@ for _, field, value in nodes() do
   fields[#fields + 1] = field
   fields[#fields + 1] = value
 end
+for _, field, value in item_nodes() do added = added + #value - redis.call('HSTRLEN', items, field) end
+for _, field in dropped() do added = added - redis.call('HSTRLEN', items, field) end
 if is_first_reply then
   fields[#fields + 1] = 'reply'
   fields[#fields + 1] = reply
@@ -94,6 +108,8 @@ const ADVANCE = defineScript({
   ],
   lists: {
     waits: { args: ['node', 'delay'] },
+    item_nodes: { args: ['field', 'value', 'delay', 'event'] },
+    dropped: { args: ['field'] },
     nodes: { args: ['field', 'value', 'event'] },
   },
   answers: {
@@ -129,7 +145,9 @@ const ADVANCE = defineScript({
       grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
     end
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
-    for _, _, _, event in nodes() do emit(event) end
+    for _, _, _, event in nodes() do if event ~= '' then emit(event) end end
+    for _, _, _, _, event in item_nodes() do if event ~= '' then emit(event) end end
+    ${STORE_ITEMS}
 
     if phase ~= '' then
       redis.call('HSET', run, 'bytes', bytes)
@@ -176,11 +194,18 @@ const ADVANCE = defineScript({
 export async function advance(
   conn: RunStoreConnection,
   ref: ClaimRef,
-  { checkpoints = [], reply, starts = [], waits = [], end, parkMs, follows, whole }: Advance,
+  { checkpoints = [], reply, starts = [], waits = [], dropped = [], end, parkMs, follows, whole }: Advance,
 ): Promise<Fenced | TooLarge | Rewound> {
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
-  const nodes = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs)];
-  if ([replyText, ...nodes.flat()].some(isTooLarge))
+  const delays = new Map(waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]));
+  const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs)];
+  const nodes = all
+    .filter(({ id }) => !isItemKey(id))
+    .map(({ id, value, event }) => [`n:${id}`, value, event]);
+  const itemNodes = all
+    .filter(({ id }) => isItemKey(id))
+    .map(({ id, value, event }) => [id, value, delays.get(id) ?? '', event]);
+  if ([replyText, ...all.map(({ value }) => value)].some(isTooLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const askedAt = performance.now();
   return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound> => {
@@ -194,7 +219,9 @@ export async function advance(
       park: parkMs === undefined ? '' : Math.ceil(parkMs),
       follows: follows ?? '',
       whole: whole ? '1' : '',
-      waits: waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]),
+      waits: [...delays].filter(([id]) => !isItemKey(id)),
+      item_nodes: itemNodes,
+      dropped: dropped.map((key) => [key]),
       nodes,
     });
     const answer = await conn.script(ADVANCE, scriptKeys(ADVANCE, ref), args);
@@ -226,28 +253,42 @@ export async function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEn
   return neverTooLarge(neverRewound(await advance(conn, ref, { end })));
 }
 
-function checkpointArgs({ mark: _ended, nextAttemptAt: _waits, ...node }: NodeState): string[] {
-  const { outputIsInput, output, ...rest } = node;
-  const stored = outputIsInput ? { ...rest, outputIsInput } : { ...rest, ...(output && { output }) };
-  const event = eventText({
-    type: 'node',
-    node: node.id,
-    phase: node.phase,
-    attempt: node.attempts,
-    ...shortened(node),
-  });
-  return [`n:${node.id}`, JSON.stringify(stored), event];
+/** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */
+export function isItemKey(key: string): boolean {
+  return /[./]/.test(key);
 }
 
-function startArgs({ id, attempt, atMostOnce, at, firstAt }: NodeStart): string[] {
+type Stored = { id: string; value: string; event: string };
+
+function checkpointArgs({ mark: _ended, nextAttemptAt: _waits, isSilent, ...node }: NodeState): Stored {
+  const { outputIsInput, output, ...rest } = node;
+  const stored = outputIsInput ? { ...rest, outputIsInput } : { ...rest, ...(output && { output }) };
+  const event = isSilent
+    ? ''
+    : eventText({
+        type: 'node',
+        node: nodeOfKey(node.id),
+        phase: node.phase,
+        attempt: node.attempts,
+        ...shortened(node),
+      });
+  return { id: node.id, value: JSON.stringify(stored), event };
+}
+
+function startArgs({ id, attempt, atMostOnce, at, firstAt, crashes, isSilent }: NodeStart): Stored {
   const state: NodeState = {
     id,
     phase: 'Running',
     attempts: attempt,
     startedAt: firstAt ?? at,
-    mark: { attempt, atMostOnce },
+    mark: { attempt, atMostOnce, ...(crashes !== undefined && { crashes }) },
   };
-  return [`n:${id}`, JSON.stringify(state), eventText({ type: 'node', node: id, phase: 'Running', attempt })];
+  const event = isSilent ? '' : eventText({ type: 'node', node: nodeOfKey(id), phase: 'Running', attempt });
+  return { id, value: JSON.stringify(state), event };
+}
+
+function nodeOfKey(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
 }
 
 /** Bytes are at most three times the characters, so that most texts need no counting. */

@@ -59,7 +59,7 @@ const BEGIN = defineScript({
 
 /** `remove_entries(entry)`: somebody removed the key of the run by hand. Removes all entries that name it. */
 const REMOVE_ENTRIES = defineFragment({
-  needs: ['ready', 'overLimit', 'parked', 'replaceable', 'unrecorded', 'run_id', 'events'],
+  needs: ['ready', 'overLimit', 'parked', 'replaceable', 'unrecorded', 'run_id', 'events', 'items'],
   gives: ['remove_entries'],
   lua: `
 local function remove_entries(entry)
@@ -68,7 +68,7 @@ local function remove_entries(entry)
   redis.call('ZREM', parked, entry)
   redis.call('ZREM', replaceable, entry)
   redis.call('ZREM', unrecorded, run_id)
-  redis.call('UNLINK', events)
+  redis.call('UNLINK', events, items)
 end
 `,
 });
@@ -102,10 +102,15 @@ end
 const DELETE_RUNS = defineScript({
   flags: 'drains',
   transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
-  keys: [...END_KEYS.filter((key) => key !== 'run' && key !== 'events'), 'claims', 'parked', 'runs'],
+  keys: [
+    ...END_KEYS.filter((key) => key !== 'run' && key !== 'events' && key !== 'items'),
+    'claims',
+    'parked',
+    'runs',
+  ],
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
-  lists: { deleted: { args: ['run_id', 'is_object'], keys: ['run', 'events', 'dedupe'] } },
+  lists: { deleted: { args: ['run_id', 'is_object'], keys: ['run', 'events', 'items', 'dedupe'] } },
   answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
@@ -117,8 +122,8 @@ const DELETE_RUNS = defineScript({
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
     local running = 0
-    for _, name, is_object, run_key, events_key, dedupe in deleted() do
-      run_id, run, events = name, run_key, events_key
+    for _, name, is_object, run_key, events_key, items_key, dedupe in deleted() do
+      run_id, run, events, items = name, run_key, events_key, items_key
       local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
         redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
           'recorded', 'creating', 'dropped'))
@@ -260,7 +265,12 @@ async function deleteRuns(
   const declared = scriptKeys(DELETE_RUNS, { project, run: '', group });
   const ofRuns = runs.flatMap(({ run, head: { dedupeHash } }) => {
     const own = keys.run(run);
-    return [own, keys.events(run), dedupeHash === undefined ? own : keys.dedupe(workflowUid, dedupeHash)];
+    return [
+      own,
+      keys.events(run),
+      keys.items(run),
+      dedupeHash === undefined ? own : keys.dedupe(workflowUid, dedupeHash),
+    ];
   });
   const args = argumentsOf(DELETE_RUNS, {
     group,

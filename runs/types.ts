@@ -71,10 +71,31 @@ export type NodeState = {
   usage?: { inputTokens?: number; outputTokens?: number };
   /** Its output is withheld from whoever reads the run. Never stored. */
   redacted?: true;
+  /** Of a node that is executed for each item: how far it is. */
+  items?: ItemCounts;
+  /** Of a node of a body: the item whose execution this is. */
+  item?: number;
+  /** It has no live event. Never stored. */
+  isSilent?: true;
+  /** Of an item: which execution of `repeat` is next, from 0, and the outputs of those before. */
+  repeat?: number;
+  collected?: unknown[];
   /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */
   nextAttemptAt?: number;
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
-  mark?: { attempt: number; atMostOnce: boolean };
+  mark?: { attempt: number; atMostOnce: boolean; crashes?: number };
+};
+
+/** How far a node with forEach is. */
+export type ItemCounts = {
+  total: number;
+  succeeded: number;
+  failed: number;
+  running: number;
+  /** The first failures. */
+  failures: { index: number; reason: string; message: string }[];
+  /** A bit for each item that has ended, in base64: item 0 is the lowest bit of the first byte. */
+  ended: string;
 };
 
 /** The mark that is stored before a node's effect. */
@@ -86,6 +107,10 @@ export type NodeStart = {
   at: number;
   /** When the first attempt started; left out on the first. */
   firstAt?: number;
+  /** How many runners died during the attempt. */
+  crashes?: number;
+  /** It has no live event. */
+  isSilent?: true;
 };
 
 /** A run, as the store holds it. Times are milliseconds since 1970. */
@@ -177,6 +202,8 @@ export type Advance = {
   /** The first one is the run's. */
   reply?: Reply;
   starts?: NodeStart[];
+  /** Keys of items and their nodes that are no longer needed, because an item around them has ended. */
+  dropped?: string[];
   /** For each node that begins to wait: after how many milliseconds it is tried again. */
   waits?: { id: string; delayMs: number }[];
   end?: RunEnd;

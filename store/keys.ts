@@ -108,6 +108,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   wf: (group: RunGroup) => string;
   run: (id: string) => string;
   events: (run: string) => string;
+  items: (run: string) => string;
   dedupe: (workflowUid: string, hash: string) => string;
   runs: (group: RunGroup) => string;
   summarized: (group: RunGroup) => string;
@@ -152,6 +153,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     wf: (group) => `${prefix}wf:${group}`,
     run: (id) => `${prefix}run:${id}`,
     events: (run) => `${prefix}ev:${run}`,
+    items: (run) => `${prefix}items:${run}`,
     dedupe: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
     runs: (group) => `${prefix}runs:${group}`,
     summarized: (group) => `${prefix}done:${group}`,

@@ -16,6 +16,7 @@ export type Scope = {
   node: (id: string) => Partial<NodeOutput> | undefined;
   item?: unknown;
   index?: number;
+  previous?: unknown;
 };
 
 /** The text of a reference in a message. */

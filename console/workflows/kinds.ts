@@ -13,7 +13,13 @@ const TRIGGERS: Record<TriggerKind, string> = {
   bot: 'Bot message',
 };
 
-const STEPS: Record<StepKind, string> = { agent: 'Agent', skill: 'Skill', response: 'Response' };
+const STEPS: Record<StepKind, string> = {
+  agent: 'Agent',
+  skill: 'Skill',
+  response: 'Response',
+  group: 'Group',
+  wait: 'Wait',
+};
 
 const TRIGGER_NAMES = Object.keys(TRIGGERS) as TriggerKind[];
 

@@ -1,7 +1,8 @@
 /** In-memory states of runs for tests of scheduling passes, all at the same time, and nodes for them. */
 import { revisionOf, type Revision } from '../../api/revision.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { endNode, openState, type ExecutionState } from '../../runner/executionState.ts';
+import { endNode, type ExecutionState } from '../../runner/executionState.ts';
+import { openState } from '../../runner/restoreState.ts';
 import { planOf, planUntil } from '../../runner/plan.ts';
 import { decidePass } from '../../runner/pass.ts';
 import type { NodeState, RunState } from '../../runs/types.ts';

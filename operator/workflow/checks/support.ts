@@ -8,7 +8,6 @@ const UNSUPPORTED: {
   remedy: string;
   isUsed: (node: WorkflowNode) => boolean;
 }[] = [
-  { field: 'forEach', remedy: 'remove it', isUsed: (node) => node.forEach !== undefined },
   {
     field: 'agent.tools',
     remedy: 'remove them, and use a skill node after the agent',

@@ -1,0 +1,153 @@
+/**
+ * Opens the loop of a node that is ready: for the first time, or again after its runner died or gave the run
+ * up. Then items that have ended are not repeated, and those in progress continue.
+ */
+import { StepError, type FailureReason } from '../api/reasons.ts';
+import type { NodeState } from '../runs/types.ts';
+import {
+  addCheckpoint,
+  addTimer,
+  isEnded,
+  startOf,
+  touch,
+  type ExecutionState,
+  type Iteration,
+  type Loop,
+  type ScopeState,
+} from './executionState.ts';
+import type { FailedEnd } from './failure.ts';
+import {
+  attachLoop,
+  countsOf,
+  hasItemEnded,
+  itemKey,
+  newIteration,
+  newLoop,
+  noteItemEnd,
+  openScope,
+  type Pass,
+} from './loop.ts';
+import { delayUntil, restoreNode } from './restoreNode.ts';
+
+/** The most items of a node in a run. */
+export const MAX_ITEMS = 10_000;
+
+/**
+ * Opens the loop. Its items are evaluated again, which gives the same ones as before.
+ * @throws ExpressionError or StepError if its items are invalid
+ */
+export function openLoop({ state, now }: Pass, scope: ScopeState, id: string): void {
+  const { loop: plan } = state.plan.steps.get(id) ?? {};
+  if (!plan) throw new Error(`node ${id} has no loop`);
+  const loop = newLoop(state, scope, id, plan);
+  const total = (state.itemTotals.get(id) ?? 0) + loop.total;
+  if (total > MAX_ITEMS) {
+    const message = `forEach: ${total} items: a node is executed for at most ${MAX_ITEMS} items in a run. Use batch, or filter the items`;
+    throw new StepError('TooManyItems', message);
+  }
+  state.itemTotals.set(id, total);
+  attachLoop(state, loop);
+  const before = state.unfinishedLoops.get(loop.key);
+  if (before) {
+    state.unfinishedLoops.delete(loop.key);
+    restoreLoop(state, loop, before, now);
+    return;
+  }
+  const progress = { tried: 1, next: 1, firstAt: now };
+  scope.progress.set(id, progress);
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Running', ...countsOf(loop) });
+}
+
+function restoreLoop(state: ExecutionState, loop: Loop, node: NodeState, now: number): void {
+  const { states, nodes } = state.storedItems.get(loop.key) ?? { states: new Map(), nodes: new Map() };
+  for (const [index, item] of states) restoreItem(state, loop, index, item);
+  for (const [index, executions] of nodes) {
+    if (hasItemEnded(loop, index)) {
+      dropExecutions(state, executions);
+      continue;
+    }
+    const iteration = loop.active.get(index) ?? startAgain(loop, index);
+    restoreExecution(state, iteration, executions, now);
+  }
+  restoreLost(state, loop, node);
+  if (node.nextAttemptAt !== undefined && loop.active.size === 0)
+    loop.startsAt = performance.now() + delayUntil(state, node.nextAttemptAt);
+}
+
+function dropExecutions(state: ExecutionState, executions: ReadonlyMap<string, NodeState[]>): void {
+  for (const [path, nodes] of executions) state.dropped.push(...nodes.map(({ id }) => `${path}/${id}`));
+}
+
+function startAgain(loop: Loop, index: number): Iteration {
+  const iteration = newIteration(loop, index);
+  loop.active.set(index, iteration);
+  loop.next = Math.max(loop.next, index + 1);
+  return iteration;
+}
+
+function restoreItem(state: ExecutionState, loop: Loop, index: number, node: NodeState): void {
+  const { phase, reason = 'Internal', message = '', output } = node;
+  const iteration = newIteration(loop, index);
+  loop.storedKeys.add(itemKey(iteration));
+  if (phase === 'Succeeded') {
+    if (loop.items) noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+    return;
+  }
+  if (isEnded(phase)) {
+    const end = { phase, reason: reason as FailureReason, message } as FailedEnd;
+    return noteItemEnd(state, loop, index, { end });
+  }
+  loop.active.set(index, iteration);
+  iteration.attempt = node.attempts;
+  iteration.repeat = node.repeat ?? 0;
+  iteration.collected.push(...(node.collected ?? []));
+  if (output) iteration.previous = output.data_content;
+  if (phase !== 'Waiting') return;
+  if (node.reason !== undefined)
+    iteration.lastEnd = { phase: 'Failed', reason: reason as FailureReason, message };
+  const delayMs = delayUntil(state, node.nextAttemptAt);
+  addTimer(state, itemKey(iteration), { delayMs, isStored: true }, () => touch(loop.scope));
+}
+
+function restoreExecution(
+  state: ExecutionState,
+  iteration: Iteration,
+  executions: ReadonlyMap<string, NodeState[]>,
+  now: number,
+): void {
+  const path = `${itemKey(iteration)}.${iteration.repeat}.${iteration.attempt}`;
+  const nodes = executions.get(path);
+  // An execution before the current one: its nodes have ended.
+  dropExecutions(state, new Map([...executions].filter(([other]) => other !== path)));
+  if (!nodes) return;
+  const scope = openScope(state, iteration);
+  for (const node of nodes) restoreNode(state, scope, node, now);
+}
+
+/**
+ * Items that had ended according to the record of a run whose run store was lost: they are not repeated, and
+ * their results are lost.
+ */
+function restoreLost(state: ExecutionState, loop: Loop, { items }: NodeState): void {
+  if (!state.claim.state.restored || !items || !loop.items) return;
+  const bits = Buffer.from(items.ended, 'base64');
+  let lost = 0;
+  for (let index = 0; index < loop.total; index += 1) {
+    const hasEnded = ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+    const isKnown = hasItemEnded(loop, index) || loop.active.has(index);
+    if (!hasEnded || isKnown) continue;
+    lost += 1;
+    const failure = items.failures.find((one) => one.index === index);
+    if (failure) {
+      const end = {
+        phase: 'Failed',
+        reason: failure.reason as FailureReason,
+        message: failure.message,
+      } as const;
+      noteItemEnd(state, loop, index, { end });
+    } else noteItemEnd(state, loop, index, { value: null });
+  }
+  if (lost === 0 || !loop.plan.collects) return;
+  const message = `the run store lost its data, and with it the results of ${lost} of ${loop.total} items`;
+  loop.failure ??= { phase: 'Failed', reason: 'DataLost', message };
+}

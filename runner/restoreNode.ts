@@ -1,0 +1,81 @@
+/** Restores a node in progress or an ended node from what the run store holds of it. */
+import type { FailureReason } from '../api/reasons.ts';
+import type { NodeState } from '../runs/types.ts';
+import {
+  addTimer,
+  endNode,
+  endWait,
+  failedOutput,
+  isEnded,
+  keyOf,
+  locatedKey,
+  type ExecutionState,
+  type ScopeState,
+} from './executionState.ts';
+import type { FailedEnd } from './failure.ts';
+
+/** Crashes during one attempt of an item after which the item fails. */
+const POISON_CRASHES = 3;
+
+/**
+ * Restores a node from the run store. A start mark without an end means that the effect may have happened: an
+ * `AtMostOnce` node is then `Unknown`, another node repeats the same attempt. A wait continues.
+ */
+export function restoreNode(state: ExecutionState, scope: ScopeState, node: NodeState, now: number): void {
+  const { id, phase, attempts, startedAt, mark } = node;
+  const isInScope = scope !== state.root;
+  if (isInScope) scope.storedKeys.add(keyOf(scope, id));
+  if (isEnded(phase)) {
+    scope.phases.set(id, phase);
+    if (node.output) scope.outputs.set(id, node.output);
+    else if (phase !== 'Skipped') scope.outputs.set(id, failedOutput(node.reason, node.message));
+    return;
+  }
+  const firstAt = startedAt === undefined ? {} : { firstAt: startedAt };
+  if (state.plan.steps.get(id)?.loop && scope.iteration?.loop.id !== id) {
+    state.unfinishedLoops.set(keyOf(scope, id), node);
+    scope.progress.set(id, { tried: 1, next: 1, ...firstAt });
+    return;
+  }
+  const numbers = mark
+    ? { tried: mark.attempt, next: mark.attempt }
+    : { tried: attempts, next: attempts + 1 };
+  const crashes = mark && isInScope ? { crashes: (mark.crashes ?? 0) + 1 } : {};
+  scope.progress.set(id, { ...numbers, ...firstAt, ...crashes });
+  locatedKey(state, scope, id);
+  if (phase === 'Waiting') restoreWait(state, scope, node);
+  if (!mark) return;
+  const end = endOfMark(mark.atMostOnce, crashes.crashes);
+  if (end) endNode(state, keyOf(scope, id), end, now);
+}
+
+function endOfMark(atMostOnce: boolean, crashes = 0): FailedEnd | undefined {
+  if (atMostOnce) {
+    const message = 'the runner died during the step, and the effect of the step must not be repeated';
+    return { phase: 'Unknown', reason: 'EffectUnknown', message };
+  }
+  if (crashes < POISON_CRASHES) return undefined;
+  const message = `${crashes} runners died while they executed the item`;
+  return { phase: 'Failed', reason: 'Poison', message };
+}
+
+function restoreWait(
+  state: ExecutionState,
+  scope: ScopeState,
+  { id, reason, message = '', nextAttemptAt }: NodeState,
+): void {
+  const progress = scope.progress.get(id) ?? { tried: 1, next: 1 };
+  if (reason !== undefined) {
+    const lastEnd: FailedEnd = { phase: 'Failed', reason: reason as FailureReason, message };
+    scope.progress.set(id, { ...progress, lastEnd });
+  }
+  scope.phases.set(id, 'Waiting');
+  const delayMs = delayUntil(state, nextAttemptAt);
+  const key = keyOf(scope, id);
+  addTimer(state, key, { delayMs, isStored: true }, () => endWait(state, key));
+}
+
+/** Milliseconds from now until a time of the project's clock. */
+export function delayUntil({ claim: { claimedAt } }: ExecutionState, at = claimedAt): number {
+  return Math.max(0, at - claimedAt);
+}

@@ -1,0 +1,37 @@
+/**
+ * Reads the items of loops of a run in flight. Claims, takeovers and recorders never read them: only the
+ * runner that continues the run does, page by page.
+ */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf } from '../store/keys.ts';
+import type { ClaimRef, NodeState } from './types.ts';
+
+const PAGE = 500;
+
+/** What the run store holds of the items of the run and of their nodes, by key. */
+export function readItems(
+  conn: RunStoreConnection,
+  { project, run }: Pick<ClaimRef, 'project' | 'run'>,
+): Promise<Map<string, NodeState> | Unavailable> {
+  const key = keysOf(project).items(run);
+  return orUnavailable(async () => {
+    const fields = new Map<string, string>();
+    let cursor = '0';
+    do {
+      const [next, page] = (await conn.command('hscan', key, cursor, 'count', PAGE)) as [string, string[]];
+      for (let at = 0; at < page.length; at += 2) fields.set(page[at] ?? '', page[at + 1] ?? '');
+      cursor = next;
+    } while (cursor !== '0');
+    const items = new Map<string, NodeState>();
+    for (const [field, text] of fields) {
+      if (field.startsWith('w:')) continue;
+      const node = JSON.parse(text) as NodeState;
+      const at = fields.get(`w:${field}`);
+      items.set(
+        field,
+        node.phase === 'Waiting' && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node,
+      );
+    }
+    return items;
+  });
+}

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { pollUntil } from '../../test/support/poll.ts';
+import { pollUntil } from '../../test/support/time/poll.ts';
 import { hasBody, isJsonType, lingerAfterAnswer, readBody, refuseByHeaders, type Body } from './body.ts';
 import { createInFlight } from '../limits/inFlight.ts';
 import { createLimits } from '../limits/limits.ts';

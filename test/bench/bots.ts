@@ -6,10 +6,10 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '../../store/connection.ts';
 import { readCounts } from '../../runs/read.ts';
-import { putBot, SHOWN } from '../support/bots.ts';
-import { NAMESPACE, openDoor, PROJECT, workflowUid, type Door } from '../support/door.ts';
-import { startGateway } from '../support/gatewayProcess.ts';
-import { pollUntil } from '../support/poll.ts';
+import { putBot, SHOWN } from '../support/gateway/botRoutes.ts';
+import { NAMESPACE, openDoor, PROJECT, workflowUid, type Door } from '../support/gateway/gatewayHarness.ts';
+import { startGateway } from '../support/gateway/gatewayProcess.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import type { Figure } from './report.ts';
 
 const PER_SECOND = 200;

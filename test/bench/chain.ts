@@ -3,7 +3,7 @@ import { revisionOf } from '../../api/revision.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { setWriteBudget } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
-import { PROJECT } from '../support/door.ts';
+import { PROJECT } from '../support/gateway/gatewayHarness.ts';
 import { EVENT } from './accept.ts';
 import type { Stage } from './stage.ts';
 

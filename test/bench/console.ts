@@ -2,9 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { signInAt, startChromium, visit } from '../support/chromium.ts';
-import { manifestOf, stockProject } from '../support/consoleStock.ts';
-import { EDITOR, startConsoleSystem } from '../support/consoleSystem.ts';
+import { signInAt, startChromium, visit } from '../support/console/chromium.ts';
+import { manifestOf, stockProject } from '../support/console/filledProject.ts';
+import { EDITOR, startConsoleSystem } from '../support/console/consoleSystem.ts';
 import {
   addressOf,
   ARRIVING_EACH_SECOND,

@@ -1,9 +1,9 @@
 /** What people do while the console is measured: drag, let go, scroll, watch a model write. */
 import type { BrowserContext, Page } from 'playwright-core';
-import { nodeOf } from '../support/consoleSteps.ts';
-import { post } from '../support/consoleStock.ts';
-import type { ConsoleSystem } from '../support/consoleSystem.ts';
-import { pollUntil } from '../support/poll.ts';
+import { nodeOf } from '../support/console/steps.ts';
+import { post } from '../support/console/filledProject.ts';
+import type { ConsoleSystem } from '../support/console/consoleSystem.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import type { Writer } from './consoleWriter.ts';
 import { traceFrames, type Traced } from './frames.ts';
 

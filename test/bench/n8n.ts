@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { revisionOf } from '../../api/revision.ts';
 import { putRevision } from '../../runs/revisions.ts';
-import { PROJECT } from '../support/door.ts';
+import { PROJECT } from '../support/gateway/gatewayHarness.ts';
 import { EVENT } from './accept.ts';
 import { installedVersion, installN8n, startN8n, type N8n, type Saving } from './n8nProcess.ts';
 import { median, type Figure } from './report.ts';

@@ -1,7 +1,7 @@
 /** What a look at one account of a provider costs, as a poll pod makes it: where nothing happened, and where one thing did. */
 import { keysOf } from '../../store/keys.ts';
-import type { PollPods, Took } from '../support/pollPods.ts';
-import type { Driver } from '../support/providers/provider.ts';
+import type { PollPods, Took } from '../support/runner/pollPods.ts';
+import type { Driver } from '../support/conformance/provider.ts';
 import { median, type Figure } from './report.ts';
 
 const ROUNDS = 5;

@@ -2,8 +2,8 @@
  * `refusals`: how many calls a second one gateway process refuses, beside a bare echo on the same machine in the same minute. A body that
  * is too large costs its sender the connection, so that it is compared with an echo on connections of one request, by processor time.
  */
-import { putRoute } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
+import { putRoute } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { EVENT } from './accept.ts';
 import { median, type Figure } from './report.ts';
 import { costOfSingles } from './singles.ts';

@@ -1,8 +1,8 @@
 /** `routes`: accepting with 10,000 routes beside accepting with one, and how soon a gateway that starts serves them all. */
 import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { namespaces } from '../../kube/resource.ts';
-import { NAMESPACE, putRoute } from '../support/door.ts';
-import { startGateway, type GatewayProcess } from '../support/gatewayProcess.ts';
+import { NAMESPACE, putRoute } from '../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../support/gateway/gatewayProcess.ts';
 import { EVENT } from './accept.ts';
 import { median, type Figure } from './report.ts';
 import { setStage, type Stage, WORKFLOW } from './stage.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { NAMESPACE, PROJECT, type Door } from '../support/door.ts';
+import { NAMESPACE, PROJECT, type Door } from '../support/gateway/gatewayHarness.ts';
 
 const program = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
 

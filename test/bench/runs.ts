@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { isUnavailable } from '../../store/connection.ts';
 import { readCounts, readRun } from '../../runs/read.ts';
-import { PROJECT } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
+import { PROJECT } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { emptyProject, submitMany, submitOne, type Workflow } from './chain.ts';
 import { latency } from './latency.ts';
 import { median, type Figure } from './report.ts';

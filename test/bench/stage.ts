@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openProject } from '../../runs/project.ts';
-import { runCommand } from '../support/command.ts';
-import { openDoor, PROJECT, putGithubKey, putRoute, type Door } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
+import { runCommand } from '../support/process/command.ts';
+import { openDoor, PROJECT, putGithubKey, putRoute, type Door } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
 
 export const WORKFLOW = 'orders';
 const SIGNED = 'signed';

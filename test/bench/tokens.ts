@@ -5,9 +5,9 @@
  */
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { NAMESPACE, openDoor, putRoute, type Door } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
-import { runCommand } from '../support/command.ts';
+import { NAMESPACE, openDoor, putRoute, type Door } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { runCommand } from '../support/process/command.ts';
 import { median, type Figure } from './report.ts';
 import { runWrk } from './wrk.ts';
 

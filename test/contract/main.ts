@@ -5,10 +5,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SHOWN } from '../support/bots.ts';
-import { makeFolder } from '../support/folder.ts';
+import { SHOWN } from '../support/gateway/botRoutes.ts';
+import { makeFolder } from '../support/process/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
-import { createProgress } from '../support/progress.ts';
+import { createProgress } from '../support/process/progress.ts';
 import { preparePython, tryContract, type Python } from './schemathesis.ts';
 import { openContractStage, type ContractStage } from './stage.ts';
 

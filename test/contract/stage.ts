@@ -8,10 +8,10 @@ import { namespacedResource, serviceAccounts } from '../../kube/resource.ts';
 import { advance } from '../../runs/advance.ts';
 import { claimRuns } from '../../runs/claim.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
-import { putBot } from '../support/bots.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
-import { tokenOf } from '../support/users.ts';
+import { putBot } from '../support/gateway/botRoutes.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { tokenOf } from '../support/cluster/users.ts';
 
 const workflowRuns = namespacedResource<WorkflowRun>(GROUP, 'v1alpha1', 'WorkflowRun', 'workflowruns');
 

@@ -1,6 +1,6 @@
 /** The example of a bot: somebody writes to it, and it answers. */
-import { writeToBot, writtenByBots } from '../support/phone.ts';
-import { pollUntil } from '../support/poll.ts';
+import { writeToBot, writtenByBots } from '../support/installation/demoTelegram.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { runNames, showRun, type Stage } from './runs.ts';
 
 const RUN_MS = 30_000;

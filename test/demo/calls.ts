@@ -1,5 +1,5 @@
 /** The examples that are called over HTTP: one that is started by hand, and one whose webhook answers a question. */
-import { callerToken } from '../support/gateway.ts';
+import { callerToken } from '../support/installation/installedGateway.ts';
 import { runNames, showRun, type Stage, type Tell } from './runs.ts';
 
 const RUN_MS = 30_000;

@@ -1,7 +1,7 @@
 /** The account of an example that a person connects in the browser: the demo asks for the link, follows it and signs in. */
-import { connectAtGoogle, linkToConnect, whenConnected } from '../support/google.ts';
-import { tokenCommand } from '../support/gateway.ts';
-import { kubectl } from '../support/kubectl.ts';
+import { connectAtGoogle, linkToConnect, whenConnected } from '../support/installation/demoGoogle.ts';
+import { tokenCommand } from '../support/installation/installedGateway.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
 import type { Stage } from './runs.ts';
 
 const ACCOUNT = 'ada';

@@ -1,7 +1,7 @@
 /** The link that the demo ends with: whoever opens it is signed in to the console, as somebody who may edit the namespace of the examples: for an hour, which is how long the token lasts. */
-import { tokenCommand } from '../support/gateway.ts';
-import { gatewayPorts, windlassNamespace } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
+import { tokenCommand } from '../support/installation/installedGateway.ts';
+import { gatewayPorts, windlassNamespace } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
 import type { Stage } from './runs.ts';
 
 /** Where the console is said to be on a cluster whose gateway has no port here. */

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
-import { exampleFolder, waitForReady } from '../support/install.ts';
-import { getJson, kubectl } from '../support/kubectl.ts';
-import { deliverMail, receivedMails } from '../support/mailbox.ts';
-import type { ReceivedMail } from '../support/mailServer.ts';
-import { pollUntil } from '../support/poll.ts';
+import { exampleFolder, waitForReady } from '../support/installation/install.ts';
+import { getJson, kubectl } from '../support/cluster/kubectl.ts';
+import { deliverMail, receivedMails } from '../support/installation/demoMailbox.ts';
+import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { runNames, showRun, type Stage, type Tell } from './runs.ts';
 
 /** A look each half minute, a minute and what a pod takes where one has just ended. */

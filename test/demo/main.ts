@@ -3,10 +3,15 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chooseProvider, ensureCluster, type Cluster } from '../cluster/cluster.ts';
-import { openGateway, tokenCommand } from '../support/gateway.ts';
-import { exampleFolder, installWindlass, uninstallWindlass, waitForReady } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { createProgress, type Progress } from '../support/progress.ts';
+import { openGateway, tokenCommand } from '../support/installation/installedGateway.ts';
+import {
+  exampleFolder,
+  installWindlass,
+  uninstallWindlass,
+  waitForReady,
+} from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { createProgress, type Progress } from '../support/process/progress.ts';
 import { showConnecting } from './connect.ts';
 import { showConsole } from './console.ts';
 import { exampleNamed, listOfExamples } from './examples.ts';

@@ -1,7 +1,7 @@
 /** Sends the order of the demo and tells what happens with it, while it happens. */
-import { callerToken, liveEvents } from '../support/gateway.ts';
-import { receivedMails } from '../support/mailbox.ts';
-import { pollUntil } from '../support/poll.ts';
+import { callerToken, liveEvents } from '../support/installation/installedGateway.ts';
+import { receivedMails } from '../support/installation/demoMailbox.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { showAnswer } from './calls.ts';
 import { showMail } from './mails.ts';
 import { runNames, type Stage, type Tell } from './runs.ts';

@@ -1,9 +1,9 @@
 /** What the shows of the demo tell of a run, from its record in the cluster. */
 import type { RunStatus } from '../../api/run.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Gateway } from '../support/gateway.ts';
-import { getJson } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import type { Gateway } from '../support/installation/installedGateway.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 
 export type Tell = (line?: string) => void;
 

@@ -1,8 +1,8 @@
 /** The examples of spreadsheets: one that starts with a new row, and one that ends with one. */
-import { addRow, rowsOf } from '../support/google.ts';
-import { putLetter } from '../support/letters.ts';
-import { receivedMails } from '../support/mailbox.ts';
-import type { Rows } from '../support/sheetsCells.ts';
+import { addRow, rowsOf } from '../support/installation/demoGoogle.ts';
+import { putLetter } from '../support/installation/demoBucket.ts';
+import { receivedMails } from '../support/installation/demoMailbox.ts';
+import type { Rows } from '../support/providers/google/sheet.ts';
 import { showMail } from './mails.ts';
 import { runNames, showRun, type Stage } from './runs.ts';
 

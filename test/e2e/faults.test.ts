@@ -9,9 +9,9 @@ import { runRolling } from '../faults/rolling.ts';
 import { openStage, type Stage } from '../faults/stage.ts';
 import { takeOver, TAKEOVERS } from '../faults/takeover.ts';
 import { targetsOf } from '../faults/workflows.ts';
-import { callerToken, liveEvents } from '../support/gateway.ts';
-import { waitForReady } from '../support/install.ts';
-import { pollUntil } from '../support/poll.ts';
+import { callerToken, liveEvents } from '../support/installation/installedGateway.ts';
+import { waitForReady } from '../support/installation/install.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   apply,
   cluster,

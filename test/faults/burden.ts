@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { layoutOf } from '../cluster/builtin/layout.ts';
 import { readClusterConfig } from '../cluster/config.ts';
-import { processesOf, type FoundProcess, type Program } from '../support/processes.ts';
+import { processesOf, type FoundProcess, type Program } from '../support/process/processes.ts';
 import type { Violation } from './violation.ts';
 import type { Measure } from './evidence.ts';
 import type { Stage } from './stage.ts';

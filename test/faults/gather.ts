@@ -1,5 +1,5 @@
 /** Collects the evidence of a fault run: what the run store, the sinks, the sender and the watch know in the end. */
-import { pollUntil } from '../support/poll.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS } from './checker.ts';
 import { countBy } from './counts.ts';
 import { readEffects } from './effects.ts';

@@ -2,10 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { network } from '../cluster/builtin/layout.ts';
 import { startAgain } from '../cluster/builtin/start-again.ts';
-import { windlassNamespace } from '../support/install.ts';
-import { getJson, kubectl, type ClusterAccess } from '../support/kubectl.ts';
-import { cutNetwork, slowNetwork } from '../support/nodeNetwork.ts';
-import { PROGRAMS, processesOf, type FoundProcess, type Program } from '../support/processes.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { getJson, kubectl, type ClusterAccess } from '../support/cluster/kubectl.ts';
+import { cutNetwork, slowNetwork } from '../support/network/nodeNetwork.ts';
+import { PROGRAMS, processesOf, type FoundProcess, type Program } from '../support/process/processes.ts';
 import type { Client, PlannedFault, PodProgram } from './plan.ts';
 
 export type FaultStage = { cluster: ClusterAccess & { name: string }; project: string };

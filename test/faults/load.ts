@@ -1,5 +1,5 @@
 /** Events at a steady rate while something is done to the system, and at the end the evidence of what became of everything. */
-import { pollUntil } from '../support/poll.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS, judge } from './checker.ts';
 import type { Violation } from './violation.ts';
 import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';

@@ -1,10 +1,10 @@
 /** The API server, and then Redis, away for a minute: what goes on without the one, and how the other's absence is told. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAgain } from '../cluster/builtin/start-again.ts';
-import { windlassNamespace } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
-import { processesOf, type Program } from '../support/processes.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { processesOf, type Program } from '../support/process/processes.ts';
 import { burdenMeasures, startBurden, tooHeavy } from './burden.ts';
 import type { Violation } from './violation.ts';
 import type { Attempt, EndedRun, FaultRecord, SentEvent } from './evidence.ts';

@@ -1,6 +1,6 @@
 /** Rolling restarts of gateway, operator and runners while requests come: none may be refused, reset or answered with an error. */
-import { windlassNamespace } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
 import type { Violation } from './violation.ts';
 import type { Attempt, Measure, SentEvent } from './evidence.ts';
 import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';

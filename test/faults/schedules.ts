@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
-import { waitForReady } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import { waitForReady } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { askObject } from './api.ts';
 import { inject, type FaultStage } from './inject.ts';
 import type { FaultKind } from './plan.ts';

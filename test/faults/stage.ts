@@ -1,15 +1,21 @@
 /** The cluster, the product in it and a project with the workflows that are under fire. */
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
-import { applyManifest, demoHosts, waitForReady } from '../support/install.ts';
-import { callerToken, openGateway, type Gateway } from '../support/gateway.ts';
-import { kubectl } from '../support/kubectl.ts';
-import type { TestCluster } from '../e2e/setup.ts';
+import { applyManifest, demoHosts, waitForReady } from '../support/installation/install.ts';
+import { callerToken, openGateway, type Gateway } from '../support/installation/installedGateway.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { SinkURLs } from './effects.ts';
 import { listRuns, mayList, type ListedRun } from './listing.ts';
 import { SINK_ADDRESSES, SINK_HOSTS, startSinks } from './sinks.ts';
 import { openStore, type StoreReader } from './store.ts';
 import { projectManifest, WORKFLOWS } from './workflows.ts';
+
+/** The members of a cluster that the processes of end-to-end tests receive. */
+export type TestCluster = Pick<
+  Cluster,
+  'name' | 'provider' | 'kubeconfigPath' | 'binDir' | 'nodePortRange' | 'auditLog'
+>;
 
 /** What a load needs, wherever the programs run. */
 export type LoadStage = {

@@ -1,9 +1,9 @@
 /** How long nobody leads after the operator's leader has gone: until the Lease is taken anew and a change of a workflow is seen. */
 import { randomBytes } from 'node:crypto';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
-import { windlassNamespace } from '../support/install.ts';
-import { pollUntil } from '../support/poll.ts';
-import { processesOf } from '../support/processes.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { processesOf } from '../support/process/processes.ts';
 import { askObject } from './api.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,10 +1,10 @@
 /** An upgrade of chart and image while requests come: none may be refused, and what holds them must not restart. */
 import { join } from 'node:path';
-import { runCommand } from '../support/command.ts';
-import { upgradeWindlass, windlassNamespace } from '../support/install.ts';
-import { getJson, kubectl } from '../support/kubectl.ts';
-import { nextChart } from '../support/nextVersion.ts';
-import { pollUntil } from '../support/poll.ts';
+import { runCommand } from '../support/process/command.ts';
+import { upgradeWindlass, windlassNamespace } from '../support/installation/install.ts';
+import { getJson, kubectl } from '../support/cluster/kubectl.ts';
+import { nextChart } from '../support/cluster/nextVersion.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { underLoad, type FaultRun } from './load.ts';
 import { dropped } from './rolling.ts';
 import type { Stage } from './stage.ts';

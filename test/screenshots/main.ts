@@ -2,10 +2,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { startChromium, signInAt, visit, type VisitorOptions } from '../support/chromium.ts';
-import { largeWorkflow, manifestOf, stockProject } from '../support/consoleStock.ts';
-import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/consoleSystem.ts';
-import { createProgress, type Update } from '../support/progress.ts';
+import { startChromium, signInAt, visit, type VisitorOptions } from '../support/console/chromium.ts';
+import { largeWorkflow, manifestOf, stockProject } from '../support/console/filledProject.ts';
+import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
+import { createProgress, type Update } from '../support/process/progress.ts';
 import { SHOTS } from './shots.ts';
 import type { Look, Shot } from './shot.ts';
 

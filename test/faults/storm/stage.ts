@@ -4,12 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
-import { makeFolder } from '../../support/folder.ts';
-import { startHttpSink } from '../../support/httpSink.ts';
-import { startMailServer } from '../../support/mailServer.ts';
-import { startModelServer } from '../../support/modelServer.ts';
-import { startOperatorStage, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
-import { createUser, tokenOf } from '../../support/users.ts';
+import { makeFolder } from '../../support/process/folder.ts';
+import { startHttpSink } from '../../support/providers/http/httpSink.ts';
+import { startMailServer } from '../../support/providers/mail/mailServer.ts';
+import { startModelServer } from '../../support/providers/model/modelServer.ts';
+import { startOperatorStage, TESTER, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { createUser, tokenOf } from '../../support/cluster/users.ts';
 import type { SinkURLs } from '../effects.ts';
 import { listRuns } from '../listing.ts';
 import type { LoadStage } from '../stage.ts';

@@ -10,12 +10,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { serviceAccounts } from '../../../kube/resource.ts';
 import { MAX_SIGN_IN_LINKS } from '../../../store/sessions/links.ts';
-import { runCommand } from '../../support/command.ts';
-import { visit } from '../../support/consoleVisit.ts';
-import { NAMESPACE, openDoor, type Door } from '../../support/door.ts';
-import { makeFolder } from '../../support/folder.ts';
-import { startGateway } from '../../support/gatewayProcess.ts';
-import { createUser, tokenOf } from '../../support/users.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { visit } from '../../support/console/cookieClient.ts';
+import { NAMESPACE, openDoor, type Door } from '../../support/gateway/gatewayHarness.ts';
+import { makeFolder } from '../../support/process/folder.ts';
+import { startGateway } from '../../support/gateway/gatewayProcess.ts';
+import { createUser, tokenOf } from '../../support/cluster/users.ts';
 
 const SCRIPT = `console.log(${JSON.stringify('x'.repeat(2_000))});`;
 const NONCES = /<meta name="csp-nonce" content="([\w-]{24})"><link nonce="([\w-]{24})">/;

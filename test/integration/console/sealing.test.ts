@@ -12,8 +12,8 @@ import {
   type Sessions,
 } from '../../../gateway/console/session/sessions.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
-import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { createManualClock, type ManualClock } from '../../support/time/manualClock.ts';
+import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

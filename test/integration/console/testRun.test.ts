@@ -3,8 +3,8 @@ import { stringify } from 'yaml';
 import type { RunView } from '../../../api/runView.ts';
 import { servedState } from '../../../console/editor/run/served.ts';
 import { workflows } from '../../../operator/resources.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const NAMESPACE = 'shop';
 const NAME = 'calc';

@@ -22,14 +22,21 @@ import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { createSealingKeys } from '../../../store/oauth/seal.ts';
 import { publishKey } from '../../../store/oauth/states.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { putBot, SHOWN } from '../../support/bots.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { accepted, submissionOf } from '../../support/runStore.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { putBot, SHOWN } from '../../support/gateway/botRoutes.ts';
+import {
+  NAMESPACE,
+  openDoor,
+  PROJECT,
+  putRoute,
+  workflowUid,
+  type Door,
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { accepted, submissionOf } from '../../support/runStore/runStore.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const WORKFLOW = 'orders-c0ffee';
 const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.kind, CREDENTIAL.plural);

@@ -2,10 +2,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts } from '../../../runs/read.ts';
-import { putBot, SHOWN } from '../../support/bots.ts';
-import { NAMESPACE, openDoor, PROJECT, workflowUid, type Door } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { putBot, SHOWN } from '../../support/gateway/botRoutes.ts';
+import {
+  NAMESPACE,
+  openDoor,
+  PROJECT,
+  workflowUid,
+  type Door,
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let door: Door;
 let gateways: GatewayProcess[];

@@ -15,10 +15,10 @@ import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { ClaimRef, RunState } from '../../../runs/types.ts';
 import type { RevisionStep } from '../../../api/revision.ts';
-import { PLAIN_REVISION } from '../../support/plainRevision.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { PLAIN_REVISION } from '../../support/data/plainRevision.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let door: Door;
 let executor: string;

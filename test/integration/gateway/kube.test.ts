@@ -4,10 +4,15 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { secrets, type PolicyRule } from '../../../kube/resource.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { openKubeStage, type CallInit, type KubeStage, type TestGateway } from '../../support/kubeStage.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import {
+  openKubeStage,
+  type CallInit,
+  type KubeStage,
+  type TestGateway,
+} from '../../support/gateway/passThroughHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const OWN = '/kube/apis/windlass.dev/v1alpha1/namespaces/shop';
 const CORE = '/kube/api/v1/namespaces/shop';

@@ -13,8 +13,8 @@ import {
   putRoute,
   workflowUid,
   type Door,
-} from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import {
   attack,
   dripping,
@@ -22,8 +22,8 @@ import {
   memoryOf,
   type Attack,
   type AttackOptions,
-} from '../../support/hostile.ts';
-import { pollUntil } from '../../support/poll.ts';
+} from '../../support/gateway/hostileClients.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let door: Door;
 /** Another replica, with limits that are soon reached. */

@@ -5,10 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRouteTable } from '../../../gateway/routing/table.ts';
 import type { Resource, RoleBinding } from '../../../kube/resource.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { openKubeStage, type CallInit, type KubeStage, type TestGateway } from '../../support/kubeStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { clusterRoles } from '../../support/users.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import {
+  openKubeStage,
+  type CallInit,
+  type KubeStage,
+  type TestGateway,
+} from '../../support/gateway/passThroughHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { clusterRoles } from '../../support/cluster/users.ts';
 
 const WORKFLOWS = '/apis/windlass.dev/v1alpha1/namespaces/shop/workflows';
 const CREDENTIALS = '/apis/windlass.dev/v1alpha1/namespaces/shop/credentials';

@@ -7,9 +7,9 @@ import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { ACCEPTED, BAD, BAD_BYTES, REFUSED } from '../../support/jsonCases.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/gateway/gatewayHarness.ts';
+import { ACCEPTED, BAD, BAD_BYTES, REFUSED } from '../../support/data/jsonCases.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let door: Door;
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });

@@ -4,10 +4,17 @@ import { openProject } from '../../../runs/project.ts';
 import { setQuota } from '../../../runs/limits.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
-import { startGateway } from '../../support/gatewayProcess.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { runCommand } from '../../support/command.ts';
+import { startGateway } from '../../support/gateway/gatewayProcess.ts';
+import {
+  NAMESPACE,
+  openDoor,
+  PROJECT,
+  putRoute,
+  workflowUid,
+  type Door,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { runCommand } from '../../support/process/command.ts';
 
 let door: Door;
 

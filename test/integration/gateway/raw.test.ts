@@ -2,9 +2,18 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSummaries } from '../../../runs/read.ts';
-import { openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { CHUNKED, CLOSE, EVENTS, HEAD, LENGTH, MALFORMED, ODD, smuggled } from '../../support/rawRequests.ts';
+import { openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import {
+  CHUNKED,
+  CLOSE,
+  EVENTS,
+  HEAD,
+  LENGTH,
+  MALFORMED,
+  ODD,
+  smuggled,
+} from '../../support/gateway/rawRequests.ts';
 
 let door: Door;
 

@@ -7,9 +7,9 @@ import { keysOf } from '../../../store/keys.ts';
 import { readRun } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { openProject } from '../../../runs/project.ts';
-import { runCommand } from '../../support/command.ts';
-import { openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { openDoor, PROJECT, putRoute, type Door } from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let door: Door;
 

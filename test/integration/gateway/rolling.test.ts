@@ -2,10 +2,10 @@ import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { startBalancer, type Balancer } from '../../support/balancer.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startBalancer, type Balancer } from '../../support/network/balancer.ts';
+import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let door: Door;
 let balancer: Balancer;

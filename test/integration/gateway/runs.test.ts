@@ -8,13 +8,20 @@ import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { accepted, claimed, refOf, stateOf, submissionOf } from '../../support/runStore.ts';
-import { tokenOf } from '../../support/users.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import {
+  NAMESPACE,
+  openDoor,
+  PROJECT,
+  putRoute,
+  workflowUid,
+  type Door,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { accepted, claimed, refOf, stateOf, submissionOf } from '../../support/runStore/runStore.ts';
+import { tokenOf } from '../../support/cluster/users.ts';
 
 const workflowRuns = namespacedResource<WorkflowRun>(GROUP, 'v1alpha1', 'WorkflowRun', 'workflowruns');
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };

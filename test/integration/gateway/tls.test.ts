@@ -6,13 +6,13 @@ import { text as textOf } from 'node:stream/consumers';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceAccounts } from '../../../kube/resource.ts';
-import { makeCertificates, type SecretFiles } from '../../support/certificates.ts';
-import { OUR_PAGE } from '../../support/consoleVisit.ts';
-import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/door.ts';
-import { mountSecret, type MountedSecret } from '../../support/mountedSecret.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { EVENTS, MALFORMED, ODD } from '../../support/rawRequests.ts';
-import { tokenOf } from '../../support/users.ts';
+import { makeCertificates, type SecretFiles } from '../../support/cluster/certificates.ts';
+import { OUR_PAGE } from '../../support/console/cookieClient.ts';
+import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/gateway/gatewayHarness.ts';
+import { mountSecret, type MountedSecret } from '../../support/cluster/mountedSecret.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { EVENTS, MALFORMED, ODD } from '../../support/gateway/rawRequests.ts';
+import { tokenOf } from '../../support/cluster/users.ts';
 
 /**
  * Small, so that a test reaches it; over TLS half of what is set. Those of the internal listener are counted

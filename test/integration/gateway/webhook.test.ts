@@ -16,8 +16,8 @@ import {
   removeRoute,
   workflowUid,
   type Door,
-} from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let door: Door;
 

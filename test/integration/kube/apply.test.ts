@@ -16,9 +16,9 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { startKubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 
 let server: ApiServer;
 let client: KubeClient;

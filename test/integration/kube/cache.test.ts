@@ -6,10 +6,10 @@ import { done, runController, watchInto, type Key } from '../../../kube/controll
 import { createQueue } from '../../../kube/queue.ts';
 import type { ReflectorOutcome } from '../../../kube/reflector.ts';
 import { configMaps, namespaces, type ConfigMap } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { isList, isWatch, startKubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { isList, isWatch, startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let direct: KubeClient;

@@ -22,8 +22,8 @@ import {
   subjectAccessReviews,
   tokenReviews,
 } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let client: KubeClient;

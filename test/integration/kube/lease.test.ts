@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { maintainLease, runWithLease } from '../../../kube/lease.ts';
 import { leases, namespaces } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { startKubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let direct: KubeClient;

@@ -7,11 +7,11 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { getRevision } from '../../../runs/revisions.ts';
-import { auditTrail, type AuditLine } from '../../support/auditTrail.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { clusterRoles, isAllowed } from '../../support/users.ts';
+import { auditTrail, type AuditLine } from '../../support/logs/auditTrail.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
 const NAME = 'order-confirmation';
 const folder = join(import.meta.dirname, '../../../examples', NAME);

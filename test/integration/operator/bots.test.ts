@@ -7,9 +7,9 @@ import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { readRun } from '../../../runs/read.ts';
-import type { OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startWebhookStage, type WebhookStage } from '../../support/webhookStage.ts';
+import type { OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startWebhookStage, type WebhookStage } from '../../support/operator/webhookHarness.ts';
 
 const TOKEN = '123456789:AAF-canary-token-of-a-bot';
 const OTHER_TOKEN = '123456789:AAF-canary-token-that-came-later';

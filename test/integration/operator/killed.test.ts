@@ -7,15 +7,25 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { namespaces, secrets } from '../../../kube/resource.ts';
 import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import type { Program } from '../../support/program.ts';
-import { startOperatorStage, SYSTEM, WHOLE_POOL, type OperatorStage } from '../../support/operatorStage.ts';
-import { deleteNamespace, readEverything, stateOf, type Project } from '../../support/projectState.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
-import { writeKubeconfig } from '../../support/users.ts';
-import { createWriteGate } from '../../support/writeGate.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
+import type { Program } from '../../support/process/program.ts';
+import {
+  startOperatorStage,
+  SYSTEM,
+  WHOLE_POOL,
+  type OperatorStage,
+} from '../../support/operator/operatorHarness.ts';
+import {
+  deleteNamespace,
+  readEverything,
+  stateOf,
+  type Project,
+} from '../../support/operator/projectState.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedisDoor, type RedisDoor } from '../../support/runStore/redisProxy.ts';
+import { writeKubeconfig } from '../../support/cluster/users.ts';
+import { createWriteGate } from '../../support/operator/writeGate.ts';
 
 const WITHIN = { timeoutMs: 240_000, everyMs: 1_000 };
 const LONG = { timeout: 240_000, interval: 1_000 };

@@ -2,13 +2,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
-import { startKubeApiFaults, type KubeApiFaults, type SeenRequest } from '../../support/kubeApiFaults.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import type { Program } from '../../support/program.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
-import { writeKubeconfig } from '../../support/users.ts';
+import {
+  startKubeApiFaults,
+  type KubeApiFaults,
+  type SeenRequest,
+} from '../../support/cluster/kubeApiFaults.ts';
+import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
+import type { Program } from '../../support/process/program.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedisDoor, type RedisDoor } from '../../support/runStore/redisProxy.ts';
+import { writeKubeconfig } from '../../support/cluster/users.ts';
 
 const WITHIN = { timeoutMs: 60_000, everyMs: 20 };
 const CROWD = 40;

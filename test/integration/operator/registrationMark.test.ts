@@ -15,9 +15,9 @@ import { credentials, webhookRoutes } from '../../../operator/resources.ts';
 import { createWorld, startWorld, synced, type World } from '../../../operator/world.ts';
 import { openProject } from '../../../runs/project.ts';
 import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
-import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { createManualClock, type ManualClock } from '../../support/time/manualClock.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com';
 const WITHIN = { timeoutMs: 10_000, everyMs: 20 };

@@ -10,11 +10,15 @@ import { events, namespaces, secrets } from '../../../kube/resource.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
-import { startTelegramServer, TELEGRAM_TOKEN, type TelegramServer } from '../../support/telegramServer.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { startOperatorStage, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runner/runnerProgram.ts';
+import {
+  startTelegramServer,
+  TELEGRAM_TOKEN,
+  type TelegramServer,
+} from '../../support/providers/telegram/telegramServer.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 const LONG = { timeout: 90_000 };

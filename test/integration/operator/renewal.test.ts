@@ -3,14 +3,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, leases, secrets } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
-import { DUE, grantAccounts, makeDue, type Granted, type Times } from '../../support/grantedAccounts.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startOAuthProvider, type OAuthProvider } from '../../support/oauthProvider.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import type { Program } from '../../support/program.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { writeKubeconfig } from '../../support/users.ts';
-import { createWriteGate } from '../../support/writeGate.ts';
+import {
+  DUE,
+  grantAccounts,
+  makeDue,
+  type Granted,
+  type Times,
+} from '../../support/operator/grantedAccounts.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { startOAuthProvider, type OAuthProvider } from '../../support/providers/oauth/oauthProvider.ts';
+import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
+import type { Program } from '../../support/process/program.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { writeKubeconfig } from '../../support/cluster/users.ts';
+import { createWriteGate } from '../../support/operator/writeGate.ts';
 
 const WITHIN = { timeout: 60_000, interval: 100 };
 const FRESH: Times = { obtainedMs: -1_000, expiresMs: 3_600_000 };

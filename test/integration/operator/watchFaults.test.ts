@@ -5,13 +5,23 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
-import { applyChart } from '../../support/chart.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { isList, isWatch, startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
+import { applyChart } from '../../support/cluster/chart.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import {
+  isList,
+  isWatch,
+  startKubeApiFaults,
+  type KubeApiFaults,
+} from '../../support/cluster/kubeApiFaults.ts';
+import {
+  startOperatorStage,
+  SYSTEM,
+  TESTER,
+  type OperatorStage,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const GATEWAY = 'gateway-1';
 

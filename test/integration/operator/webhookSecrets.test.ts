@@ -4,10 +4,10 @@ import type { WebhookAuth } from '../../../api/trigger.ts';
 import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
-import type { GatewayProcess } from '../../support/gatewayProcess.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import type { OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
+import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import type { OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   base64,
   bearer,
@@ -18,7 +18,7 @@ import {
   token,
   type Sent,
   type WebhookStage,
-} from '../../support/webhookStage.ts';
+} from '../../support/operator/webhookHarness.ts';
 
 let webhooks: WebhookStage;
 let stage: OperatorStage;

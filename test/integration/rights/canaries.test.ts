@@ -8,16 +8,24 @@ import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { configMaps } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { findCanaries as found, type Canary, type Source } from '../../support/canaries.ts';
-import { callOfHook, refusedCalls } from '../../support/canaryCalls.ts';
-import { APIS, failingProject } from '../../support/canaryProject.ts';
-import { openCanaryStage, PROJECT, type CanaryStage } from '../../support/canaryStage.ts';
-import { damaged, held, planted, redisPassword, refused, sent, stored } from '../../support/canaryTexts.ts';
-import { startEchoMailServer, startEchoServer } from '../../support/echoServer.ts';
-import type { Listening } from '../../support/listen.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { ask, type Ask } from '../../support/rawCalls.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { findCanaries as found, type Canary, type Source } from '../../support/rights/canaries.ts';
+import { callOfHook, refusedCalls } from '../../support/rights/canaryCalls.ts';
+import { APIS, failingProject } from '../../support/rights/canaryProject.ts';
+import { openCanaryStage, PROJECT, type CanaryStage } from '../../support/rights/canaryHarness.ts';
+import {
+  damaged,
+  held,
+  planted,
+  redisPassword,
+  refused,
+  sent,
+  stored,
+} from '../../support/rights/canaryTexts.ts';
+import { startEchoMailServer, startEchoServer } from '../../support/providers/http/echoServer.ts';
+import type { Listening } from '../../support/network/listen.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { ask, type Ask } from '../../support/gateway/rawCalls.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 100 };
 

@@ -7,10 +7,10 @@ import { connectionOf } from '../../../api/provider.ts';
 import { events, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
 import { hashOf } from '../../../store/oauth/states.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
-import { openPollProject } from '../../support/pollProject.ts';
-import { clusterRoles, isAllowed } from '../../support/users.ts';
+import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
+import { openPollProject } from '../../support/operator/pollProject.ts';
+import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
 const ROLE = { name: 'windlass-operator' };
 const USER = `system:serviceaccount:${SYSTEM}:windlass-operator`;

@@ -20,18 +20,18 @@ import {
   workflowRuns,
   workflows,
 } from '../../../operator/resources.ts';
-import { ADMISSION } from '../../support/chart.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { mailWorkflow } from '../../support/mailWorkflow.ts';
+import { ADMISSION } from '../../support/cluster/chart.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { mailWorkflow } from '../../support/operator/mailWorkflow.ts';
 import {
   startOperatorStage,
   SYSTEM,
   TESTER,
   WHOLE_POOL,
   type OperatorStage,
-} from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { createUser, tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const WATCHED = ['shop', 'office'];
 const ELSEWHERE = 'elsewhere';

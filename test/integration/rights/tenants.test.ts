@@ -3,10 +3,10 @@
  * nothing that comes back has a byte of what is the other's; and of the other's nothing is changed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findCanaries, type Canary } from '../../support/canaries.ts';
-import { ask, askRedis, callApi } from '../../support/rawCalls.ts';
-import { takeStock } from '../../support/stock.ts';
-import { openTenants, type Tenants } from '../../support/tenants.ts';
+import { findCanaries, type Canary } from '../../support/rights/canaries.ts';
+import { ask, askRedis, callApi } from '../../support/gateway/rawCalls.ts';
+import { takeStock } from '../../support/rights/tenantSnapshot.ts';
+import { openTenants, type Tenants } from '../../support/rights/tenants.ts';
 import type { Attempt } from './attempts/attempt.ts';
 import { httpAttempts } from './attempts/http.ts';
 import { kubernetesAttempts } from './attempts/kubernetes.ts';

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { watchRestraint } from '../../support/restraint.ts';
-import { startSender, type Sender, type SentEvent } from '../../support/sender.ts';
-import { startWholeSystem, type WholeSystem } from '../../support/wholeSystem.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { watchRestraint } from '../../support/process/processUsage.ts';
+import { startSender, type Sender, type SentEvent } from '../../support/system/eventSender.ts';
+import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
 
 const EVENTS_PER_SECOND = 20;
 const OUTAGE_MS = 3_000;

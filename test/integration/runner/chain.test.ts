@@ -3,9 +3,9 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { readEvents } from '../../../runs/events.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerStage } from '../../support/runner/runnerHarness.ts';
 
 const stage = await startRunnerStage();
 const { conn, project, model, mailbox, credentials } = stage;

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { isTerminal } from '../../../api/phase.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
-import { pollUntil } from '../../support/poll.ts';
-import type { RunnerProgram } from '../../support/runnerProgram.ts';
-import { startWholeSystem, type WholeSystem } from '../../support/wholeSystem.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import type { RunnerProgram } from '../../support/runner/runnerProgram.ts';
+import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
 
 /** A runner whose beat stands still for 20 s is dead to the others, who look every 2 s; at 60 s it ends itself. */
 const BUSY_MS = 45_000;
-const blockable = fileURLToPath(new URL('../../support/blockable.ts', import.meta.url));
+const blockable = fileURLToPath(new URL('../../support/process/blockable.ts', import.meta.url));
 
 let system: WholeSystem;
 let zombie: RunnerProgram;

@@ -4,10 +4,10 @@ import { handBackAll } from '../../../runs/handback.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { openProject } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { copyProject, wipeProject } from '../../support/rewind.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { copyProject, wipeProject } from '../../support/runStore/projectCopy.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerStage } from '../../support/runner/runnerHarness.ts';
 
 const stage = await startRunnerStage({ slowDelayMs: 40 });
 const { redis, conn, project, model, mailbox, credentials } = stage;

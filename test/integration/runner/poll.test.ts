@@ -13,12 +13,12 @@ import { readPoll, type PollState } from '../../../store/polling/state.ts';
 import { dropTrigger, putTrigger, type PolledTrigger } from '../../../store/polling/triggers.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedisDoor } from '../../support/redisDoor.ts';
-import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
-import { localEgress } from '../../support/stepContext.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedisDoor } from '../../support/runStore/redisProxy.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
+import { localEgress } from '../../support/nodes/stepContext.ts';
 
 let store: TestStore;
 let mail: Dovecot;

@@ -8,16 +8,16 @@ import { POLLED_KINDS, pollsWith } from '../../../nodes/pollers.ts';
 import { scopesOf } from '../../../nodes/scopes.ts';
 import { healthOf } from '../../../operator/poll/health.ts';
 import type { PollOutcome } from '../../../runner/poll/pollAccount.ts';
-import { openPolledProject, type PolledProject } from '../../support/providers/polledProject.ts';
+import { openPolledProject, type PolledProject } from '../../support/conformance/polledProject.ts';
 import {
   FAULTS,
   RETRY_AFTER,
   type Account,
   type Fault,
   type Shown,
-} from '../../support/providers/provider.ts';
-import { DRIVERS } from '../../support/providers/register.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
+} from '../../support/conformance/provider.ts';
+import { DRIVERS } from '../../support/conformance/register.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 /** By when a look that is to fail must have its answer. */
 const SILENT_MS = 250;

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import type { NodeState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerStage } from '../../support/runner/runnerHarness.ts';
 
 const stage = await startRunnerStage();
 const { conn, project, model, mailbox, credentials } = stage;

@@ -1,11 +1,11 @@
 /** A sheet that takes longer to be read than a page of a look may take. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { excelDriver } from '../../support/providers/excel.ts';
-import { graphRefusal } from '../../support/providers/graph.ts';
-import { startHttpDoor } from '../../support/providers/httpDoor.ts';
-import { openPolledProject } from '../../support/providers/polledProject.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
-import { startWorkbookServer } from '../../support/workbookServer.ts';
+import { excelDriver } from '../../support/conformance/excel.ts';
+import { graphRefusal } from '../../support/conformance/graph.ts';
+import { startHttpDoor } from '../../support/conformance/httpProxy.ts';
+import { openPolledProject } from '../../support/conformance/polledProject.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
+import { startWorkbookServer } from '../../support/providers/microsoft/workbookServer.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));

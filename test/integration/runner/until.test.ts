@@ -2,9 +2,9 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { restoreRun } from '../../../runs/restore.ts';
 import type { RunState } from '../../../runs/types.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { killRunner, spawnRunner } from '../../support/runnerProcess.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
+import { startRunnerStage } from '../../support/runner/runnerHarness.ts';
 
 const stage = await startRunnerStage({ slowDelayMs: 40 });
 const { redis, conn, project, model, mailbox, credentials, withSuccessor } = stage;

@@ -11,16 +11,16 @@ import { putRevision } from '../../../runs/revisions.ts';
 import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
 import { readCounts, readSummaries } from '../../../runs/read.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
-import type { CollectedLog } from '../../support/collectedLog.ts';
-import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { PLAIN_REVISION } from '../../support/plainRevision.ts';
-import { pollUntil } from '../../support/poll.ts';
+import type { CollectedLog } from '../../support/logs/collectedLog.ts';
+import type { KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { PLAIN_REVISION } from '../../support/data/plainRevision.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   openRecordedProject,
   startRecordStage,
   type RecordedProject,
   type RecordStage,
-} from '../../support/recordStage.ts';
+} from '../../support/runStore/recorderHarness.ts';
 import {
   accepted,
   claimed,
@@ -30,7 +30,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const soon = { timeoutMs: 40_000, everyMs: 20 };
 

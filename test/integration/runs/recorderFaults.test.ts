@@ -12,14 +12,14 @@ import { recorded } from '../../../runs/record/recorded.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
 import { createSummarizer } from '../../../runs/record/summarize.ts';
-import type { CollectedLog } from '../../support/collectedLog.ts';
-import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import type { CollectedLog } from '../../support/logs/collectedLog.ts';
+import type { KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 import {
   openRecordedProject,
   startRecordStage,
   type RecordedProject,
   type RecordStage,
-} from '../../support/recordStage.ts';
+} from '../../support/runStore/recorderHarness.ts';
 import {
   accepted,
   claimed,
@@ -29,7 +29,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const SOON = { timeout: 40_000, interval: 25 };
 

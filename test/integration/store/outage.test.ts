@@ -8,9 +8,9 @@ import { defineScript } from '../../../store/script.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { waitForWork } from '../../../runs/wake.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { startDropper, type Dropper } from '../../support/dropper.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { startDropper, type Dropper } from '../../support/network/tcpProxy.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,
   claimed,
@@ -21,7 +21,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 let dropper: Dropper;

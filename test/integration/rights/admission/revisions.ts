@@ -11,8 +11,8 @@ import {
   type OwnerReference,
 } from '../../../../kube/resource.ts';
 import { workflowRuns } from '../../../../operator/resources.ts';
-import { pollUntil } from '../../../support/poll.ts';
-import { connectionOf, tokenOf } from '../../../support/users.ts';
+import { pollUntil } from '../../../support/time/poll.ts';
+import { connectionOf, tokenOf } from '../../../support/cluster/users.ts';
 import { draft, NAMESPACE, outcomeOf, type AdmissionStage } from './stage.ts';
 
 const OWNER: OwnerReference = {

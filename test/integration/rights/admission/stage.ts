@@ -2,7 +2,7 @@
 import type { KubeClient } from '../../../../kube/client.ts';
 import type { Draft } from '../../../../kube/writes.ts';
 import type { KubeObject, PolicyRule } from '../../../../kube/resource.ts';
-import type { ApiServer } from '../../../support/apiserver.ts';
+import type { ApiServer } from '../../../support/cluster/apiserver.ts';
 
 /** The API server with the chart's policies, for the tests of one policy. */
 export type AdmissionStage = { server: ApiServer; admin: KubeClient };

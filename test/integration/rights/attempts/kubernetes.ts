@@ -1,6 +1,6 @@
 /** Through the Kubernetes API, as whoever may edit mallory's namespace, and as mallory's runners. */
-import { callApi, type Ask } from '../../../support/rawCalls.ts';
-import type { Tenants } from '../../../support/tenants.ts';
+import { callApi, type Ask } from '../../../support/gateway/rawCalls.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
 type As = (tenants: Tenants) => string;

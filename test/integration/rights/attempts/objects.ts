@@ -3,9 +3,9 @@ import { isTerminal } from '../../../../api/phase.ts';
 import type { Workflow } from '../../../../api/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
 import { workflowRuns, workflows } from '../../../../operator/resources.ts';
-import { pollUntil } from '../../../support/poll.ts';
-import { ask, callApi } from '../../../support/rawCalls.ts';
-import type { Tenants } from '../../../support/tenants.ts';
+import { pollUntil } from '../../../support/time/poll.ts';
+import { ask, callApi } from '../../../support/gateway/rawCalls.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };

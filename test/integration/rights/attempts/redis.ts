@@ -5,9 +5,9 @@ import { connectRunStore, type RunStoreConnection } from '../../../../store/conn
 import { cancelRun } from '../../../../runs/cancel.ts';
 import { readRun } from '../../../../runs/read.ts';
 import { submit } from '../../../../runs/submit.ts';
-import { askRedis } from '../../../support/rawCalls.ts';
-import { submissionOf } from '../../../support/runStore.ts';
-import type { Tenants } from '../../../support/tenants.ts';
+import { askRedis } from '../../../support/gateway/rawCalls.ts';
+import { submissionOf } from '../../../support/runStore/runStore.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
 type Keys = {

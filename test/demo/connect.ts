@@ -2,15 +2,12 @@
 import { connectAtGoogle, linkToConnect, whenConnected } from '../support/installation/demoGoogle.ts';
 import { tokenCommand } from '../support/installation/installedGateway.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
-import type { Stage } from './runs.ts';
+import type { Demo } from './runs.ts';
 
 const ACCOUNT = 'ada';
 
 /** Connects the credential, each time anew, since the demo's Google forgets what was allowed when it starts again. */
-export async function showConnecting(
-  { cluster, gateway, project, tell }: Stage,
-  name: string,
-): Promise<void> {
+export async function showConnecting({ cluster, gateway, project, tell }: Demo, name: string): Promise<void> {
   const token = (await kubectl(cluster, tokenCommand('editor', 'windlass'))).trim();
   tell();
   tell(

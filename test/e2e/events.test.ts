@@ -13,7 +13,7 @@ import { startDemoServer, stopDemoServer } from '../support/installation/demoSer
 import { connectAtGoogle } from '../support/installation/demoGoogle.ts';
 import { demoNamespace, waitForReady } from '../support/installation/install.ts';
 import { getJson } from '../support/cluster/kubectl.ts';
-import { putLetter } from '../support/installation/demoBucket.ts';
+import { putInBucket } from '../support/installation/demoBucket.ts';
 import { webhookAt, writeToBot, writtenByBots } from '../support/installation/demoTelegram.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import type { Rows } from '../support/providers/google/sheet.ts';
@@ -86,7 +86,7 @@ async function writeRows(...rows: Rows): Promise<void> {
   await kube(['replace', '--raw', path, '-f', '-'], { input });
 }
 
-const writeFile = (name: string, text: string) => putLetter(cluster, `${project}/${name}`, text);
+const writeFile = (name: string, text: string) => putInBucket(cluster, `${project}/${name}`, text);
 
 const outputOf = ({ status }: RecordedRun) => status?.nodes?.[0]?.output;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { askLink } from '../support/installation/connectAccount.ts';
 import { addRow, connectAtGoogle, rowsOf } from '../support/installation/demoGoogle.ts';
 import { exampleFolder, waitForReady } from '../support/installation/install.ts';
-import { putLetter } from '../support/installation/demoBucket.ts';
+import { putInBucket } from '../support/installation/demoBucket.ts';
 import { writeToBot, writtenByBots } from '../support/installation/demoTelegram.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { cluster, createProject, gateway, kube, mailsTo, removeProject } from './environment.ts';
@@ -75,7 +75,7 @@ test.concurrent(
     await connect('table');
     await isReady('file-rows');
     const file = `${project}.txt`;
-    await putLetter(cluster, `inbox/${file}`, 'Dear shop, the lamp has no bulb.\n');
+    await putInBucket(cluster, `inbox/${file}`, 'Dear shop, the lamp has no bulb.\n');
     const written = async () => (await rowsOf(cluster, 'letters')).filter(([name]) => name === file);
     await pollUntil('a row', async () => (await written()).length > 0, LOOKED);
     expect(await written()).toEqual([[file, 33, expect.stringContaining('the lamp has no bulb')]]);

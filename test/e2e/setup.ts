@@ -6,7 +6,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { ensureCluster } from '../cluster/cluster.ts';
-import { REPLICATED, type TestCluster } from '../faults/stage.ts';
+import { REPLICATED, type TestCluster } from '../faults/harness.ts';
 import { installWindlass, uninstallWindlass } from '../support/installation/install.ts';
 import { createProgress } from '../support/process/progress.ts';
 

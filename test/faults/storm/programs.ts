@@ -7,7 +7,7 @@ import { startBalancer } from '../../support/network/balancer.ts';
 import { freePort } from '../../support/process/freePort.ts';
 import { startGatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
-import { SYSTEM, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { SYSTEM, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import type { Program } from '../../support/process/program.ts';
 import { startRunnerProcess } from '../../support/runner/runnerProgram.ts';
@@ -38,7 +38,7 @@ export function createClosers(): Closers {
   };
 }
 
-export type Ways = { base: OperatorStage; links: Links; shims?: Shims; logs: string; closers: Closers };
+export type Ways = { base: OperatorHarness; links: Links; shims?: Shims; logs: string; closers: Closers };
 
 /** How a program reaches the API server and the run store, and the library that it is started with. */
 async function waysOf(

@@ -51,10 +51,10 @@ beforeAll(async () => {
   await system.apply(PROJECT, manifestOf([...accountsOf(system), hostileCredential()]));
   // Not with kubectl: YAML cannot say all of them.
   for (const each of hostileWorkflows())
-    await system.stage.client.raw('POST', `/apis/${API_VERSION}/namespaces/${PROJECT}/workflows`, {
+    await system.harness.client.raw('POST', `/apis/${API_VERSION}/namespaces/${PROJECT}/workflows`, {
       body: each,
     });
-  await system.stage.waitFor(PROJECT, 'hostile', { type: 'Ready', status: 'True' }, 90_000);
+  await system.harness.waitFor(PROJECT, 'hostile', { type: 'Ready', status: 'True' }, 90_000);
   const status = await post(system, `${PROJECT}.hostile/in`, { list: NAUGHTY, [MARK]: 'x'.repeat(100_000) });
   if (status !== 200) throw new Error(`the webhook answered ${status}`);
   visitor = await visit(browser);
@@ -264,7 +264,7 @@ test('the content of credentials and URLs is text', async () => {
   await at(`/console/p/${PROJECT}/credentials`);
   await page.getByText('naughty').first().click();
   await page.getByText('Used by').first().waitFor();
-  await system.stage.client.raw('PATCH', path, {
+  await system.harness.client.raw('PATCH', path, {
     body: { status },
     contentType: 'application/merge-patch+json',
   });

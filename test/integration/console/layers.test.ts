@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { dialogsOf } from '../../support/console/dialogs.ts';
 import { menusOf } from '../../support/console/menus.ts';
-import { stockProject } from '../../support/console/filledProject.ts';
+import { fillProject } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { coveredControls } from '../../support/console/topmost.ts';
 
@@ -19,7 +19,7 @@ let token: string;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
-  await stockProject(system, PROJECT);
+  await fillProject(system, PROJECT);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
 });
 afterAll(async () => {

@@ -38,7 +38,7 @@ const question = (page: Page) => page.getByRole('dialog', { name: 'Make these ch
 
 /** The ids of the nodes that are stored. */
 async function storedNodes(name: string): Promise<string[]> {
-  const { spec } = await system.stage.client.get(workflows, { namespace: PROJECT, name });
+  const { spec } = await system.harness.client.get(workflows, { namespace: PROJECT, name });
   return spec.nodes.map(({ id }) => id);
 }
 

@@ -9,7 +9,7 @@ import { roleBindings, secrets, type PolicyRule } from '../../../kube/resource.t
 import { workflows as workflowObjects } from '../../../operator/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { addForRights, WAITING_RUN } from '../../support/console/guardedElements.ts';
-import { largeWorkflow, manifestOf, stockProject } from '../../support/console/filledProject.ts';
+import { largeWorkflow, manifestOf, fillProject } from '../../support/console/filledProject.ts';
 import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/console/steps.ts';
 import {
   EDITOR,
@@ -32,7 +32,7 @@ let waitedFor: { close: () => Promise<void> };
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
-  await stockProject(system, PROJECT);
+  await fillProject(system, PROJECT);
   waitedFor = await addForRights(system, PROJECT);
 });
 afterAll(async () => {
@@ -285,7 +285,7 @@ test('an unlisted project opens by name, also if only one project is listed', as
   await system.createProject('quiet');
   const token = await system.tokenWith(PROJECT, 'guest', EDITOR);
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'windlass-view' };
-  await system.stage.client.create(roleBindings, {
+  await system.harness.client.create(roleBindings, {
     metadata: { namespace: 'quiet', name: 'guest' },
     roleRef,
     subjects: [{ kind: 'ServiceAccount', name: 'guest', namespace: PROJECT }],
@@ -418,14 +418,14 @@ describe('a page of another site', () => {
 
   /** What any of it would have changed. */
   async function stateOf(): Promise<object> {
-    const { items } = await system.stage.client.list(workflowObjects, { namespace: PROJECT });
+    const { items } = await system.harness.client.list(workflowObjects, { namespace: PROJECT });
     const told = <T>(path: string) =>
       visitor.page.evaluate(async (url) => {
         const answer = await fetch(url, { headers: { 'x-windlass-console': '1' } });
         return (await answer.json()) as T;
       }, path);
     const runs = await told<{ items: { run: string }[] }>(`/workflows/${PROJECT}.order-confirmation/runs`);
-    const kept = await system.stage.client.list(secrets, { namespace: PROJECT });
+    const kept = await system.harness.client.list(secrets, { namespace: PROJECT });
     return {
       workflows: items.map(({ metadata }) => [metadata.name, metadata.generation]),
       runs: runs.items.map(({ run }) => run),

@@ -28,7 +28,7 @@ async function save(value: number): Promise<number> {
   ];
   const manifest = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: NAME } };
   await system.apply(NAMESPACE, stringify({ ...manifest, spec: { nodes } }));
-  const { metadata } = await system.stage.client.get(workflows, { namespace: NAMESPACE, name: NAME });
+  const { metadata } = await system.harness.client.get(workflows, { namespace: NAMESPACE, name: NAME });
   return metadata.generation ?? 0;
 }
 
@@ -37,7 +37,7 @@ function served(generation: number): Promise<unknown> {
   return pollUntil(
     `generation ${generation} to be served`,
     async () => {
-      const workflow = await system.stage.client.get(workflows, { namespace: NAMESPACE, name: NAME });
+      const workflow = await system.harness.client.get(workflows, { namespace: NAMESPACE, name: NAME });
       return servedState(workflow, generation).kind === 'served';
     },
     { timeoutMs: 30_000, everyMs: 5 },

@@ -180,14 +180,14 @@ test('a flood of different events in one namespace is cut to its burst, and leav
 });
 
 test('an event that cannot be written is logged and disturbs nobody', async () => {
-  const door = await startKubeApiFaults(server.connection);
-  const refused = createClient(door.connection);
-  door.always(() => true, { status: 403 });
+  const faults = await startKubeApiFaults(server.connection);
+  const refused = createClient(faults.connection);
+  faults.always(() => true, { status: 403 });
   const log = createCollectedLog();
   const recorder = createRecorder(refused, 'example.com/operator', { log });
   recorder.record(owner, occurrence);
   await recorder.flush();
   expect(log.messages('warn')).toEqual(['writing an Event failed']);
   await refused.close();
-  await door.stop();
+  await faults.stop();
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([system?.stop(), model?.close(), telegram?.close()]));
 
 test('a message to the bot is answered into its chat, and switched off nothing is left at Telegram', async () => {
-  const { stage, gateway, namespace } = system;
+  const { harness: stage, gateway, namespace } = system;
   const texts = await Promise.all(
     ['accounts.yaml', 'workflow.yaml'].map((name) => readFile(join(folder, name), 'utf8')),
   );

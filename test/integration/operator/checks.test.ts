@@ -14,7 +14,7 @@ import { listen, sendJson, type Listening } from '../../support/network/listen.t
 import { startMailServer, type MailServer } from '../../support/providers/mail/mailServer.ts';
 import { startModelServer, type ModelServer } from '../../support/providers/model/modelServer.ts';
 import { startOAuthProvider, type OAuthProvider } from '../../support/providers/oauth/oauthProvider.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { startRunnerProgram, type RunnerProgram } from '../../support/runner/runnerProgram.ts';
 import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
@@ -24,7 +24,7 @@ const HEALED = { timeoutMs: 30_000, everyMs: 50 };
 /** For a test that waits for several of these. */
 const LONG = { timeout: 90_000 };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let runner: RunnerProgram;
 let mailbox: MailServer;
@@ -40,7 +40,7 @@ let came = 0;
 let before: { waiting: unknown; came: number };
 
 beforeAll(async () => {
-  stage = await startOperatorStage({
+  stage = await startOperatorHarness({
     triesCredentials: true,
     env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
   });

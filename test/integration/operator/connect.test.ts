@@ -10,12 +10,12 @@ import { begin, createBrowser, signIn } from '../../support/providers/oauth/brow
 import { answerFor, expectNothing, withParameter } from '../../support/operator/connecting.ts';
 import { hashOf, storeCode, MAX_LINKS, readKey, SEALED_FOR, type Code } from '../../../store/oauth/states.ts';
 import { CLIENT } from '../../support/providers/oauth/oauthProvider.ts';
-import { startOAuthStage, type OAuthStage } from '../../support/operator/oauthHarness.ts';
+import { startOAuthHarness, type OAuthHarness } from '../../support/operator/oauthHarness.ts';
 
-let stage: OAuthStage;
+let stage: OAuthHarness;
 
 beforeAll(async () => {
-  stage = await startOAuthStage();
+  stage = await startOAuthHarness();
   stage.startOperator();
 }, 600_000);
 afterAll(() => stage?.stop());

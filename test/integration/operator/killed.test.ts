@@ -11,10 +11,10 @@ import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/ku
 import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
 import type { Program } from '../../support/process/program.ts';
 import {
-  startOperatorStage,
+  startOperatorHarness,
   SYSTEM,
   WHOLE_POOL,
-  type OperatorStage,
+  type OperatorHarness,
 } from '../../support/operator/operatorHarness.ts';
 import {
   deleteNamespace,
@@ -23,7 +23,7 @@ import {
   type Project,
 } from '../../support/operator/projectState.ts';
 import { pollUntil } from '../../support/time/poll.ts';
-import { startRedisDoor, type RedisDoor } from '../../support/runStore/redisProxy.ts';
+import { startRedisProxy, type RedisProxy } from '../../support/runStore/redisProxy.ts';
 import { writeKubeconfig } from '../../support/cluster/users.ts';
 import { createWriteGate } from '../../support/operator/writeGate.ts';
 
@@ -32,9 +32,9 @@ const LONG = { timeout: 240_000, interval: 1_000 };
 const USERS = 'made-by-hand';
 
 const gate = createWriteGate();
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let kube: KubeApiFaults;
-let redis: RedisDoor;
+let redis: RedisProxy;
 let kubeconfigPath: string;
 let operator: Program | undefined;
 let ending: AbortController;
@@ -44,14 +44,14 @@ let recording: Promise<void>[];
 beforeEach(async () => {
   ending = new AbortController();
   recording = [];
-  stage = await startOperatorStage({ bounded: false });
+  stage = await startOperatorHarness({ bounded: false });
   kube = await startKubeApiFaults({ server: stage.server.url, ca: stage.connection.ca ?? '', auth: {} });
   const refusal = {
     status: 409,
     body: { kind: 'Status', code: 409, reason: 'Conflict', message: 'cut off' },
   };
   kube.always((request) => !gate.passesKube(request), refusal);
-  redis = await startRedisDoor(stage.redis.port, (command) => gate.passesRedis(command));
+  redis = await startRedisProxy(stage.redis.port, (command) => gate.passesRedis(command));
   const token = (await stage.connection.auth.token?.()) ?? '';
   kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, 'operator', token);
 }, 600_000);

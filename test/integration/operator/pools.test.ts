@@ -4,7 +4,11 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { deployments, events, pods } from '../../../kube/resource.ts';
 import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
 import { projectSettings, workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
@@ -13,10 +17,10 @@ const QUOTA =
 
 const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ startsPools: false });
+  stage = await startOperatorHarness({ startsPools: false });
   stage.startOperator();
 }, 600_000);
 

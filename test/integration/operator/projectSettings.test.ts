@@ -16,7 +16,7 @@ import {
   type Resource,
 } from '../../../kube/resource.ts';
 import { podDisruptionBudgets, projectSettings, workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
 import { openPollProject } from '../../support/operator/pollProject.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -34,10 +34,10 @@ const BOUNDS = {
 const SOON = { timeoutMs: 20_000, everyMs: 50 };
 const NAME = 'default';
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({
+  stage = await startOperatorHarness({
     env: { PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
   });
   stage.startOperator();

@@ -4,16 +4,16 @@ import type { Manifest } from '../../../kube/writes.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import { workflows } from '../../../operator/resources.ts';
 import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { startReplicas } from '../../support/operator/gatewayReplicas.ts';
 
 const WORKFLOWS = 100;
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let gateways: GatewayProcess[] = [];
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
   gateways = await startReplicas(stage, stage.server.kubeconfigPath);
   stage.startOperator();
 }, 600_000);

@@ -14,7 +14,7 @@ import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { auditTrail } from '../../support/logs/auditTrail.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { claimed, claimedOne } from '../../support/runStore/runStore.ts';
 
@@ -22,12 +22,12 @@ const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const WITHIN = { timeout: 40_000, interval: 25 };
 const READY = { type: 'Ready', status: 'True' };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let uid: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
 }, 600_000);
 
 afterAll(() => stage?.stop());

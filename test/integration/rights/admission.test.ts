@@ -20,7 +20,7 @@ import { kubectl } from '../../support/cluster/kubectl.ts';
 import { makeFolder } from '../../support/process/folder.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { createUser } from '../../support/cluster/users.ts';
-import { draft, NAMESPACE, outcomeOf, own, type Spec } from './admission/stage.ts';
+import { draft, NAMESPACE, outcomeOf, own, type Spec } from './admission/harness.ts';
 import { testRevisions } from './admission/revisions.ts';
 import { testUse } from './admission/use.ts';
 

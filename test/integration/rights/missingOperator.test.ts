@@ -7,10 +7,10 @@ import { ensureBinaries } from '../../cluster/build.ts';
 import { renderChart } from '../../support/cluster/chart.ts';
 import { mailWorkflow } from '../../support/operator/mailWorkflow.ts';
 import {
-  startOperatorStage,
+  startOperatorHarness,
   SYSTEM,
   WHOLE_POOL,
-  type OperatorStage,
+  type OperatorHarness,
 } from '../../support/operator/operatorHarness.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { deleteNamespace } from '../../support/operator/projectState.ts';
@@ -53,11 +53,11 @@ function titleOf({ verbs, resources, resourceNames = [] }: PolicyRule): string {
   return [verbs.join(', '), resources.join(', '), ...resourceNames].join(' ');
 }
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ env: WHOLE_POOL });
+  stage = await startOperatorHarness({ env: WHOLE_POOL });
 });
 beforeEach(async () => {
   ({ namespace } = await stage.createProject());

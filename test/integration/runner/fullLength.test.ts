@@ -50,7 +50,7 @@ async function begun(key: string): Promise<string> {
 }
 
 async function recordOf(run: string): Promise<WorkflowRun | undefined> {
-  return system.stage.client.find(workflowRuns, { namespace: system.namespace, name: run });
+  return system.harness.client.find(workflowRuns, { namespace: system.namespace, name: run });
 }
 
 function ended(run: string, timeoutMs: number): Promise<WorkflowRun> {
@@ -61,7 +61,7 @@ function ended(run: string, timeoutMs: number): Promise<WorkflowRun> {
   return pollUntil(`the end of ${run}`, look, { timeoutMs, everyMs: 50 });
 }
 
-const keys = async () => system.stage.redisCommand('keys', `wl:{${system.uid}}:*`);
+const keys = async () => system.harness.redisCommand('keys', `wl:{${system.uid}}:*`);
 
 /** What is left of a run that was recorded and let go: its live events, the line about it, and whatever else bears its name. */
 async function remains(run: string): Promise<string[]> {
@@ -69,7 +69,7 @@ async function remains(run: string): Promise<string[]> {
   const own = names.filter((name) => name.includes(run));
   const lines = names.filter((name) => name.includes(':lines:'));
   const commands = [...own.map((name) => ['dump', name]), ...lines.map((name) => ['hget', name, run])];
-  const values = await Promise.all(commands.map((command) => system.stage.redisCommand(...command)));
+  const values = await Promise.all(commands.map((command) => system.harness.redisCommand(...command)));
   return [...own, ...values.map((value) => value.join())];
 }
 

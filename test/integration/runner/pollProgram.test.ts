@@ -19,7 +19,7 @@ import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/provide
 import { freePort } from '../../support/process/freePort.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { startProgram, type Program } from '../../support/process/program.ts';
-import { startRedisDoor, type RedisDoor } from '../../support/runStore/redisProxy.ts';
+import { startRedisProxy, type RedisProxy } from '../../support/runStore/redisProxy.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
@@ -42,7 +42,7 @@ let client: KubeClient;
 let store: TestStore;
 let mail: Dovecot;
 let mailbox: ImapFlow;
-let door: RedisDoor;
+let proxy: RedisProxy;
 let kubeconfig: string;
 let project: string;
 let passes: () => boolean;
@@ -65,13 +65,13 @@ beforeAll(async () => {
   await client.apply(roles, poolRole(namespace, ['accounts']));
   await client.apply(roleBindings, poolRoleBinding(namespace));
   kubeconfig = await writeKubeconfig(api, 'runner', await tokenOf(client, namespace, POOL));
-  door = await startRedisDoor(store.redis.port, ([name = '']) => !name.startsWith('eval') || passes());
+  proxy = await startRedisProxy(store.redis.port, ([name = '']) => !name.startsWith('eval') || passes());
   mailbox = await mail.client('shop');
 }, 600_000);
 
 afterAll(async () => {
   await mailbox?.logout();
-  await door?.stop();
+  await proxy?.stop();
   await Promise.all([store?.stop(), mail?.close(), client?.close()]);
   await api?.stop();
 });
@@ -87,7 +87,7 @@ function start(env: Record<string, string> = {}): Program {
     PROJECT_UID: project,
     POD_NAMESPACE: namespace,
     POD_NAME: 'pod-1',
-    REDIS_URL: door.url,
+    REDIS_URL: proxy.url,
     EGRESS_ALLOW: '127.0.0.0/8',
     KUBECONFIG: kubeconfig,
   };

@@ -74,7 +74,7 @@ describe.each(providers)('$title', (driver) => {
     };
     const events = await burst();
     took.burst = await look(async () => (await runs()) === events);
-    account.door.fail('endless');
+    account.proxy.fail('endless');
     took.endless = await look(async () => (await state()).failure !== undefined);
     expect(Object.entries(took).filter(([, memoryMiB]) => memoryMiB > MOST_MIB)).toEqual([]);
   }, 120_000);

@@ -17,9 +17,9 @@ import { PLAIN_REVISION } from '../../support/data/plainRevision.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import {
   openRecordedProject,
-  startRecordStage,
+  startRecorderHarness,
   type RecordedProject,
-  type RecordStage,
+  type RecorderHarness,
 } from '../../support/runStore/recorderHarness.ts';
 import {
   accepted,
@@ -34,7 +34,7 @@ import {
 
 const soon = { timeoutMs: 40_000, everyMs: 20 };
 
-let stage: RecordStage;
+let harness: RecorderHarness;
 let faults: KubeApiFaults;
 let kube: KubeClient;
 let store: TestStore;
@@ -43,12 +43,12 @@ let project: string;
 let log: CollectedLog;
 
 beforeAll(async () => {
-  stage = await startRecordStage();
-  ({ faults, kube, store } = stage);
+  harness = await startRecorderHarness();
+  ({ faults, kube, store } = harness);
 }, 600_000);
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 beforeEach(async () => {
-  own = await openRecordedProject(stage);
+  own = await openRecordedProject(harness);
   ({ project, log } = own);
 });
 afterEach(() => own.end());

@@ -16,9 +16,9 @@ import type { CollectedLog } from '../../support/logs/collectedLog.ts';
 import type { KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 import {
   openRecordedProject,
-  startRecordStage,
+  startRecorderHarness,
   type RecordedProject,
-  type RecordStage,
+  type RecorderHarness,
 } from '../../support/runStore/recorderHarness.ts';
 import {
   accepted,
@@ -33,7 +33,7 @@ import {
 
 const SOON = { timeout: 40_000, interval: 25 };
 
-let stage: RecordStage;
+let harness: RecorderHarness;
 let faults: KubeApiFaults;
 let kube: KubeClient;
 let store: TestStore;
@@ -43,14 +43,14 @@ let log: CollectedLog;
 let target: RecordTarget;
 
 beforeAll(async () => {
-  stage = await startRecordStage();
-  ({ faults, kube, store } = stage);
+  harness = await startRecorderHarness();
+  ({ faults, kube, store } = harness);
 }, 600_000);
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 beforeEach(async () => {
-  own = await openRecordedProject(stage);
+  own = await openRecordedProject(harness);
   ({ project, log } = own);
-  target = { kube: stage.recording, namespace: project, store: 'store-1' };
+  target = { kube: harness.recording, namespace: project, store: 'store-1' };
 });
 afterEach(() => own.end());
 

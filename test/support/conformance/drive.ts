@@ -1,7 +1,7 @@
 /** Files of a Google Drive. */
 import { startDriveServer } from '../providers/google/driveServer.ts';
 import { googleRefusal } from './google.ts';
-import { startHttpDoor } from './httpProxy.ts';
+import { startHttpProxy } from './httpProxy.ts';
 import type { Driver } from './provider.ts';
 
 /** More changes than a look goes through. */
@@ -30,12 +30,12 @@ export const driveDriver: Driver = {
   start: async () => ({
     account: async ({ pageSize = 7 } = {}) => {
       const server = await startDriveServer({ pageSize });
-      const door = await startHttpDoor(server.url, googleRefusal);
-      const apiURL = `http://127.0.0.1:${door.port}`;
+      const proxy = await startHttpProxy(server.url, googleRefusal);
+      const apiURL = `http://127.0.0.1:${proxy.port}`;
       return {
         spec: { oauth2: { preset: 'google', clientID: 'client', apiURL } },
         secrets: { access_token: 'good-token' },
-        door,
+        proxy,
         add: async (name) => void server.put({ id: `id-of-${name}`, name, parents: ['root-folder'] }),
         change: async (name) => server.write(`id-of-${name}`),
         large: {
@@ -47,7 +47,7 @@ export const driveDriver: Driver = {
           },
         },
         close: async () => {
-          await door.close();
+          await proxy.close();
           await server.close();
         },
       };

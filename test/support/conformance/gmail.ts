@@ -1,7 +1,7 @@
 /** Mail by Gmail's API. */
 import { startGmailServer } from '../providers/google/gmailServer.ts';
 import { googleRefusal } from './google.ts';
-import { startHttpDoor } from './httpProxy.ts';
+import { startHttpProxy } from './httpProxy.ts';
 import { LARGE_MAILS, largeMails } from './largeMail.ts';
 import type { Driver } from './provider.ts';
 
@@ -28,13 +28,13 @@ export const gmailDriver: Driver = {
   start: async () => ({
     account: async ({ pageSize = 7 } = {}) => {
       const server = await startGmailServer({ pageSize });
-      const door = await startHttpDoor(server.url, googleRefusal);
-      const apiURL = `http://127.0.0.1:${door.port}`;
+      const proxy = await startHttpProxy(server.url, googleRefusal);
+      const apiURL = `http://127.0.0.1:${proxy.port}`;
       return {
         spec: { oauth2: { preset: 'google', clientID: 'client', apiURL } },
         secrets: { access_token: 'good-token' },
         fields: { attachments: 'Content' },
-        door,
+        proxy,
         add: async (name) => {
           server.deliver(`From: ada@example.com\r\nSubject: ${name}\r\n\r\nbody of ${name}\r\n`);
         },
@@ -46,7 +46,7 @@ export const gmailDriver: Driver = {
           },
         },
         close: async () => {
-          await door.close();
+          await proxy.close();
           await server.close();
         },
       };

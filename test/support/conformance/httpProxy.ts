@@ -1,9 +1,9 @@
-/** A door to a provider that is asked by HTTP. What passes does so unchanged, with its own `Host`, so that what is signed stays so. */
+/** A proxy to a provider that is asked by HTTP. What passes does so unchanged, with its own `Host`, so that what is signed stays so. */
 import { request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { listen } from '../network/listen.ts';
 import { createFaults } from './requestFaults.ts';
-import { RETRY_AFTER, type Door } from './provider.ts';
+import { RETRY_AFTER, type ProviderProxy } from './provider.ts';
 
 /** The body of an answer with that status, as the provider's documentation has it. */
 export type Refusal = (status: number) => { type: string; body: string };
@@ -20,7 +20,7 @@ const GARBAGE = '<html>captive portal</html>';
 const PIECE = Buffer.alloc(65_536, 'x');
 
 /** Starts it, in front of the server at that URL. */
-export async function startHttpDoor(upstream: string, refusal: Refusal): Promise<Door> {
+export async function startHttpProxy(upstream: string, refusal: Refusal): Promise<ProviderProxy> {
   const { hostname, port } = new URL(upstream);
   const faults = createFaults();
   let taken = 0;

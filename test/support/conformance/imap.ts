@@ -2,7 +2,7 @@
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { IMAP_PASSWORD, startDovecot } from '../providers/mail/dovecot.ts';
 import { listen, readBody, sendJson } from '../network/listen.ts';
-import { startImapDoor } from './imapProxy.ts';
+import { startImapProxy } from './imapProxy.ts';
 import { LARGE_MAILS, largeMails } from './largeMail.ts';
 import type { Account, Driver } from './provider.ts';
 
@@ -54,14 +54,14 @@ function driverOf(named: Named, { spec, secrets }: Login): Driver {
       return {
         account: async (): Promise<Account> => {
           const username = `user${(users += 1)}`;
-          const door = await startImapDoor(server.port);
+          const proxy = await startImapProxy(server.port);
           const client = await server.client(username);
           const filled = Object.entries(secrets).map(([key, value]) => [key, value || username]);
           return {
-            spec: spec(door.port, username),
+            spec: spec(proxy.port, username),
             secrets: Object.fromEntries(filled) as Record<string, string>,
             fields: { attachments: 'Content' },
-            door,
+            proxy,
             add: async (name) => {
               const mail = `From: ada@example.com\r\nSubject: ${name}\r\n\r\nbody of ${name}\r\n`;
               await client.append('INBOX', Buffer.from(mail));
@@ -75,7 +75,7 @@ function driverOf(named: Named, { spec, secrets }: Login): Driver {
             },
             close: async () => {
               await client.logout();
-              await door.close();
+              await proxy.close();
             },
           };
         },

@@ -1,9 +1,9 @@
-/** A door to an IMAP server (RFC 3501), which counts the connection and each command as a request. */
+/** A proxy to an IMAP server (RFC 3501), which counts the connection and each command as a request. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { createFaults } from './requestFaults.ts';
-import type { Door, Fault } from './provider.ts';
+import type { ProviderProxy, Fault } from './provider.ts';
 
 /** Answers to a command, with the codes of RFC 5530. */
 const NO: Partial<Record<Fault, string>> = {
@@ -19,7 +19,7 @@ const GARBAGE = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
 const COMMAND = /^(\S+) ([A-Za-z]+)/;
 
 /** Starts it, in front of the server at that port. */
-export async function startImapDoor(port: number): Promise<Door> {
+export async function startImapProxy(port: number): Promise<ProviderProxy> {
   const sockets = new Set<Socket>();
   const faults = createFaults();
   let taken = 0;

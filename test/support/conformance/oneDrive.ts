@@ -1,7 +1,7 @@
 /** Files of a OneDrive. */
 import { startGraphServer } from '../providers/microsoft/oneDriveServer.ts';
 import { graphRefusal } from './graph.ts';
-import { startHttpDoor } from './httpProxy.ts';
+import { startHttpProxy } from './httpProxy.ts';
 import type { Driver } from './provider.ts';
 
 const FILES_THERE = 20_000;
@@ -31,12 +31,12 @@ export const oneDriveDriver: Driver = {
   start: async () => ({
     account: async ({ pageSize = 7 } = {}) => {
       const server = await startGraphServer({ pageSize });
-      const door = await startHttpDoor(server.url, graphRefusal);
-      const apiURL = `http://127.0.0.1:${door.port}`;
+      const proxy = await startHttpProxy(server.url, graphRefusal);
+      const apiURL = `http://127.0.0.1:${proxy.port}`;
       return {
         spec: { oauth2: { preset: 'microsoft', clientID: 'client', apiURL } },
         secrets: { access_token: 'good-token' },
-        door,
+        proxy,
         add: async (name) => server.put({ id: `id-of-${name}`, name }),
         change: async (name) => server.write(`id-of-${name}`),
         large: {
@@ -50,7 +50,7 @@ export const oneDriveDriver: Driver = {
           },
         },
         close: async () => {
-          await door.close();
+          await proxy.close();
           await server.close();
         },
       };

@@ -21,7 +21,7 @@ import { readPoll, type PollState } from '../../../store/polling/state.ts';
 import { putTrigger } from '../../../store/polling/triggers.ts';
 import { readRun } from '../../../runs/read.ts';
 import { createCollectedLog, type CollectedLog } from '../logs/collectedLog.ts';
-import { startRedisDoor } from '../runStore/redisProxy.ts';
+import { startRedisProxy } from '../runStore/redisProxy.ts';
 import { newProject, type TestStore } from '../runStore/runStore.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 import type { Account, Driver } from './provider.ts';
@@ -111,14 +111,14 @@ export async function openPolledProject(
         if (left < 0) killed.abort();
         return left >= 0;
       };
-      const door = await startRedisDoor(redis.port, ([name = '']) => !name.startsWith('eval') || lives());
-      const own = connectRunStore({ url: door.url, name: 'killed' });
+      const proxy = await startRedisProxy(redis.port, ([name = '']) => !name.startsWith('eval') || lives());
+      const own = connectRunStore({ url: proxy.url, name: 'killed' });
       await own.ready();
-      account.door.watch(lives);
+      account.proxy.watch(lives);
       await pollAccount({ ...deps, conn: own, leave: killed.signal }, UID);
-      account.door.watch(undefined);
+      account.proxy.watch(undefined);
       await own.close();
-      await door.stop();
+      await proxy.stop();
       return killed.signal.aborted;
     },
     started: async () => {

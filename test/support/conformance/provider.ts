@@ -34,7 +34,7 @@ export type Fault = (typeof FAULTS)[number];
 export const RETRY_AFTER = 17;
 
 /** Stands between the pollers and the provider, and answers in its place where it is told to. */
-export type Door = {
+export type ProviderProxy = {
   port: number;
   /** The requests from the one with that number on, counted from now on, fail; undefined: none does. */
   fail(fault: Fault | undefined, first?: number): void;
@@ -70,7 +70,7 @@ export type Account = {
   secrets: Readonly<Record<string, string>>;
   /** Of the trigger, beside the credential. */
   fields?: object;
-  door: Door;
+  proxy: ProviderProxy;
   /** Something happens that is one event of that name, after all that happened before. */
   add(name: string): Promise<void>;
   /** Of files: what is in the one of that name becomes something else, which is one more event of that name. */

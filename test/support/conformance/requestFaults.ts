@@ -1,10 +1,10 @@
-/** Which request of a provider's clients fails, and how: the counting that all doors share. */
-import type { Door, Fault } from './provider.ts';
+/** Which request of a provider's clients fails, and how: the counting that all proxies share. */
+import type { ProviderProxy, Fault } from './provider.ts';
 
 export type Faults = {
   /** How the request that has come fails; undefined: it passes. `concerns`: whether it can fail so; left out: in every way. */
   next(concerns?: (fault: Fault) => boolean): Fault | undefined;
-  told: Pick<Door, 'fail' | 'watch' | 'requests' | 'failed'>;
+  told: Pick<ProviderProxy, 'fail' | 'watch' | 'requests' | 'failed'>;
 };
 
 /** Nothing fails at first. */

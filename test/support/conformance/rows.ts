@@ -1,5 +1,5 @@
 /** Rows of a sheet, each change a run: what is the same at every provider of sheets. */
-import { startHttpDoor, type Refusal } from './httpProxy.ts';
+import { startHttpProxy, type Refusal } from './httpProxy.ts';
 import { editRows, fillRows } from './largeSheet.ts';
 import type { Driver } from './provider.ts';
 
@@ -43,15 +43,15 @@ export function rowsDriver({ title, preset, id, largeRows, server: start, refusa
     start: async () => ({
       account: async () => {
         const server = await start();
-        const door = await startHttpDoor(server.url, refusal);
+        const proxy = await startHttpProxy(server.url, refusal);
         const rows = [['id', 'what']];
         const put = () => server.put(id, rows);
         put();
         return {
-          spec: { oauth2: { preset, clientID: 'client', apiURL: `http://127.0.0.1:${door.port}` } },
+          spec: { oauth2: { preset, clientID: 'client', apiURL: `http://127.0.0.1:${proxy.port}` } },
           secrets: { access_token: 'good-token' },
           fields: { spreadsheetId: id, keyColumn: 'id', perRow: true },
-          door,
+          proxy,
           add: async (name) => {
             rows.push([name, `what ${name} is`]);
             put();
@@ -68,7 +68,7 @@ export function rowsDriver({ title, preset, id, largeRows, server: start, refusa
             },
           },
           close: async () => {
-            await door.close();
+            await proxy.close();
             await server.close();
           },
         };

@@ -4,7 +4,7 @@ import { drop } from '../../../nodes/http/body.ts';
 import { Secret } from '../../../nodes/secret.ts';
 import { startS3Server } from '../providers/s3/s3Server.ts';
 import { localEgress } from '../nodes/stepContext.ts';
-import { startHttpDoor, type Refusal } from './httpProxy.ts';
+import { startHttpProxy, type Refusal } from './httpProxy.ts';
 import type { Account, Driver } from './provider.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
@@ -70,7 +70,7 @@ export const s3Driver: Driver = {
       account: async (): Promise<Account> => {
         const name = `orders-${(buckets += 1)}`;
         await server.makeBucket(name);
-        const door = await startHttpDoor(server.url, refusal);
+        const proxy = await startHttpProxy(server.url, refusal);
         const bucket = bucketOf({
           name: 'files',
           spec: specAt(server.url, name),
@@ -85,9 +85,9 @@ export const s3Driver: Driver = {
           if (answer.status !== 200) throw new Error(`the S3 server answered with ${answer.status}`);
         };
         return {
-          spec: specAt(`http://127.0.0.1:${door.port}`, name),
+          spec: specAt(`http://127.0.0.1:${proxy.port}`, name),
           secrets,
-          door,
+          proxy,
           add: put,
           change: put,
           large: {
@@ -97,7 +97,7 @@ export const s3Driver: Driver = {
               return MODIFIED_OBJECTS;
             },
           },
-          close: () => door.close(),
+          close: () => proxy.close(),
         };
       },
       stop: () => server.close(),

@@ -22,14 +22,14 @@ import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts'
 import { startMailServer, type MailServer } from '../providers/mail/mailServer.ts';
 import { startModelServer, type ModelServer } from '../providers/model/modelServer.ts';
 import { startOperatorProcess, startOperatorProgram } from '../operator/operatorProgram.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../operator/operatorHarness.ts';
+import { startOperatorHarness, SYSTEM, type OperatorHarness } from '../operator/operatorHarness.ts';
 import { pollUntil } from '../time/poll.ts';
 import type { Program } from '../process/program.ts';
 import { startRunnerProgram } from '../runner/runnerProgram.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
 
 export type ConsoleSystem = {
-  stage: OperatorStage;
+  harness: OperatorHarness;
   gateway: GatewayProcess;
   /** Where the console is. */
   consoleURL: string;
@@ -86,11 +86,11 @@ async function startAll(
   closers: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<ConsoleSystem> {
-  const stage = await startOperatorStage({
+  const harness = await startOperatorHarness({
     triesCredentials: true,
     templates: ['gateway', 'gateway-rbac', 'access', ...ADMISSION],
   });
-  closers.push(() => stage.stop());
+  closers.push(() => harness.stop());
   const folder = await writeConsole();
   closers.push(() => rm(folder, { recursive: true }));
   const model = await startModelServer({ delayMs: 20, slowDelayMs: 60 });
@@ -99,36 +99,36 @@ async function startAll(
   closers.push(() => mail.close());
   const publicPort = await freePort();
   const publicURL = `http://127.0.0.1:${publicPort}`;
-  await startOperator(stage, publicURL, closers);
+  await startOperator(harness, publicURL, closers);
   const gateway = await startGateway({
-    kubeconfigPath: await kubeconfigOf(stage, 'windlass-gateway'),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await kubeconfigOf(harness, 'windlass-gateway'),
+    redisURL: harness.redis.url,
     pod: 'gateway-0',
     namespace: SYSTEM,
     env: {
       REDIS_USERNAME: GATEWAY_ACCOUNT,
-      REDIS_PASSWORD: stage.password,
+      REDIS_PASSWORD: harness.password,
       PUBLIC_PORT: String(publicPort),
       PUBLIC_URL: publicURL,
       CONSOLE_DIR: folder,
     },
   });
   closers.push(() => gateway.stop());
-  const runners = startRunners(stage);
+  const runners = startRunners(harness);
   closers.push(() => runners.stop());
   return {
-    stage,
+    harness,
     gateway,
     consoleURL: `${gateway.internalURL}/console/`,
     consoleFolder: folder,
     model,
     mail,
     createProject: async (name) => {
-      const { metadata } = await stage.client.create(namespaces, { metadata: { name } });
+      const { metadata } = await harness.client.create(namespaces, { metadata: { name } });
       runners.add(name, metadata.uid ?? '');
     },
-    tokenWith: (project, name, rights) => grant(stage.client, { project, name }, rights),
-    apply: async (project, manifest) => void (await stage.apply(project, manifest)),
+    tokenWith: (project, name, rights) => grant(harness.client, { project, name }, rights),
+    apply: async (project, manifest) => void (await harness.apply(project, manifest)),
     stop,
   };
 }
@@ -142,18 +142,18 @@ async function writeConsole(): Promise<string> {
   return folder;
 }
 
-const kubeconfigOf = async ({ client, server }: OperatorStage, account: string): Promise<string> =>
+const kubeconfigOf = async ({ client, server }: OperatorHarness, account: string): Promise<string> =>
   writeKubeconfig(server, account, await tokenOf(client, SYSTEM, account));
 
 /** As kubelet would, it starts it again whenever it ends: where the machine is slow it loses its lease. */
 async function startOperator(
-  stage: OperatorStage,
+  harness: OperatorHarness,
   publicURL: string,
   closers: (() => Promise<unknown>)[],
 ): Promise<void> {
   const options = {
-    kubeconfigPath: await kubeconfigOf(stage, 'windlass-operator'),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await kubeconfigOf(harness, 'windlass-operator'),
+    redisURL: harness.redis.url,
     namespace: SYSTEM,
     env: { PUBLIC_URL: publicURL },
   };
@@ -174,12 +174,12 @@ async function startOperator(
 }
 
 /** One runner for each project, from the moment when there is a pool for it. */
-function startRunners(stage: OperatorStage) {
+function startRunners(harness: OperatorHarness) {
   const stopping = new AbortController();
   const starting: Promise<() => Promise<unknown>>[] = [];
   return {
     add: (namespace: string, uid: string): void => {
-      const start = startRunner(stage, { namespace, uid }, stopping.signal);
+      const start = startRunner(harness, { namespace, uid }, stopping.signal);
       start.catch(() => undefined);
       starting.push(start);
     },
@@ -194,7 +194,7 @@ function startRunners(stage: OperatorStage) {
 const DAY_MS = 86_400_000;
 
 async function startRunner(
-  { client, server, redis }: OperatorStage,
+  { client, server, redis }: OperatorHarness,
   { namespace, uid }: { namespace: string; uid: string },
   signal: AbortSignal,
 ): Promise<() => Promise<unknown>> {

@@ -132,13 +132,13 @@ export function manifestOf(objects: object[]): string {
 }
 
 /** Makes the project with all of it, and some runs: orders that succeed, and stock checks that fail. */
-export async function stockProject(system: ConsoleSystem, project: string): Promise<void> {
+export async function fillProject(system: ConsoleSystem, project: string): Promise<void> {
   await system.createProject(project);
   const objects = [...accountsOf(system), ...workflows(), largeWorkflow('large', 100)];
   await system.apply(project, manifestOf(objects));
   const ready = { type: 'Ready', status: 'True' };
-  await system.stage.waitFor(project, 'order-confirmation', ready, 90_000);
-  await system.stage.waitFor(project, 'stock-check', ready, 90_000);
+  await system.harness.waitFor(project, 'order-confirmation', ready, 90_000);
+  await system.harness.waitFor(project, 'stock-check', ready, 90_000);
   for (let at = 0; at < 6; at += 1)
     await post(system, `${project}.order-confirmation/orders`, orderOf(`A-${1_001 + at}`));
   for (let at = 0; at < 3; at += 1) await post(system, `${project}.stock-check/stock`, { article: at });
@@ -167,5 +167,5 @@ export async function addQueueing(system: ConsoleSystem, project: string, url: s
     ],
   });
   await system.apply(project, manifestOf([queues]));
-  await system.stage.waitFor(project, 'queues', { type: 'Ready', status: 'True' }, 90_000);
+  await system.harness.waitFor(project, 'queues', { type: 'Ready', status: 'True' }, 90_000);
 }

@@ -7,25 +7,20 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { ensureBinaries } from '../../cluster/build.ts';
 import { certify } from '../../cluster/certificates.ts';
-import { openDoor, NAMESPACE, type Door } from '../gateway/gatewayHarness.ts';
+import { startGatewayHarness, NAMESPACE, type GatewayHarness } from '../gateway/gatewayHarness.ts';
 import { makeFolder } from '../process/folder.ts';
 import { freePort } from '../process/freePort.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';
 import { CLIENT, startOAuthProvider, type OAuthProvider } from '../providers/oauth/oauthProvider.ts';
 import { createProgress } from '../process/progress.ts';
 
-export type OidcDoor = {
-  door: Door;
-  second: GatewayProcess;
-  provider: OAuthProvider;
-  close: () => Promise<void>;
-};
+export type OidcHarness = GatewayHarness & { second: GatewayProcess; provider: OAuthProvider };
 
 const CLIENT_ID = 'windlass-console';
 /** What the API server puts before the names of those who sign in there. */
 export const PREFIX = 'oidc:';
 
-export async function openOidcDoor({ idTokenSeconds }: { idTokenSeconds: number }): Promise<OidcDoor> {
+export async function startOidcHarness({ idTokenSeconds }: { idTokenSeconds: number }): Promise<OidcHarness> {
   const closers: (() => unknown)[] = [];
   const close = async () => {
     for (const end of closers.splice(0).toReversed()) await end();
@@ -59,7 +54,7 @@ export async function openOidcDoor({ idTokenSeconds }: { idTokenSeconds: number 
       CONSOLE_OIDC_SCOPES: 'openid email offline_access',
       CONSOLE_OIDC_LABEL: 'Sign in with the test',
     };
-    const door = await openDoor({
+    const base = await startGatewayHarness({
       env: { ...env, INTERNAL_PORT: String(port) },
       apiServerArgs: [
         `--oidc-issuer-url=${provider.issuer}`,
@@ -69,8 +64,8 @@ export async function openOidcDoor({ idTokenSeconds }: { idTokenSeconds: number 
         `--oidc-ca-file=${caFile}`,
       ],
     });
-    closers.push(door.close);
-    const { api, redis } = door;
+    closers.push(base.close);
+    const { api, redis } = base;
     const second = await startGateway({
       kubeconfigPath: api.kubeconfigPath,
       redisURL: redis.url,
@@ -79,7 +74,7 @@ export async function openOidcDoor({ idTokenSeconds }: { idTokenSeconds: number 
       env,
     });
     closers.push(() => second.stop());
-    return { door, second, provider, close };
+    return { ...base, second, provider, close };
   } catch (error) {
     await close();
     throw error;

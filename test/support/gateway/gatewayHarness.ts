@@ -1,6 +1,6 @@
 /**
- * The door alone, with everything real behind it: an API server with our kinds, a run store that syncs each write, a
- * gateway process. There is no operator and no runner: whoever uses it writes the routes and plays the runner.
+ * A gateway process with a real API server, our CRDs and a run store that syncs each write. There is no operator and no runner: tests
+ * write the routes and do what a runner does.
  */
 import type { WebhookRoute } from '../../../api/kinds.ts';
 import type { RouteSpec } from '../../../api/route.ts';
@@ -21,7 +21,7 @@ export const PROJECT = 'project-shop';
 /** The pod that the gateway takes itself for. */
 export const POD = 'gateway-test';
 
-export type Door = {
+export type GatewayHarness = {
   api: ApiServer;
   /** As an administrator. */
   client: KubeClient;
@@ -33,7 +33,7 @@ export type Door = {
   close: () => Promise<void>;
 };
 
-export type DoorOptions = Pick<GatewayOptions, 'env' | 'nodeArgs'> & {
+export type GatewayHarnessOptions = Pick<GatewayOptions, 'env' | 'nodeArgs'> & {
   /** More arguments for kube-apiserver. */
   apiServerArgs?: string[];
   /** Bytes that the project may hold; default 64 MiB. */
@@ -45,7 +45,7 @@ export type DoorOptions = Pick<GatewayOptions, 'env' | 'nodeArgs'> & {
 };
 
 /** Starts all of it, with a namespace, an open project and no routes. */
-export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+export async function startGatewayHarness(options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const closers: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const end of closers.splice(0).toReversed()) await end();

@@ -19,7 +19,7 @@ import { createGatewayDeps } from './gatewayDeps.ts';
 import { pollUntil } from '../time/poll.ts';
 import { createUser, isAllowed, tokenOf } from '../cluster/users.ts';
 
-export type KubeStage = {
+export type PassThroughHarness = {
   api: ApiServer;
   /** As an administrator. */
   client: KubeClient;
@@ -50,7 +50,7 @@ export type TestGateway = {
   closing: () => void;
 };
 
-export async function openKubeStage(...names: string[]): Promise<KubeStage> {
+export async function startPassThroughHarness(...names: string[]): Promise<PassThroughHarness> {
   const closers: (() => Promise<unknown>)[] = [];
   const api = await startApiServer();
   closers.push(api.stop);

@@ -8,7 +8,7 @@ import { putObject } from '../providers/s3/storedObjects.ts';
 const ACCESS = { bucket: 'letters', id: 'demo-access-key', secret: 'demo-secret-access-key' };
 
 /** Writes a text file into the bucket. */
-export async function putLetter(cluster: ClusterAccess, key: string, text: string): Promise<void> {
+export async function putInBucket(cluster: ClusterAccess, key: string, text: string): Promise<void> {
   const { url: endpoint, close } = await forward(cluster, demoNamespace, 's3');
   try {
     await putObject({ ...ACCESS, endpoint }, { key, body: text, type: 'text/plain' });

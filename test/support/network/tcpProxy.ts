@@ -2,7 +2,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-export type Dropper = {
+export type TcpProxy = {
   port: number;
   /** Ends all connections at once; new ones are let through. */
   drop(): void;
@@ -20,7 +20,7 @@ export type Dropper = {
 };
 
 /** Passes on to `port` of this machine. */
-export async function startDropper(port: number): Promise<Dropper> {
+export async function startTcpProxy(port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let swallowing: boolean | 'answers' = false;
   const upstreams = new Map<Socket, { held?: Buffer[] }>();

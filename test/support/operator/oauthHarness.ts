@@ -7,11 +7,11 @@ import { GATEWAY_ACCOUNT } from '../../../store/accounts.ts';
 import { freePort } from '../process/freePort.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';
 import { CLIENT, startOAuthProvider, type OAuthProvider } from '../providers/oauth/oauthProvider.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from './operatorHarness.ts';
+import { startOperatorHarness, SYSTEM, type OperatorHarness } from './operatorHarness.ts';
 import { pollUntil } from '../time/poll.ts';
 import { createUser, tokenOf, writeKubeconfig } from '../cluster/users.ts';
 
-export type OAuthStage = Omit<OperatorStage, 'gateway'> & {
+export type OAuthHarness = Omit<OperatorHarness, 'gateway'> & {
   gateway: GatewayProcess;
   provider: OAuthProvider;
   namespace: string;
@@ -31,39 +31,43 @@ export type OAuthStage = Omit<OperatorStage, 'gateway'> & {
 
 const CLIENT_SECRET = 'client';
 
-export async function startOAuthStage(
+export async function startOAuthHarness(
   options: { accessTokenSeconds?: number; env?: Record<string, string> } = {},
-): Promise<OAuthStage> {
+): Promise<OAuthHarness> {
   const port = await freePort();
   const publicURL = `http://127.0.0.1:${port}`;
   const provider = await startOAuthProvider({ ...options, redirectURI: `${publicURL}/oauth/callback` });
-  const stage = await startOperatorStage({
+  const harness = await startOperatorHarness({
     templates: ['gateway', 'gateway-rbac'],
     env: { PUBLIC_URL: publicURL, RUNNER_EGRESS_ALLOW: '127.0.0.0/8', ...options.env },
   });
   const gateway = await startGateway({
     kubeconfigPath: await writeKubeconfig(
-      stage.server,
+      harness.server,
       'gateway',
-      await tokenOf(stage.client, SYSTEM, 'windlass-gateway'),
+      await tokenOf(harness.client, SYSTEM, 'windlass-gateway'),
     ),
-    redisURL: stage.redis.url,
+    redisURL: harness.redis.url,
     pod: 'gateway-1',
     namespace: SYSTEM,
     env: {
       PUBLIC_URL: publicURL,
       PUBLIC_PORT: String(port),
       REDIS_USERNAME: GATEWAY_ACCOUNT,
-      REDIS_PASSWORD: stage.password,
+      REDIS_PASSWORD: harness.password,
     },
   });
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const rules = [{ apiGroups: ['windlass.dev'], resources: ['credentials'], verbs: ['update'] }];
-  const person = await createUser(stage.client, stage.server.connection, { namespace, name: 'ana', rules });
+  const person = await createUser(harness.client, harness.server.connection, {
+    namespace,
+    name: 'ana',
+    rules,
+  });
   await person.close();
-  const token = await tokenOf(stage.client, namespace, 'ana');
+  const token = await tokenOf(harness.client, namespace, 'ana');
   const data = { secret: Buffer.from(`${CLIENT.secret}\n`).toString('base64') };
-  await stage.client.create(secrets, { metadata: { namespace, name: CLIENT_SECRET }, data });
+  await harness.client.create(secrets, { metadata: { namespace, name: CLIENT_SECRET }, data });
 
   const askLink = (name: string, bearer = token): Promise<Response> =>
     fetch(`${gateway.internalURL}/credentials/${namespace}.${name}/connect`, {
@@ -72,7 +76,7 @@ export async function startOAuthStage(
     });
 
   return {
-    ...stage,
+    ...harness,
     gateway,
     provider,
     namespace,
@@ -85,7 +89,7 @@ export async function startOAuthStage(
         scopes: ['openid', 'email', 'offline_access'],
         ...over,
       };
-      return stage.client.apply(credentials, { metadata: { namespace, name }, spec: { oauth2 } });
+      return harness.client.apply(credentials, { metadata: { namespace, name }, spec: { oauth2 } });
     },
     askLink,
     link: async (name) => {
@@ -96,7 +100,7 @@ export async function startOAuthStage(
     said: async (name, reason) => {
       let last: unknown;
       const look = async () => {
-        const credential = await stage.client.get(credentials, { namespace, name });
+        const credential = await harness.client.get(credentials, { namespace, name });
         const ready = findCondition(credential.status?.conditions, 'Ready');
         last = ready;
         return ready?.reason === reason && credential;
@@ -104,13 +108,13 @@ export async function startOAuthStage(
       try {
         return await pollUntil(`${name} saying ${reason}`, look, { timeoutMs: 15_000, everyMs: 50 });
       } catch (error) {
-        throw new Error(`${name} says ${JSON.stringify(last)}; ${stage.log.messages('warn').join('; ')}`, {
+        throw new Error(`${name} says ${JSON.stringify(last)}; ${harness.log.messages('warn').join('; ')}`, {
           cause: error,
         });
       }
     },
     entries: async (name) => {
-      const secret = await stage.client.find(secrets, { namespace, name });
+      const secret = await harness.client.find(secrets, { namespace, name });
       return Object.fromEntries(
         Object.entries(secret?.data ?? {}).map(([key, value]) => [
           key,
@@ -120,7 +124,7 @@ export async function startOAuthStage(
     },
     stop: async () => {
       await gateway.stop();
-      await stage.stop();
+      await harness.stop();
       await provider.close();
     },
   };

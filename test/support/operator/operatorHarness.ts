@@ -33,7 +33,7 @@ import { pollUntil } from '../time/poll.ts';
 import { startRedis, type RedisOptions, type TestRedis } from '../runStore/redis.ts';
 import { connectionOf, tokenOf } from '../cluster/users.ts';
 
-export type OperatorStage = {
+export type OperatorHarness = {
   server: ApiServer;
   /** May do everything. */
   client: KubeClient;
@@ -82,7 +82,7 @@ const RUNNER_IMAGE = 'windlass:test';
 /** User and password of an account of the run store that may do everything. */
 export const TESTER = 'tester';
 
-export type StageOptions = {
+export type HarnessOptions = {
   /** The namespaces that the operator looks after, which are made, and have its rights alone. Left out: all. */
   watchNamespaces?: string[];
   /** Further templates of the chart to apply. */
@@ -100,7 +100,7 @@ export type StageOptions = {
 };
 
 /** Starts all of it but the operator. */
-export async function startOperatorStage(options: StageOptions = {}): Promise<OperatorStage> {
+export async function startOperatorHarness(options: HarnessOptions = {}): Promise<OperatorHarness> {
   const { watchNamespaces = [], templates = [], redis: redisOptions = {} } = options;
   const env = { ...LOOPBACK, ...options.env };
   const { triesCredentials = false, bounded = true, startsPools = true } = options;
@@ -212,7 +212,7 @@ export async function startOperatorStage(options: StageOptions = {}): Promise<Op
 /** Servers of tests are on this machine, so that steps may connect to it. */
 const LOOPBACK = { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' };
 
-/** Values of the chart that say what the operator of the stage is told, so that the policies on its pods fit. */
+/** Chart values that match the operator's options, so that the admission policies accept its pods. */
 function valuesOf(
   redisURL: string,
   { RUNNER_EGRESS_ALLOW = '', PROJECT_SETTINGS_BOUNDS = '{}', LOG_LEVEL = 'info' }: Record<string, string>,

@@ -10,10 +10,10 @@ import { keysOf } from '../../../store/keys.ts';
 import { readPoll, type PollState } from '../../../store/polling/state.ts';
 import type { PolledTrigger } from '../../../store/polling/triggers.ts';
 import { createCollectedLog } from '../logs/collectedLog.ts';
-import type { OperatorStage } from './operatorHarness.ts';
+import type { OperatorHarness } from './operatorHarness.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 
-type Wish = Parameters<OperatorStage['waitFor']>[2];
+type Wish = Parameters<OperatorHarness['waitFor']>[2];
 type Start = { cursor: unknown; since?: Date };
 
 export type PollProject = {
@@ -42,9 +42,12 @@ export type PollProject = {
 };
 
 /** Makes a project of its own, so that tests can go on at the same time. */
-export async function openPollProject(stage: OperatorStage, { hasSecret = true } = {}): Promise<PollProject> {
-  const { client, conn } = stage;
-  const { namespace, uid: project } = await stage.createProject();
+export async function openPollProject(
+  harness: OperatorHarness,
+  { hasSecret = true } = {},
+): Promise<PollProject> {
+  const { client, conn } = harness;
+  const { namespace, uid: project } = await harness.createProject();
   const createSecret = () =>
     client.create(secrets, { metadata: { name: 'accounts', namespace }, data: { password: btoa('x') } });
   const workflow = () => client.get(workflows, { namespace, name: 'orders' });
@@ -69,9 +72,9 @@ export async function openPollProject(stage: OperatorStage, { hasSecret = true }
         metadata: { name, annotations },
         spec: { active, nodes: [first, ...steps] },
       };
-      return stage.apply(namespace, stringify(object));
+      return harness.apply(namespace, stringify(object));
     },
-    waitFor: (wish) => stage.waitFor(namespace, 'orders', wish),
+    waitFor: (wish) => harness.waitFor(namespace, 'orders', wish),
     workflow,
     createSecret,
     jobs: async () => (await client.list(cronJobs, { namespace })).items.map(({ metadata }) => metadata.name),

@@ -1,17 +1,17 @@
 /** The operator for a file of tests: it runs from before the first one to after the last one. */
 import { afterAll, beforeAll } from 'vitest';
-import { startOperatorStage, type OperatorStage } from './operatorHarness.ts';
+import { startOperatorHarness, type OperatorHarness } from './operatorHarness.ts';
 
-/** To be called once, where the file begins. What it returns gives the stage, in tests and in hooks that come later. */
-export function operatorOfFile(): () => OperatorStage {
-  let stage: OperatorStage | undefined;
+/** Call it once, at the top of a test file. The returned function gives the harness, in tests and in later hooks. */
+export function operatorOfFile(): () => OperatorHarness {
+  let harness: OperatorHarness | undefined;
   beforeAll(async () => {
-    stage = await startOperatorStage();
-    stage.startOperator();
+    harness = await startOperatorHarness();
+    harness.startOperator();
   }, 600_000);
-  afterAll(() => stage?.stop());
+  afterAll(() => harness?.stop());
   return () => {
-    if (!stage) throw new Error('the operator does not run before the hooks of the tests do');
-    return stage;
+    if (!harness) throw new Error('the operator does not run before the hooks of the tests do');
+    return harness;
   };
 }

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { Workflow } from '../../../api/kinds.ts';
 import type { ScheduleTrigger } from '../../../api/trigger.ts';
 import { cronJobs, type CronJob } from '../../../kube/resource.ts';
-import type { OperatorStage } from './operatorHarness.ts';
+import type { OperatorHarness } from './operatorHarness.ts';
 
 export const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 export const SOON = { timeoutMs: 15_000, everyMs: 25 };
@@ -12,7 +12,7 @@ export const SOON = { timeoutMs: 15_000, everyMs: 25 };
 export const BROKEN = { id: 'ask', skill: { name: 'no_such_skill', parameters: {} } };
 export const STEP = { id: 'count', skill: { name: 'set', parameters: { values: { total: '1 + 1' } } } };
 
-type Wish = Parameters<OperatorStage['waitFor']>[2];
+type Wish = Parameters<OperatorHarness['waitFor']>[2];
 
 export type ScheduleProject = {
   namespace: string;
@@ -33,9 +33,9 @@ export type ScheduleProject = {
 };
 
 /** Makes a project of its own, so that tests can go on at the same time. */
-export async function openScheduleProject(stage: OperatorStage): Promise<ScheduleProject> {
-  const { namespace, uid } = await stage.createProject();
-  const found = async () => (await stage.client.list(cronJobs, { namespace })).items;
+export async function openScheduleProject(harness: OperatorHarness): Promise<ScheduleProject> {
+  const { namespace, uid } = await harness.createProject();
+  const found = async () => (await harness.client.list(cronJobs, { namespace })).items;
   return {
     namespace,
     uid,
@@ -50,9 +50,9 @@ export async function openScheduleProject(stage: OperatorStage): Promise<Schedul
         metadata: { name: 'report' },
         spec: { active, ...(suspend && { suspend }), nodes: [trigger, ...nodes] },
       };
-      return stage.apply(namespace, stringify(object));
+      return harness.apply(namespace, stringify(object));
     },
-    waitFor: (wish, timeoutMs) => stage.waitFor(namespace, 'report', wish, timeoutMs),
+    waitFor: (wish, timeoutMs) => harness.waitFor(namespace, 'report', wish, timeoutMs),
     found,
     names: async () => (await found()).map(({ metadata }) => metadata.name),
     schedules: async () => (await found()).map(({ spec }) => `${spec?.schedule} ${spec?.timeZone}`),

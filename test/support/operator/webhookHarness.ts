@@ -7,12 +7,12 @@ import { secrets } from '../../../kube/resource.ts';
 import { applyChart } from '../cluster/chart.ts';
 import type { GatewayProcess } from '../gateway/gatewayProcess.ts';
 import { kubectl } from '../cluster/kubectl.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from './operatorHarness.ts';
+import { startOperatorHarness, SYSTEM, type OperatorHarness } from './operatorHarness.ts';
 import { startReplicas } from './gatewayReplicas.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
 
-export type WebhookStage = {
-  stage: OperatorStage;
+export type WebhookHarness = {
+  harness: OperatorHarness;
   gateways: GatewayProcess[];
   /** Of the service account that both have. */
   gatewayToken: string;
@@ -32,13 +32,13 @@ export type WebhookStage = {
 
 export type Sent = { body?: string; headers?: Record<string, string> };
 
-export async function startWebhookStage(): Promise<WebhookStage> {
-  const stage = await startOperatorStage();
-  const { client, server } = stage;
+export async function startWebhookHarness(): Promise<WebhookHarness> {
+  const harness = await startOperatorHarness();
+  const { client, server } = harness;
   await applyChart(server, SYSTEM, { templates: ['gateway', 'gateway-rbac'] });
   const gatewayToken = await tokenOf(client, SYSTEM, 'windlass-gateway');
-  const gateways = await startReplicas(stage, await writeKubeconfig(server, 'gateway', gatewayToken));
-  stage.startOperator();
+  const gateways = await startReplicas(harness, await writeKubeconfig(server, 'gateway', gatewayToken));
+  harness.startOperator();
 
   async function putSecret(namespace: string, values: Record<string, string>): Promise<void> {
     const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)]));
@@ -46,17 +46,17 @@ export async function startWebhookStage(): Promise<WebhookStage> {
   }
 
   return {
-    stage,
+    harness,
     gateways,
     gatewayToken,
     putSecret,
     project: async (values) => {
-      const { namespace } = await stage.createProject();
+      const { namespace } = await harness.createProject();
       await putSecret(namespace, values);
       return namespace;
     },
     serving: (namespace, name) =>
-      stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }),
+      harness.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }),
     statuses: (id, sent) =>
       Promise.all(gateways.map(async (gateway) => (await send(gateway, id, sent)).status)),
     entriesIn: async (namespace) => {
@@ -65,11 +65,11 @@ export async function startWebhookStage(): Promise<WebhookStage> {
     },
     shown: async () => {
       const routes = await kubectl(server, ['get', 'webhookroutes', '-A', '-o', 'yaml']);
-      return [routes, ...gateways.flatMap(({ log }) => log), JSON.stringify(stage.log.entries)].join('\n');
+      return [routes, ...gateways.flatMap(({ log }) => log), JSON.stringify(harness.log.entries)].join('\n');
     },
     stop: async () => {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
-      await stage.stop();
+      await harness.stop();
     },
   };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 type Program = { pid: number; log: readonly string[] };
 
-export type Restraint = {
+export type ProcessUsage = {
   program: string;
   /** Lines of its log, per second. */
   lines: number;
@@ -15,7 +15,7 @@ export type Restraint = {
 const TICKS = 100;
 
 /** Begins to watch the programs; the function that it returns tells what they did since. A program that ended meanwhile throws. */
-export function watchRestraint(programs: Record<string, Program>): () => Restraint[] {
+export function watchProcessUsage(programs: Record<string, Program>): () => ProcessUsage[] {
   const from = performance.now();
   const before = Object.entries(programs).map(([program, { pid, log }]) => ({
     program,

@@ -1,5 +1,5 @@
 /** The calls of a gateway that is asked for what it refuses, each with a canary in it. */
-import { PROJECT, type CanaryStage } from './canaryHarness.ts';
+import { PROJECT, type CanaryHarness } from './canaryHarness.ts';
 import { sent } from './canaryTexts.ts';
 import type { Ask } from '../gateway/rawCalls.ts';
 
@@ -8,7 +8,7 @@ type Call = { url: string; request: Ask };
 
 /** A call of a webhook of the project, with an empty event unless another is given. */
 export const callOfHook = (
-  { gateway }: CanaryStage,
+  { gateway }: CanaryHarness,
   workflow: string,
   request: Omit<Ask, 'path'> = {},
 ): Call => ({
@@ -17,10 +17,13 @@ export const callOfHook = (
 });
 
 /** A call, by what is wrong with it. */
-export function refusedCalls(stage: CanaryStage): Record<string, Call> {
-  const { internalURL, publicURL } = stage.gateway;
-  const hook = (workflow: string, request: Omit<Ask, 'path'>) => callOfHook(stage, workflow, request);
-  const inside = (request: Ask): Call => ({ url: internalURL, request: { token: stage.caller, ...request } });
+export function refusedCalls(harness: CanaryHarness): Record<string, Call> {
+  const { internalURL, publicURL } = harness.gateway;
+  const hook = (workflow: string, request: Omit<Ask, 'path'>) => callOfHook(harness, workflow, request);
+  const inside = (request: Ask): Call => ({
+    url: internalURL,
+    request: { token: harness.caller, ...request },
+  });
   const execute = { method: 'POST', path: `/workflows/${PROJECT}.last/execute`, body: '{}' };
   const authorization = `Bearer ${sent.authorization.text}`;
   const basic = `Basic ${btoa(`ada:${sent.authorization.text}`)}`;

@@ -6,7 +6,7 @@ import { forEachPage } from '../../../store/scan.ts';
 import { canaryIn, type Canary, type Source } from './canaries.ts';
 import { ADMISSION } from '../cluster/chart.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../operator/operatorHarness.ts';
+import { startOperatorHarness, SYSTEM, TESTER, type OperatorHarness } from '../operator/operatorHarness.ts';
 import { pollUntil } from '../time/poll.ts';
 import { startRunnerProgram, type RunnerProgram } from '../runner/runnerProgram.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
@@ -16,8 +16,8 @@ const RUN_STORE = 'windlass-run-store';
 /** A signal ends it as a defect would. */
 const CRASH = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('made to crash'); }));";
 
-export type CanaryStage = {
-  stage: OperatorStage;
+export type CanaryHarness = {
+  harness: OperatorHarness;
   gateway: GatewayProcess;
   runner: RunnerProgram;
   /** Of the project's namespace. */
@@ -37,18 +37,18 @@ export type CanaryStage = {
 };
 
 /** Starts it with these Secrets and workflows in the project, and waits until the workflow `last` is served. */
-export async function openCanaryStage(manifest: string, last: string): Promise<CanaryStage> {
-  const stage = await startOperatorStage({
+export async function startCanaryHarness(manifest: string, last: string): Promise<CanaryHarness> {
+  const harness = await startOperatorHarness({
     templates: ['access', ...ADMISSION, 'gateway', 'gateway-rbac'],
     env: { LOG_LEVEL: 'debug' },
     triesCredentials: true,
   });
-  const { client, redis } = stage;
+  const { client, redis } = harness;
   const { metadata } = await client.create(namespaces, { metadata: { name: PROJECT } });
   const uid = metadata.uid ?? '';
-  stage.startOperator();
-  await stage.apply(PROJECT, manifest);
-  await stage.waitFor(PROJECT, last, { type: 'Ready', status: 'True' }, 40_000);
+  harness.startOperator();
+  await harness.apply(PROJECT, manifest);
+  await harness.waitFor(PROJECT, last, { type: 'Ready', status: 'True' }, 40_000);
   await client.create(serviceAccounts, { metadata: { namespace: PROJECT, name: 'caller' } });
   await client.create(roleBindings, {
     metadata: { namespace: PROJECT, name: 'caller' },
@@ -72,7 +72,7 @@ export async function openCanaryStage(manifest: string, last: string): Promise<C
   };
   const logs: Record<string, string[]> = { gateway: [], runner: [] };
   const gatewayOptions = {
-    kubeconfigPath: await writeKubeconfig(stage.server, 'gateway', gatewayToken),
+    kubeconfigPath: await writeKubeconfig(harness.server, 'gateway', gatewayToken),
     redisURL: redis.url,
     pod: 'one',
     namespace: SYSTEM,
@@ -86,7 +86,7 @@ export async function openCanaryStage(manifest: string, last: string): Promise<C
     },
   };
   const runnerOptions = {
-    kubeconfigPath: await writeKubeconfig(stage.server, 'runner', runnerToken),
+    kubeconfigPath: await writeKubeconfig(harness.server, 'runner', runnerToken),
     redisURL: redis.url,
     namespace: PROJECT,
     project: uid,
@@ -136,17 +136,17 @@ export async function openCanaryStage(manifest: string, last: string): Promise<C
       ...Object.entries(logs).map(([name, lines]) => ({ name, text: lines.join('\n') })),
       {
         name: 'operator',
-        text: inspect(stage.log.entries, { depth: 12, maxStringLength: null, maxArrayLength: null }),
+        text: inspect(harness.log.entries, { depth: 12, maxStringLength: null, maxArrayLength: null }),
       },
-      { name: 'audit trail of the operator', text: stage.trail.join('\n') },
-      { name: 'metrics', text: [...metrics, await stage.metrics()].join('\n') },
-      ...(await objectSources(stage)),
+      { name: 'audit trail of the operator', text: harness.trail.join('\n') },
+      { name: 'metrics', text: [...metrics, await harness.metrics()].join('\n') },
+      ...(await objectSources(harness)),
       { name: 'run store', text: await storeText(store) },
     ];
   }
 
   return {
-    stage,
+    harness,
     gateway,
     runner,
     uid,
@@ -165,7 +165,7 @@ export async function openCanaryStage(manifest: string, last: string): Promise<C
     ],
     stop: async () => {
       await Promise.all([gateway.stop(), runner.stop(), store.close()]);
-      await stage.stop();
+      await harness.stop();
     },
   };
 }
@@ -187,7 +187,7 @@ const KINDS = [
 ];
 
 /** All objects of these kinds, as the API server gives them. */
-async function objectSources({ client }: OperatorStage): Promise<Source[]> {
+async function objectSources({ client }: OperatorHarness): Promise<Source[]> {
   return Promise.all(
     KINDS.map(async (path) => ({
       name: path.slice(path.lastIndexOf('/') + 1),

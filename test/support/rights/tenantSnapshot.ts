@@ -12,7 +12,7 @@ import {
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { forEachPage } from '../../../store/scan.ts';
-import type { OperatorStage } from '../operator/operatorHarness.ts';
+import type { OperatorHarness } from '../operator/operatorHarness.ts';
 
 const KEPT: Resource[] = [
   secrets,
@@ -31,18 +31,18 @@ const KEPT: Resource[] = [
  * All that the victim has, in the API server and in the run store, but for what changes by itself: totals and times of
  * reconciliation; and the accounts of the run store. A line each.
  */
-export async function takeStock({
-  stage,
+export async function snapshotTenant({
+  harness,
   store,
   victim,
 }: {
-  stage: Pick<OperatorStage, 'client'>;
+  harness: Pick<OperatorHarness, 'client'>;
   store: RunStoreConnection;
   victim: { namespace: string; uid: string };
 }): Promise<string[]> {
   const objects = await Promise.all(
     KEPT.map(async (resource) => {
-      const { items } = await stage.client.listAll(resource, { namespace: victim.namespace });
+      const { items } = await harness.client.listAll(resource, { namespace: victim.namespace });
       return items.map((object) => essence(resource, object));
     }),
   );

@@ -8,7 +8,7 @@ import { connectRunStore, type RunStoreConnection } from '../../../store/connect
 import { createCanary, type Canary } from './canaries.ts';
 import { ADMISSION } from '../cluster/chart.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../operator/operatorHarness.ts';
+import { startOperatorHarness, SYSTEM, TESTER, type OperatorHarness } from '../operator/operatorHarness.ts';
 import { pollUntil } from '../time/poll.ts';
 import { callApi } from '../gateway/rawCalls.ts';
 import { startRunnerProgram, type RunnerProgram } from '../runner/runnerProgram.ts';
@@ -46,7 +46,7 @@ type Known = {
 };
 
 export type Tenants = {
-  stage: OperatorStage;
+  harness: OperatorHarness;
   gateway: GatewayProcess;
   victim: Tenant;
   mallory: Tenant;
@@ -73,44 +73,44 @@ export async function openTenants(): Promise<Tenants> {
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    const stage = await startOperatorStage({ templates: TEMPLATES });
-    closers.push(() => stage.stop());
+    const harness = await startOperatorHarness({ templates: TEMPLATES });
+    closers.push(() => harness.stop());
     const account = { username: TESTER, password: TESTER, name: TESTER };
-    const store = connectRunStore({ url: stage.redis.url, ...account });
+    const store = connectRunStore({ url: harness.redis.url, ...account });
     closers.push(() => store.close());
-    stage.startOperator();
-    for (const name of ['victim', 'mallory']) await stage.client.create(namespaces, { metadata: { name } });
-    await stage.apply('victim', victimsObjects());
-    await stage.apply('mallory', mallorysObjects());
-    const gateway = await gatewayOf(stage);
+    harness.startOperator();
+    for (const name of ['victim', 'mallory']) await harness.client.create(namespaces, { metadata: { name } });
+    await harness.apply('victim', victimsObjects());
+    await harness.apply('mallory', mallorysObjects());
+    const gateway = await gatewayOf(harness);
     closers.push(() => gateway.stop());
-    await stage.waitFor('victim', 'orders', { type: 'Ready', status: 'True' });
-    await stage.waitFor('victim', 'lists.open', { type: 'Ready', status: 'True' });
+    await harness.waitFor('victim', 'orders', { type: 'Ready', status: 'True' });
+    await harness.waitFor('victim', 'lists.open', { type: 'Ready', status: 'True' });
     for (const name of ['orders', 'report', 'victim.orders'])
-      await stage.waitFor('mallory', name, { type: 'Ready', status: 'True' });
-    const [victim, mallory] = [await tenantOf(stage, 'victim'), await tenantOf(stage, 'mallory')];
-    const own = await runnerOf(stage, victim);
+      await harness.waitFor('mallory', name, { type: 'Ready', status: 'True' });
+    const [victim, mallory] = [await tenantOf(harness, 'victim'), await tenantOf(harness, 'mallory')];
+    const own = await runnerOf(harness, victim);
     closers.push(() => own.stop());
-    const recorded = await recordedRun(stage, gateway);
+    const recorded = await recordedRun(harness, gateway);
     // From here on nothing of the victim's changes by itself.
     await own.stop();
     const waiting = await waitingRun(store, gateway, victim);
     const known = { ...recorded, waiting };
-    const runner = await runnerOf(stage, mallory);
+    const runner = await runnerOf(harness, mallory);
     closers.push(() => runner.stop());
-    return { stage, gateway, victim, mallory, known, store, canaries, stop };
+    return { harness, gateway, victim, mallory, known, store, canaries, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function gatewayOf(stage: OperatorStage): Promise<GatewayProcess> {
-  const token = await tokenOf(stage.client, SYSTEM, 'windlass-gateway');
-  const { data } = await stage.client.get(secrets, { namespace: SYSTEM, name: 'windlass-run-store' });
+async function gatewayOf(harness: OperatorHarness): Promise<GatewayProcess> {
+  const token = await tokenOf(harness.client, SYSTEM, 'windlass-gateway');
+  const { data } = await harness.client.get(secrets, { namespace: SYSTEM, name: 'windlass-run-store' });
   return startGateway({
-    kubeconfigPath: await writeKubeconfig(stage.server, 'gateway', token),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await writeKubeconfig(harness.server, 'gateway', token),
+    redisURL: harness.redis.url,
     pod: 'one',
     namespace: SYSTEM,
     env: {
@@ -120,11 +120,11 @@ async function gatewayOf(stage: OperatorStage): Promise<GatewayProcess> {
   });
 }
 
-async function runnerOf(stage: OperatorStage, tenant: Tenant): Promise<RunnerProgram> {
+async function runnerOf(harness: OperatorHarness, tenant: Tenant): Promise<RunnerProgram> {
   const { namespace, uid, runnerToken, pool } = tenant;
   return startRunnerProgram({
-    kubeconfigPath: await writeKubeconfig(stage.server, `runner-of-${namespace}`, runnerToken),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await writeKubeconfig(harness.server, `runner-of-${namespace}`, runnerToken),
+    redisURL: harness.redis.url,
     namespace,
     project: uid,
     env: { REDIS_USERNAME: pool.username, REDIS_PASSWORD: pool.password },
@@ -132,11 +132,11 @@ async function runnerOf(stage: OperatorStage, tenant: Tenant): Promise<RunnerPro
 }
 
 /** The tenant's user with the built-in role edit, whose parts no controller puts together here, and what it can get by it. */
-async function tenantOf(stage: OperatorStage, namespace: string): Promise<Tenant> {
-  const { client, server } = stage;
+async function tenantOf(harness: OperatorHarness, namespace: string): Promise<Tenant> {
+  const { client, server } = harness;
   const { metadata } = await client.get(namespaces, { name: namespace });
-  await createMember(stage, namespace, 'editor', EDIT);
-  await createMember(stage, namespace, 'owner', ['cluster-admin']);
+  await createMember(harness, namespace, 'editor', EDIT);
+  await createMember(harness, namespace, 'owner', ['cluster-admin']);
   const token = await tokenOf(client, namespace, 'editor');
   const read = async (path: string): Promise<Record<string, Record<string, string>>> => {
     const { body } = await callApi(server, { token, path: `/api/v1/namespaces/${namespace}/${path}` });
@@ -164,7 +164,7 @@ const EDIT = [
 
 /** Makes a service account that holds these ClusterRoles in its namespace. */
 async function createMember(
-  { client }: Pick<OperatorStage, 'client'>,
+  { client }: Pick<OperatorHarness, 'client'>,
   namespace: string,
   name: string,
   clusterRoles: readonly string[],
@@ -242,7 +242,10 @@ function mallorysObjects(): string {
 }
 
 /** One event of the victim's webhook, executed and recorded. */
-async function recordedRun(stage: OperatorStage, gateway: GatewayProcess): Promise<Omit<Known, 'waiting'>> {
+async function recordedRun(
+  harness: OperatorHarness,
+  gateway: GatewayProcess,
+): Promise<Omit<Known, 'waiting'>> {
   const dedupeKey = 'order-4711';
   const body = JSON.stringify({ text: canaries.input.text });
   const headers = {
@@ -266,12 +269,12 @@ async function recordedRun(stage: OperatorStage, gateway: GatewayProcess): Promi
   const record = await pollUntil(
     'the record of the victim’s run',
     async () => {
-      const { items } = await stage.client.listAll(workflowRuns, { namespace: 'victim' });
+      const { items } = await harness.client.listAll(workflowRuns, { namespace: 'victim' });
       return items.find(({ status }) => status?.phase === 'Succeeded');
     },
     SOON,
   );
-  const route = await stage.client.get(webhookRoutes, { namespace: 'victim', name: 'orders' });
+  const route = await harness.client.get(webhookRoutes, { namespace: 'victim', name: 'orders' });
   if (!route.spec) throw new Error('the route of the victim says nothing');
   const { workflowUID, revision, webhook } = route.spec;
   const material = webhook?.verify?.material ?? '';

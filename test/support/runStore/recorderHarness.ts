@@ -1,4 +1,4 @@
-/** What recorders work with: a real API server with our kinds, behind a door that can misbehave, and a real run store. */
+/** What recorders work with: a real API server with our kinds, behind a faults that can misbehave, and a real run store. */
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
 import { putRevision } from '../../../runs/revisions.ts';
@@ -10,17 +10,17 @@ import { startKubeApiFaults, type KubeApiFaults } from '../cluster/kubeApiFaults
 import { PLAIN_REVISION } from '../data/plainRevision.ts';
 import { newProject, startRunStore, type TestStore } from './runStore.ts';
 
-export type RecordStage = {
+export type RecorderHarness = {
   /** Directly, as an administrator. */
   kube: KubeClient;
-  /** Through the door, as the recorders. */
+  /** Through the faults, as the recorders. */
   recording: KubeClient;
   faults: KubeApiFaults;
   store: TestStore;
   stop(): Promise<void>;
 };
 
-export async function startRecordStage(): Promise<RecordStage> {
+export async function startRecorderHarness(): Promise<RecorderHarness> {
   const server = await startApiServer();
   const kube = createClient(server.connection);
   await installCrds(kube);
@@ -52,7 +52,11 @@ export type RecordedProject = {
   end(): Promise<void>;
 };
 
-export async function openRecordedProject({ kube, recording, store }: RecordStage): Promise<RecordedProject> {
+export async function openRecordedProject({
+  kube,
+  recording,
+  store,
+}: RecorderHarness): Promise<RecordedProject> {
   const project = await newProject(store.conn);
   await kube.create(namespaces, { metadata: { name: project } });
   // That of `submissionOf`: without it nobody knows what may be recorded.

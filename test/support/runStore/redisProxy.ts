@@ -1,17 +1,17 @@
-/** A door to a Redis server that lets a command through only if it is told so; others are answered as by a server that is loading. */
+/** A proxy to a Redis server that lets a command through only if it is told so; others are answered as by a server that is loading. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-export type RedisDoor = { url: string; stop(): Promise<void> };
+export type RedisProxy = { url: string; stop(): Promise<void> };
 
 /** Sent in the place of what may not pass, so that each command still has its answer, in order. */
 const REFUSAL = encode(['EVAL', "return redis.error_reply('LOADING cut off')", '0']);
 
 /** Starts it. `passes` is asked for every command, in the order in which they come. */
-export async function startRedisDoor(
+export async function startRedisProxy(
   port: number,
   passes: (command: string[]) => boolean,
-): Promise<RedisDoor> {
+): Promise<RedisProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');

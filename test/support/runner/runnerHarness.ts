@@ -11,7 +11,7 @@ import { startRedis, type TestRedis } from '../runStore/redis.ts';
 import { QUICK } from './runnerProcess.ts';
 import { openTestProject, startTestRunner, type CredentialTable, type TestProject } from './runnerProject.ts';
 
-export type RunnerStage = {
+export type RunnerHarness = {
   redis: TestRedis;
   conn: RunStoreConnection;
   project: TestProject;
@@ -27,7 +27,7 @@ export type RunnerStage = {
 };
 
 /** Starts all of it but runners. */
-export async function startRunnerStage(options: ModelServerOptions = {}): Promise<RunnerStage> {
+export async function startRunnerHarness(options: ModelServerOptions = {}): Promise<RunnerHarness> {
   const [redis, model, mailbox] = await Promise.all([
     startRedis(),
     startModelServer(options),

@@ -7,20 +7,20 @@ import { isTerminal } from '../../../api/phase.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { GATEWAY_ACCOUNT } from '../../../store/accounts.ts';
-import { startDropper, type Dropper } from '../network/tcpProxy.ts';
+import { startTcpProxy, type TcpProxy } from '../network/tcpProxy.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';
 import { listen, readBody, sendJson } from '../network/listen.ts';
 import { startOperatorProgram, type OperatorProgram } from '../operator/operatorProgram.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../operator/operatorHarness.ts';
+import { startOperatorHarness, SYSTEM, type OperatorHarness } from '../operator/operatorHarness.ts';
 import { pollUntil } from '../time/poll.ts';
 import type { RedisOptions } from '../runStore/redis.ts';
 import { startRunnerProgram, type RunnerProgram } from '../runner/runnerProgram.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
 
 export type WholeSystem = {
-  stage: OperatorStage;
+  harness: OperatorHarness;
   /** Between the programs and the run store. */
-  proxy: Dropper;
+  proxy: TcpProxy;
   operator: OperatorProgram;
   gateway: GatewayProcess;
   /** Of the project. */
@@ -67,11 +67,11 @@ export async function startWholeSystem(
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    const stage = await startOperatorStage({ ...options, bounded: false });
-    closers.push(() => stage.stop());
-    const proxy = await startDropper(stage.redis.port);
+    const harness = await startOperatorHarness({ ...options, bounded: false });
+    closers.push(() => harness.stop());
+    const proxy = await startTcpProxy(harness.redis.port);
     closers.push(() => proxy.close());
-    return await startPrograms(stage, proxy, { closers, stop });
+    return await startPrograms(harness, proxy, { closers, stop });
   } catch (error) {
     await stop();
     throw error;
@@ -81,11 +81,11 @@ export async function startWholeSystem(
 type Closing = { closers: (() => Promise<unknown>)[]; stop: () => Promise<void> };
 
 async function startPrograms(
-  stage: OperatorStage,
-  proxy: Dropper,
+  harness: OperatorHarness,
+  proxy: TcpProxy,
   { closers, stop }: Closing,
 ): Promise<WholeSystem> {
-  const { client, server } = stage;
+  const { client, server } = harness;
   const redisURL = `redis://127.0.0.1:${proxy.port}`;
   const token = await tokenOf(client, SYSTEM, 'windlass-operator');
   const kubeconfigPath = await writeKubeconfig(server, 'operator', token);
@@ -96,7 +96,7 @@ async function startPrograms(
     redisURL,
     pod: 'gateway-0',
     namespace: SYSTEM,
-    env: { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: stage.password },
+    env: { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: harness.password },
   });
   closers.push(() => gateway.stop());
   let released = Promise.resolve();
@@ -115,7 +115,7 @@ async function startPrograms(
     sendJson(response, 200, {});
   });
   closers.push(() => sink.close());
-  const { namespace, uid } = await stage.createProject();
+  const { namespace, uid } = await harness.createProject();
 
   const startRunner = async ({ name = 'runner-0', nodeArgs = [], env = {} }: RunnerStart = {}) => {
     const { data } = await client.get(secrets, { namespace, name: 'windlass-runner' });
@@ -137,8 +137,8 @@ async function startPrograms(
     ];
     const kind = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: workflow } };
     const spec = { active: true, nodes, history: { succeeded: 1_000, failed: 1_000 } };
-    await stage.apply(namespace, stringify({ ...kind, spec }));
-    await stage.waitFor(namespace, workflow, { type: 'Ready', status: 'True' });
+    await harness.apply(namespace, stringify({ ...kind, spec }));
+    await harness.waitFor(namespace, workflow, { type: 'Ready', status: 'True' });
   };
   const send: WholeSystem['send'] = async (workflow, key, body = { key }) => {
     const before = performance.now();
@@ -179,7 +179,7 @@ async function startPrograms(
   const isRecorded = async () => [...(await recorded()).values()].includes('Succeeded');
   await pollUntil('the end of that', isRecorded, { timeoutMs: 60_000 });
   return {
-    stage,
+    harness,
     proxy,
     operator,
     gateway,

@@ -23,7 +23,7 @@ function ask(
     const filled = (text: string): string =>
       text.replaceAll(/\{(\w+)\}/g, (all, name: keyof typeof names) => names[name] ?? all);
     const { body, path, ...rest } = request;
-    const answer = await callApi(tenants.stage.server, {
+    const answer = await callApi(tenants.harness.server, {
       ...rest,
       token: as(tenants),
       path: filled(path),

@@ -29,11 +29,11 @@ function commands(
   refused: RegExp = DENIED,
 ): Attempt {
   const attempt = async (tenants: Tenants): Promise<string> => {
-    const { stage, victim, mallory, known } = tenants;
+    const { harness, victim, mallory, known } = tenants;
     const theirs = `wl:{${victim.uid}}:`;
     const keys = { theirs, run: `${theirs}run:${known.waiting}`, own: `wl:{${mallory.uid}}:`, tenants };
     const words = of(keys).map((command) => command.map(String));
-    return askRedis(stage.redis.port, mallory.pool, ...words);
+    return askRedis(harness.redis.port, mallory.pool, ...words);
   };
   return { what: `Redis: ${what}`, attempt, refused };
 }
@@ -50,8 +50,8 @@ function transition(
   call: (conn: RunStoreConnection, tenants: Tenants) => Promise<unknown>,
 ): Attempt {
   const attempt = async (tenants: Tenants): Promise<string> => {
-    const { stage, mallory } = tenants;
-    const conn = connectRunStore({ url: stage.redis.url, name: 'mallory', ...mallory.pool });
+    const { harness, mallory } = tenants;
+    const conn = connectRunStore({ url: harness.redis.url, name: 'mallory', ...mallory.pool });
     await conn.ready();
     const answer = await call(conn, tenants).catch((error: Error) => error.message);
     await conn.close();

@@ -1,5 +1,5 @@
 /**
- * A program that is Telegram to the demo, and people on their phones: `POST /messages` with `{"text": …}` is a message that Ada writes to
+ * A program that is Telegram to the demo, and people who write to its bots: `POST /messages` with `{"text": …}` is a message that Ada writes to
  * the bot, answered with the status that the bot's webhook answered with (null: there is none); `GET /messages` lists what bots wrote.
  * `"bot"` is the number of another bot than that of the example, and `"update"` that of the update: with the same one it is sent again.
  */
@@ -7,37 +7,37 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, readBody, sendJson } from '../../network/listen.ts';
 import { startTelegramServer, TELEGRAM_TOKEN, tokenOf, type TelegramServer } from './telegramServer.ts';
 
-type Phone = { telegram: TelegramServer; gatewayURL: string | undefined; updates: number };
+type Chat = { telegram: TelegramServer; gatewayURL: string | undefined; updates: number };
 
 async function main(env: Record<string, string | undefined>): Promise<void> {
-  const { PORT: port = '8081', PHONE_PORT: phonePort = '8082', HOST: host = '0.0.0.0' } = env;
+  const { PORT: port = '8081', MESSAGES_PORT: messagesPort = '8082', HOST: host = '0.0.0.0' } = env;
   const telegram = await startTelegramServer({ isLocal: true, anyNumber: true, port: Number(port), host });
-  const phone: Phone = { telegram, gatewayURL: env['GATEWAY_URL'], updates: 0 };
-  await listen((request, response) => use(phone, request, response), { port: Number(phonePort), host });
+  const chat: Chat = { telegram, gatewayURL: env['GATEWAY_URL'], updates: 0 };
+  await listen((request, response) => use(chat, request, response), { port: Number(messagesPort), host });
   console.log(JSON.stringify({ msg: 'Telegram server listens', port }));
   process.once('SIGTERM', () => process.exit(0));
 }
 
-async function use(phone: Phone, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function use(chat: Chat, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url } = request;
   if (url === '/healthz') response.writeHead(200).end('ok');
   else if (url !== '/messages') response.writeHead(404).end();
-  else if (method === 'GET') sendJson(response, 200, phone.telegram.sent);
-  else await write(phone, await readBody(request), response);
+  else if (method === 'GET') sendJson(response, 200, chat.telegram.sent);
+  else await write(chat, await readBody(request), response);
 }
 
-async function write(phone: Phone, body: string, response: ServerResponse): Promise<void> {
+async function write(chat: Chat, body: string, response: ServerResponse): Promise<void> {
   const { text, bot, update } = JSON.parse(body) as { text: string; bot?: number; update?: number };
   const token = bot === undefined ? TELEGRAM_TOKEN : tokenOf(bot);
-  const { url, secretToken = '' } = phone.telegram.webhook(token);
+  const { url, secretToken = '' } = chat.telegram.webhook(token);
   if (url === '') return sendJson(response, 200, { status: null });
-  phone.updates += 1;
+  chat.updates += 1;
   // The address of a node is none of this machine's where this is a pod.
-  const reached = phone.gatewayURL === undefined ? url : phone.gatewayURL + new URL(url).pathname;
+  const reached = chat.gatewayURL === undefined ? url : chat.gatewayURL + new URL(url).pathname;
   const { status } = await fetch(reached, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secretToken },
-    body: JSON.stringify(updateOf(text, update ?? seconds() * 100 + phone.updates)),
+    body: JSON.stringify(updateOf(text, update ?? seconds() * 100 + chat.updates)),
   });
   sendJson(response, 200, { status });
 }

@@ -9,7 +9,13 @@ import { advance } from '../../runs/advance.ts';
 import { claimRuns } from '../../runs/claim.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import { putBot } from '../support/gateway/botRoutes.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../support/gateway/gatewayHarness.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  type GatewayHarness,
+} from '../support/gateway/gatewayHarness.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { tokenOf } from '../support/cluster/users.ts';
 
@@ -20,38 +26,38 @@ const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 /** The run of the description's examples. */
 const RECORDED = { namespace: NAMESPACE, name: 'orders-4f7k2m' };
 
-export type ContractStage = {
+export type ContractHarness = {
   publicURL: string;
   internalURL: string;
   token: string;
   close: () => Promise<void>;
 };
 
-export async function openContractStage(): Promise<ContractStage> {
-  const door = await openDoor();
+export async function startContractHarness(): Promise<ContractHarness> {
+  const harness = await startGatewayHarness();
   const ended = new AbortController();
-  const runner = endRuns(door.runs, ended.signal);
+  const runner = endRuns(harness.runs, ended.signal);
   const close = async () => {
     ended.abort();
     await runner;
-    await door.close();
+    await harness.close();
   };
   try {
-    await putRoute(door.client, 'orders');
-    await putBot(door.client, 'answers', 'mailbox');
-    await pollUntil('the route', async () => (await fetch(door.hook('orders'))).status === 405, {
+    await putRoute(harness.client, 'orders');
+    await putBot(harness.client, 'answers', 'mailbox');
+    await pollUntil('the route', async () => (await fetch(harness.hook('orders'))).status === 405, {
       timeoutMs: 5_000,
     });
-    await writeRecord(door);
-    const { publicURL, internalURL } = door.gateway;
-    return { publicURL, internalURL, token: await makeCaller(door), close };
+    await writeRecord(harness);
+    const { publicURL, internalURL } = harness.gateway;
+    return { publicURL, internalURL, token: await makeCaller(harness), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function writeRecord({ client }: Door): Promise<void> {
+async function writeRecord({ client }: GatewayHarness): Promise<void> {
   await client.create(workflowRuns, {
     metadata: RECORDED,
     spec: { workflow: 'orders', trigger: { type: 'webhook' } },
@@ -73,7 +79,7 @@ async function writeRecord({ client }: Door): Promise<void> {
 }
 
 /** Allowed in all namespaces, so that names that nobody has get further than to a refusal. */
-async function makeCaller({ client }: Door): Promise<string> {
+async function makeCaller({ client }: GatewayHarness): Promise<string> {
   const metadata = { namespace: NAMESPACE, name: 'caller' };
   await client.create(serviceAccounts, { metadata });
   const rules = [

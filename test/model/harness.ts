@@ -5,7 +5,7 @@ import { createRecords, type Records } from './records.ts';
 import { watchStore, type Server, type WatchedStore } from './watched.ts';
 import { UNLIMITED, WORKFLOWS, type Limits } from './workflows.ts';
 
-export type Stage = {
+export type Harness = {
   project: string;
   network: Network;
   store: WatchedStore;
@@ -18,7 +18,7 @@ export type Stage = {
 };
 
 /** A project that does not exist yet. */
-export function createStage(server: Server, project: string): Stage {
+export function createHarness(server: Server, project: string): Harness {
   const problems: string[] = [];
   const tell = (problem: string) => void problems.push(problem);
   const network = createNetwork((error) => tell(`a client failed: ${(error as Error).stack}`));

@@ -1,11 +1,17 @@
-/** What the benchmarks of the door run against: the door with one route, and a bare echo beside it. */
+/** The harness of the gateway's benchmarks: a gateway with one route, and a bare echo server beside it. */
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openProject } from '../../runs/project.ts';
 import { runCommand } from '../support/process/command.ts';
-import { openDoor, PROJECT, putGithubKey, putRoute, type Door } from '../support/gateway/gatewayHarness.ts';
+import {
+  startGatewayHarness,
+  PROJECT,
+  putGithubKey,
+  putRoute,
+  type GatewayHarness,
+} from '../support/gateway/gatewayHarness.ts';
 import { pollUntil } from '../support/time/poll.ts';
 
 export const WORKFLOW = 'orders';
@@ -14,7 +20,7 @@ const KEY = 'a key that sender and receiver share';
 /** Enough for all events of one round. */
 const QUOTA_BYTES = 8 * 2 ** 30;
 
-export type Stage = Door & {
+export type Harness = GatewayHarness & {
   /** The webhook's address. */
   hookURL: string;
   /** The address of another one, whose callers sign; `sign` makes the header. */
@@ -28,7 +34,7 @@ export type Stage = Door & {
   emptyStore: () => Promise<void>;
 };
 
-export type StageOptions = {
+export type HarnessOptions = {
   reply: boolean;
   nodeArgs?: string[];
 };
@@ -38,26 +44,26 @@ const UNLIMITED = { requestsPerSecond: 0 };
 const limits = JSON.stringify({ perRoute: UNLIMITED, perProject: UNLIMITED });
 
 /** Starts all of it. The store syncs every write to the disk before it answers. */
-export async function setStage({ reply, nodeArgs = [] }: StageOptions): Promise<Stage> {
-  const door = await openDoor({
+export async function startHarness({ reply, nodeArgs = [] }: HarnessOptions): Promise<Harness> {
+  const harness = await startGatewayHarness({
     nodeArgs,
     env: { LIMITS: limits },
     quotaBytes: QUOTA_BYTES,
     redisConfig: ['auto-aof-rewrite-percentage 0'],
   });
   try {
-    const hookURL = door.hook(WORKFLOW);
-    await putRoute(door.client, WORKFLOW, { webhook: { reply } });
-    const signedURL = door.hook(SIGNED);
-    await putRoute(door.client, SIGNED, await putGithubKey(door.client, SIGNED, KEY));
+    const hookURL = harness.hook(WORKFLOW);
+    await putRoute(harness.client, WORKFLOW, { webhook: { reply } });
+    const signedURL = harness.hook(SIGNED);
+    await putRoute(harness.client, SIGNED, await putGithubKey(harness.client, SIGNED, KEY));
     for (const url of [hookURL, signedURL])
       await pollUntil('the route being served', async () => (await fetch(url)).status === 405, {
         timeoutMs: 10_000,
       });
     const echo = await startEcho();
     const emptyStore = async () => {
-      await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
-      await openProject(door.runs, PROJECT, { quotaBytes: QUOTA_BYTES });
+      await runCommand('redis-cli', ['-p', String(harness.redis.port), 'flushall']);
+      await openProject(harness.runs, PROJECT, { quotaBytes: QUOTA_BYTES });
     };
     const sign = (body: string) => {
       const signature = createHmac('sha256', KEY).update(body).digest('hex');
@@ -65,10 +71,10 @@ export async function setStage({ reply, nodeArgs = [] }: StageOptions): Promise<
     };
     const close = async () => {
       await echo.stop();
-      await door.close();
+      await harness.close();
     };
     return {
-      ...door,
+      ...harness,
       hookURL,
       signedURL,
       sign,
@@ -79,7 +85,7 @@ export async function setStage({ reply, nodeArgs = [] }: StageOptions): Promise<
       close,
     };
   } catch (error) {
-    await door.close();
+    await harness.close();
     throw error;
   }
 }

@@ -8,11 +8,15 @@ import { makeFolder } from '../../support/process/folder.ts';
 import { startHttpSink } from '../../support/providers/http/httpSink.ts';
 import { startMailServer } from '../../support/providers/mail/mailServer.ts';
 import { startModelServer } from '../../support/providers/model/modelServer.ts';
-import { startOperatorStage, TESTER, type OperatorStage } from '../../support/operator/operatorHarness.ts';
+import {
+  startOperatorHarness,
+  TESTER,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
 import { createUser, tokenOf } from '../../support/cluster/users.ts';
 import type { SinkURLs } from '../effects.ts';
 import { listRuns } from '../listing.ts';
-import type { LoadStage } from '../stage.ts';
+import type { LoadHarness } from '../harness.ts';
 import { readStore, storedProject, type StoredProject } from '../store.ts';
 import { projectManifest, WORKFLOWS, type SinkHosts } from '../workflows.ts';
 import type { Kept } from './kept.ts';
@@ -32,10 +36,10 @@ import {
 } from './programs.ts';
 import { buildShim, createShim } from './shim.ts';
 
-export type StormStage = LoadStage & {
+export type StormHarness = LoadHarness & {
   /** Where events go: a balancer before the gateways. */
   publicURL: string;
-  base: OperatorStage;
+  base: OperatorHarness;
   programs: Record<OwnProgram, Kept[]>;
   /** Each program's own way to the run store and to the API server. */
   links: Links;
@@ -48,7 +52,7 @@ export type StormStage = LoadStage & {
 };
 
 /** Starts everything; resolves when the workflows are ready. Logs of the programs go into `logs` when it is removed. */
-export async function openStormStage(logs: string): Promise<StormStage> {
+export async function startStormHarness(logs: string): Promise<StormHarness> {
   const closers = createClosers();
   try {
     return await open(closers, logs);
@@ -58,13 +62,13 @@ export async function openStormStage(logs: string): Promise<StormStage> {
   }
 }
 
-async function open(closers: Closers, logs: string): Promise<StormStage> {
+async function open(closers: Closers, logs: string): Promise<StormHarness> {
   const folder = await makeFolder('storm');
   closers.add(folder.remove);
   const shims = await createShims(folder.path);
   const redis = shims && { env: shims.redis.env };
   const options = { bounded: false, triesCredentials: true, templates: ['gateway', 'gateway-rbac'] };
-  const base = await startOperatorStage({ ...options, ...(redis && { redis }) });
+  const base = await startOperatorHarness({ ...options, ...(redis && { redis }) });
   closers.add(() => base.stop());
   const links = await startLinks(base, closers);
   const { hosts, urls } = await startSinks(closers);
@@ -108,7 +112,7 @@ async function createShims(folder: string): Promise<Shims | undefined> {
   return redis && gateway && operator && runner ? { redis, gateway, operator, runner } : undefined;
 }
 
-async function startLinks({ redis, server }: OperatorStage, closers: Closers): Promise<Links> {
+async function startLinks({ redis, server }: OperatorHarness, closers: Closers): Promise<Links> {
   const linkTo = async (port: number): Promise<Link> => {
     const link = await startLink(port);
     closers.add(() => link.close());
@@ -134,7 +138,7 @@ async function startSinks(closers: Closers): Promise<{ hosts: SinkHosts; urls: S
 }
 
 /** Of somebody who may list the project's runs. */
-async function readerToken({ client, server }: OperatorStage, namespace: string): Promise<string> {
+async function readerToken({ client, server }: OperatorHarness, namespace: string): Promise<string> {
   const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflowruns'], verbs: ['get', 'list'] }];
   const user = await createUser(client, server.connection, { namespace, name: 'reader', rules });
   await user.close();

@@ -5,7 +5,7 @@ import type { KubeObject, PolicyRule } from '../../../../kube/resource.ts';
 import type { ApiServer } from '../../../support/cluster/apiserver.ts';
 
 /** The API server with the chart's policies, for the tests of one policy. */
-export type AdmissionStage = { server: ApiServer; admin: KubeClient };
+export type AdmissionHarness = { server: ApiServer; admin: KubeClient };
 
 /** Where the tests make their objects. */
 export const NAMESPACE = 'shop';

@@ -18,7 +18,7 @@ export type TestCluster = Pick<
 >;
 
 /** What a load needs, wherever the programs run. */
-export type LoadStage = {
+export type LoadHarness = {
   /** Stands in the ids of its events and in the names of its namespaces. */
   name: string;
   project: string;
@@ -30,7 +30,7 @@ export type LoadStage = {
   list(): Promise<ListedRun[]>;
 };
 
-export type Stage = LoadStage & {
+export type Harness = LoadHarness & {
   cluster: TestCluster;
   gateway: Gateway;
   remove(): Promise<void>;
@@ -44,7 +44,7 @@ export const REPLICATED = {
 };
 
 /** A new project on a cluster that has Windlass; resolves when its workflows are ready. Throws on a cluster that is not built-in. */
-export async function openStage(cluster: TestCluster): Promise<Stage> {
+export async function startHarness(cluster: TestCluster): Promise<Harness> {
   if (cluster.provider !== 'builtin') {
     throw new Error('faults are done to processes of this machine: they need WINDLASS_CLUSTER=builtin');
   }

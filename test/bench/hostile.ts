@@ -1,5 +1,5 @@
 /**
- * `door`: how long a good caller waits beside each kind of hostile ones, by how long it waits alone, in the same minute; and
+ * `hostile`: how long a good caller waits beside each kind of hostile ones, by how long it waits alone, in the same minute; and
  * the most memory that the gateway ever takes. The limits are those that an installation has by default. What is attacked is the
  * gateway, not the machine: the hostile ones run only where nobody else does, and the store syncs to memory, since the times of a
  * disk that others use too are longer than those that are measured.
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { namespaces } from '../../kube/resource.ts';
 import { openProject } from '../../runs/project.ts';
-import { openDoor, putRoute, type Door } from '../support/gateway/gatewayHarness.ts';
+import { startGatewayHarness, putRoute, type GatewayHarness } from '../support/gateway/gatewayHarness.ts';
 import { memoryOf } from '../support/gateway/hostileClients.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { EVENT } from './accept.ts';
@@ -31,21 +31,21 @@ const VOLUME_MIB = 8_192;
 const HEAP = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 const MOST_MIB = 400;
 
-export async function door(): Promise<Figure[]> {
-  const stage = await setDoor();
+export async function hostile(): Promise<Figure[]> {
+  const harness = await startLimitedHarness();
   const rounds = new Map<string, { alone: number; beside: number }[]>();
   const memory: number[] = [];
   try {
-    const call = createCaller(stage.hook('good'));
+    const call = createCaller(harness.hook('good'));
     await measure(call);
     for (let round = 1; round <= ROUNDS; round += 1) {
       for (const kind of Object.keys(KINDS)) {
         const alone = await measure(call);
-        const hostile = await startHostile(stage.gateway.publicPort, kind);
+        const attack = await startHostile(harness.gateway.publicPort, kind);
         const beside = await measure(call);
-        await hostile.stop();
+        await attack.stop();
         rounds.set(kind, [...(rounds.get(kind) ?? []), { alone, beside }]);
-        const { nowMiB, mostMiB } = await memoryOf(stage.gateway.pid);
+        const { nowMiB, mostMiB } = await memoryOf(harness.gateway.pid);
         memory.push(mostMiB);
         console.error(
           `round ${round} of ${ROUNDS}, ${kind}: p95 ${alone.toFixed(2)} ms alone, ${beside.toFixed(2)} ms beside; ` +
@@ -57,24 +57,24 @@ export async function door(): Promise<Figure[]> {
     call.close();
     return figures(rounds, { refused: call.refused(), mostMiB: Math.max(...memory) });
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }
 
-/** The door with a webhook of its own for the good caller, and another project with one for events and one that answers. */
-async function setDoor(): Promise<Door> {
-  const stage = await openDoor({
+/** A gateway with a webhook for the good caller, and a second project with one webhook for events and one that replies. */
+async function startLimitedHarness(): Promise<GatewayHarness> {
+  const harness = await startGatewayHarness({
     nodeArgs: HEAP,
     quotaBytes: QUOTA_BYTES,
     redisConfig: ['auto-aof-rewrite-percentage 0'],
     volumeMiB: VOLUME_MIB,
   });
   try {
-    const template = await putRoute(stage.client, 'good');
-    await putRoute(stage.client, 'orders');
+    const template = await putRoute(harness.client, 'good');
+    await putRoute(harness.client, 'orders');
     const projectUID = `project-${FLOODED}`;
-    await openProject(stage.runs, projectUID, { quotaBytes: QUOTA_BYTES });
-    await stage.client.create(namespaces, { metadata: { name: FLOODED } });
+    await openProject(harness.runs, projectUID, { quotaBytes: QUOTA_BYTES });
+    await harness.client.create(namespaces, { metadata: { name: FLOODED } });
     for (const [workflow, reply] of [
       ['flood', false],
       ['asking', true],
@@ -82,15 +82,15 @@ async function setDoor(): Promise<Door> {
       const webhook = { path: 'new', reply, replyTimeoutSeconds: 30 };
       const own = { workflow, workflowUID: `uid-of-${workflow}`, projectUID, webhook };
       const metadata = { namespace: FLOODED, name: workflow };
-      await stage.client.create(webhookRoutes, { metadata, spec: { ...template.spec, ...own } });
+      await harness.client.create(webhookRoutes, { metadata, spec: { ...template.spec, ...own } });
     }
-    const last = `${stage.gateway.publicURL}/webhook/${FLOODED}.asking/new`;
+    const last = `${harness.gateway.publicURL}/webhook/${FLOODED}.asking/new`;
     await pollUntil('the routes being served', async () => (await fetch(last)).status === 405, {
       timeoutMs: 10_000,
     });
-    return stage;
+    return harness;
   } catch (error) {
-    await stage.close();
+    await harness.close();
     throw error;
   }
 }

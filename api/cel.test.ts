@@ -1,7 +1,7 @@
 /** What conditions and value expressions mean, and what they say where they mean nothing. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { errorOf, outcomeOf } from '../test/support/outcome.ts';
+import { errorOf, outcomeOf } from '../test/support/data/outcome.ts';
 import {
   compileCondition,
   compileValueExpression,

@@ -17,13 +17,13 @@ const programs = {
     heartbeatWorker: 'runs/heartbeatWorker.ts',
   },
   'windlass-demo': {
-    'model-server': 'test/support/modelServer.ts',
-    'mail-server': 'test/support/mailServer.ts',
-    'http-sink': 'test/support/httpSink.ts',
-    'oauth-server': 'test/support/oauthProgram.ts',
-    'telegram-server': 'test/support/telegramProgram.ts',
-    'slack-server': 'test/support/slackServer.ts',
-    'google-server': 'test/support/googleProgram.ts',
+    'model-server': 'test/support/providers/model/modelServer.ts',
+    'mail-server': 'test/support/providers/mail/mailServer.ts',
+    'http-sink': 'test/support/providers/http/httpSink.ts',
+    'oauth-server': 'test/support/providers/oauth/oauthProgram.ts',
+    'telegram-server': 'test/support/providers/telegram/telegramProgram.ts',
+    'slack-server': 'test/support/providers/slack/slackServer.ts',
+    'google-server': 'test/support/providers/google/googleProgram.ts',
   },
 } as const;
 

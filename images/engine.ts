@@ -1,6 +1,6 @@
 /** The two programs that build images: buildah, which needs no engine, and Docker. Both read the one Containerfile. */
 import { join } from 'node:path';
-import { runCommand } from '../test/support/command.ts';
+import { runCommand } from '../test/support/process/command.ts';
 
 export const containerfile = join(import.meta.dirname, 'Containerfile');
 const timeoutMs = 600_000;

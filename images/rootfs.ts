@@ -4,7 +4,7 @@
  */
 import { access, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from '../test/support/command.ts';
+import { runCommand } from '../test/support/process/command.ts';
 import type { ImageFile } from './files.ts';
 
 const caCertificates = '/etc/ssl/certs/ca-certificates.crt';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createCollectedLog } from '../test/support/collectedLog.ts';
-import { createManualClock } from '../test/support/manualClock.ts';
-import { mountSecret } from '../test/support/mountedSecret.ts';
+import { createCollectedLog } from '../test/support/logs/collectedLog.ts';
+import { createManualClock } from '../test/support/time/manualClock.ts';
+import { mountSecret } from '../test/support/cluster/mountedSecret.ts';
 import {
   createCertificateReload,
   readCertificateFiles,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createManualClock } from '../test/support/manualClock.ts';
+import { createManualClock } from '../test/support/time/manualClock.ts';
 import { inClusterConnection } from './config.ts';
 
 let folder: string;

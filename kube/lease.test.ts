@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createCollectedLog } from '../test/support/collectedLog.ts';
-import { createManualClock } from '../test/support/manualClock.ts';
+import { createCollectedLog } from '../test/support/logs/collectedLog.ts';
+import { createManualClock } from '../test/support/time/manualClock.ts';
 import { runWithLease } from './lease.ts';
 import type { Lease } from './resource.ts';
 

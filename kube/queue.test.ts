@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock, settled } from '../test/support/manualClock.ts';
+import { createManualClock, settled } from '../test/support/time/manualClock.ts';
 import { createQueue, type QueueOptions } from './queue.ts';
 
 /** A queue whose runs end when the test says so. */

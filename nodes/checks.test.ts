@@ -2,11 +2,19 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { accessTo, check, KEY, ref, signal, WRONG, startProvider } from '../test/support/checking.ts';
-import { sendJson } from '../test/support/listen.ts';
-import { startMailServer } from '../test/support/mailServer.ts';
-import { startModelServer } from '../test/support/modelServer.ts';
-import { localEgress } from '../test/support/stepContext.ts';
+import {
+  accessTo,
+  check,
+  KEY,
+  ref,
+  signal,
+  WRONG,
+  startProvider,
+} from '../test/support/nodes/credentialCheck.ts';
+import { sendJson } from '../test/support/network/listen.ts';
+import { startMailServer } from '../test/support/providers/mail/mailServer.ts';
+import { startModelServer } from '../test/support/providers/model/modelServer.ts';
+import { localEgress } from '../test/support/nodes/stepContext.ts';
 import { createEgress } from './egress/egress.ts';
 import { parseEgressRules } from './egress/rules.ts';
 import { resultOf } from './check.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { revisionOf, type RevisionStep } from '../api/revision.ts';
-import { stepContext } from '../test/support/stepContext.ts';
+import { stepContext } from '../test/support/nodes/stepContext.ts';
 import { executeStep, templatesOf } from './step.ts';
 
 const model = "{{ $('trigger').data_content.model }}";

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clusterReach } from '../test/support/clusterReach.ts';
+import { clusterReach } from '../test/support/cluster/clusterReach.ts';
 import { egressOf, readConfig } from './config.ts';
 
 const needed = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock, settled } from '../test/support/manualClock.ts';
+import { createManualClock, settled } from '../test/support/time/manualClock.ts';
 import { createPacer } from './pacer.ts';
 
 test('what is paced happens at once, and then so often a second', async () => {

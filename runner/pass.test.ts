@@ -12,7 +12,7 @@ import {
   text,
   pass,
   webhook,
-} from '../test/support/passes.ts';
+} from '../test/support/runner/passes.ts';
 import { succeed } from './executionState.ts';
 
 test('values are computed in the scheduling pass in which they become ready', () => {

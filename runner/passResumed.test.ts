@@ -12,7 +12,7 @@ import {
   text,
   pass,
   webhook,
-} from '../test/support/passes.ts';
+} from '../test/support/runner/passes.ts';
 import { awaitRetry, endWait, refuseOutputs, release, succeed, waitsOf } from './executionState.ts';
 import { decidePass } from './pass.ts';
 

@@ -13,7 +13,7 @@ import {
   text,
   pass,
   webhook,
-} from '../test/support/passes.ts';
+} from '../test/support/runner/passes.ts';
 import { succeed } from './executionState.ts';
 
 const edges = [

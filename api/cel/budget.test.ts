@@ -1,6 +1,6 @@
 /** However an expression is written and whatever it is given, it ends soon, within its budget. */
 import { expect, test } from 'vitest';
-import { errorOf } from '../../test/support/outcome.ts';
+import { errorOf } from '../../test/support/data/outcome.ts';
 import { compileCondition, compileValueExpression, evaluateCondition, evaluateValue } from '../cel.ts';
 import type { Scope } from '../expression/scope.ts';
 import { STEPS } from './budget.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { errorOf, outcomeOf } from '../../test/support/outcome.ts';
+import { errorOf, outcomeOf } from '../../test/support/data/outcome.ts';
 import { ExpressionError, MissingValueError } from './errors.ts';
 import { evaluate, OUTPUT_LIMIT, toText } from './evaluate.ts';
 import type { NodeOutput, Scope } from './scope.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { errorOf, outcomeOf } from '../../test/support/outcome.ts';
+import { errorOf, outcomeOf } from '../../test/support/data/outcome.ts';
 import { ExpressionError } from './errors.ts';
 import { parseTemplate, printTemplate, TEMPLATE_LIMITS } from './parse.ts';
 

@@ -2,8 +2,8 @@ import { Counter, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { KubeClient } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
-import { createCollectedLog } from '../../test/support/collectedLog.ts';
-import { createManualClock } from '../../test/support/manualClock.ts';
+import { createCollectedLog } from '../../test/support/logs/collectedLog.ts';
+import { createManualClock } from '../../test/support/time/manualClock.ts';
 import { createAccess, type AccessOptions, type Wanted } from './access.ts';
 import { tokenKey } from './identity.ts';
 

@@ -1,9 +1,9 @@
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { KubeClient } from '../../kube/client.ts';
-import { createCollectedLog } from '../../test/support/collectedLog.ts';
-import { listen, sendJson } from '../../test/support/listen.ts';
-import { createManualClock } from '../../test/support/manualClock.ts';
+import { createCollectedLog } from '../../test/support/logs/collectedLog.ts';
+import { listen, sendJson } from '../../test/support/network/listen.ts';
+import { createManualClock } from '../../test/support/time/manualClock.ts';
 import { createIssuerKeys, type IssuerKeysOptions } from './issuerKeys.ts';
 import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
 

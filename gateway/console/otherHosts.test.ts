@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditEntry } from '../../api/audit/line.ts';
-import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
+import { createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
 import { buildInternal } from '../server.ts';
 
 const OWN = 'console.example.com';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FastifyInstance } from 'fastify';
 import { PROBLEMS, PROBLEMS_OF_CONSOLE, problemType, type ProblemCode } from './problems.ts';
 import { buildInternal, buildPublic } from '../server.ts';
-import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
+import { createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
 import { openApiDocument } from './document.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';

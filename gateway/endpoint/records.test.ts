@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock } from '../../test/support/manualClock.ts';
+import { createManualClock } from '../../test/support/time/manualClock.ts';
 import { createRecordLists } from './records.ts';
 
 function setUp() {

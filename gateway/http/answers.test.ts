@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
+import { createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
 import { createLimits } from '../limits/limits.ts';
 import { limitSettings } from '../limits/settings.ts';
 import { listen } from '../listen.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
-import { PLAIN_REVISION } from '../../test/support/plainRevision.ts';
-import { pollUntil } from '../../test/support/poll.ts';
+import { createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
+import { PLAIN_REVISION } from '../../test/support/data/plainRevision.ts';
+import { pollUntil } from '../../test/support/time/poll.ts';
 import type { RunEvent } from '../../runs/types.ts';
 import { createUnread } from '../limits/unread.ts';
 import { problemType } from '../contract/problems.ts';
@@ -100,9 +100,9 @@ async function openStream(events: number, unreadBytes: number) {
 
 test('events are not buffered for a slow client, which gets each once later', async () => {
   const count = 3_000;
-  await using door = await openStream(count, 1_000_000);
-  const answer = await door.open();
-  await door.stuck();
+  await using stream = await openStream(count, 1_000_000);
+  const answer = await stream.open();
+  await stream.stuck();
   let text = '';
   for await (const chunk of answer) text += String(chunk);
   const ids = Array.from(text.matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id));
@@ -110,8 +110,8 @@ test('events are not buffered for a slow client, which gets each once later', as
 });
 
 test('beyond the limit the clients that have not read for longest are disconnected', async () => {
-  await using door = await openStream(3_000, 1);
-  for (let readers = 0; readers < 3; readers += 1) await door.open();
-  await pollUntil('one to be left', async () => (await door.connections()) === 1, { timeoutMs: 10_000 });
-  expect(door.begun.length).toBeGreaterThanOrEqual(3);
+  await using stream = await openStream(3_000, 1);
+  for (let readers = 0; readers < 3; readers += 1) await stream.open();
+  await pollUntil('one to be left', async () => (await stream.connections()) === 1, { timeoutMs: 10_000 });
+  expect(stream.begun.length).toBeGreaterThanOrEqual(3);
 });

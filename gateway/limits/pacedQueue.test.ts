@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { pollUntil } from '../../test/support/poll.ts';
+import { pollUntil } from '../../test/support/time/poll.ts';
 import { createPacedQueue, type PacedQueue } from './pacedQueue.ts';
 
 test('items run in order, a few per turn of the event loop', async () => {

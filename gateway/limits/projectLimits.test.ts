@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { pollUntil } from '../../test/support/poll.ts';
+import { pollUntil } from '../../test/support/time/poll.ts';
 import { createProjectConcurrency, createWaiterLimit } from './projectLimits.ts';
 
 test('a project at its limit waits, in order, and other projects do not', async () => {

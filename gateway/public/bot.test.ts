@@ -3,7 +3,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RouteSpec } from '../../api/route.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { createGatewayDeps } from '../../test/support/gatewayDeps.ts';
+import { createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
 import { createRouteTable } from '../routing/table.ts';
 import { buildPublic } from '../server.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { encodeKeys, entryName } from '../../api/webhookAuth.ts';
 import { ApiError } from '../../kube/errors.ts';
 import type { KubeObject, Secret } from '../../kube/resource.ts';
-import { createCollectedLog } from '../../test/support/collectedLog.ts';
+import { createCollectedLog } from '../../test/support/logs/collectedLog.ts';
 import { createRouteFeed } from './follow.ts';
 import { createRouteTable } from './table.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { StepError } from '../../api/reasons.ts';
-import { listen } from '../../test/support/listen.ts';
-import { startModelServer, type ModelFault } from '../../test/support/modelServer.ts';
-import { pollUntil } from '../../test/support/poll.ts';
-import { stepContext } from '../../test/support/stepContext.ts';
+import { listen } from '../../test/support/network/listen.ts';
+import { startModelServer, type ModelFault } from '../../test/support/providers/model/modelServer.ts';
+import { pollUntil } from '../../test/support/time/poll.ts';
+import { stepContext } from '../../test/support/nodes/stepContext.ts';
 import type { StepContext } from '../node.ts';
 import { executeAgent, type AgentPatience } from './agent.ts';
 import type { AgentFields } from '../providers/openai/request.ts';

@@ -1,7 +1,7 @@
 /** Rows that are added, as Google Sheets gets them. */
 import { afterAll, expect, test } from 'vitest';
-import { startSheetsServer } from '../../test/support/sheetsServer.ts';
-import { sheetsFailure, sheetsSkill } from '../../test/support/sheetsSkill.ts';
+import { startSheetsServer } from '../../test/support/providers/google/sheetsServer.ts';
+import { sheetsFailure, sheetsSkill } from '../../test/support/nodes/sheetsSkill.ts';
 import { validateSkill } from '../register.ts';
 
 const server = await startSheetsServer();

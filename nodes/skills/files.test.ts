@@ -5,9 +5,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StepContext } from '../node.ts';
 import { findSkill } from '../register.ts';
-import { startBucketServer } from '../../test/support/bucketServer.ts';
-import { startDriveServer, type DriveFault, type DriveServer } from '../../test/support/driveServer.ts';
-import { stepContext } from '../../test/support/stepContext.ts';
+import { startBucketServer } from '../../test/support/providers/s3/bucketServer.ts';
+import {
+  startDriveServer,
+  type DriveFault,
+  type DriveServer,
+} from '../../test/support/providers/google/driveServer.ts';
+import { stepContext } from '../../test/support/nodes/stepContext.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
 

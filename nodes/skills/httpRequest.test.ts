@@ -1,8 +1,8 @@
 /** What the skill `http_request` sends, and which parameters it takes. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { startHttpTarget } from '../../test/support/httpTarget.ts';
-import { sendJson } from '../../test/support/listen.ts';
-import { stepContext } from '../../test/support/stepContext.ts';
+import { startHttpTarget } from '../../test/support/nodes/httpTarget.ts';
+import { sendJson } from '../../test/support/network/listen.ts';
+import { stepContext } from '../../test/support/nodes/stepContext.ts';
 import { findSkill, validateSkill } from '../register.ts';
 
 const target = await startHttpTarget();

@@ -1,7 +1,7 @@
 /** Rows that are read, as workflows see them. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { startSheetsServer } from '../../test/support/sheetsServer.ts';
-import { sheetsFailure, sheetsSkill } from '../../test/support/sheetsSkill.ts';
+import { startSheetsServer } from '../../test/support/providers/google/sheetsServer.ts';
+import { sheetsFailure, sheetsSkill } from '../../test/support/nodes/sheetsSkill.ts';
 
 const server = await startSheetsServer();
 afterAll(() => server.close());

@@ -1,7 +1,7 @@
 /** Answers to mails, as a mail server gets them. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { startMailServer } from '../../test/support/mailServer.ts';
-import { stepContext } from '../../test/support/stepContext.ts';
+import { startMailServer } from '../../test/support/providers/mail/mailServer.ts';
+import { stepContext } from '../../test/support/nodes/stepContext.ts';
 import { parseMail } from '../mail/content.ts';
 import { outputOf } from '../mail/output.ts';
 import { findSkill, validateSkill } from '../register.ts';

@@ -2,14 +2,18 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
-import { listen, sendJson } from '../../test/support/listen.ts';
-import { SLACK_TOKEN, startSlackServer, type SlackFault } from '../../test/support/slackServer.ts';
-import { stepContext } from '../../test/support/stepContext.ts';
+import { listen, sendJson } from '../../test/support/network/listen.ts';
+import {
+  SLACK_TOKEN,
+  startSlackServer,
+  type SlackFault,
+} from '../../test/support/providers/slack/slackServer.ts';
+import { stepContext } from '../../test/support/nodes/stepContext.ts';
 import {
   startTelegramServer,
   TELEGRAM_TOKEN,
   type TelegramFault,
-} from '../../test/support/telegramServer.ts';
+} from '../../test/support/providers/telegram/telegramServer.ts';
 import type { StepContext } from '../node.ts';
 import { findSkill, validateSkill } from '../register.ts';
 

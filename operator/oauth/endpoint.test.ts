@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEgress } from '../../nodes/egress/egress.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
-import { listen, readBody, sendJson, type Listening } from '../../test/support/listen.ts';
+import { listen, readBody, sendJson, type Listening } from '../../test/support/network/listen.ts';
 import { exchangeCode, refresh, revoke, type Asking } from './endpoint.ts';
 
 const YEAR = 365 * 24 * 3_600_000;

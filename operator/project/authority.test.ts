@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { expect, test } from 'vitest';
-import { createCollectedLog } from '../../test/support/collectedLog.ts';
-import { mountSecret } from '../../test/support/mountedSecret.ts';
+import { createCollectedLog } from '../../test/support/logs/collectedLog.ts';
+import { mountSecret } from '../../test/support/cluster/mountedSecret.ts';
 import { createAuthorityReader } from './authority.ts';
 
 const [first = '', second = ''] = rootCertificates;

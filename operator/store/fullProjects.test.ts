@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Use } from '../../runs/usage.ts';
-import { createManualClock } from '../../test/support/manualClock.ts';
+import { createManualClock } from '../../test/support/time/manualClock.ts';
 import { createFullProjects } from './fullProjects.ts';
 
 const project = (use: Partial<Use>) => ({

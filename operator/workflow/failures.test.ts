@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Workflow } from '../../api/kinds.ts';
 import type { Occurrence } from '../../kube/events.ts';
-import { createManualClock } from '../../test/support/manualClock.ts';
+import { createManualClock } from '../../test/support/time/manualClock.ts';
 import { createFailureReports } from './failures.ts';
 
 const workflow = (failedBefore?: number, uid = 'a'): Workflow => ({

@@ -3,7 +3,7 @@
  * answered, beside a bare echo on the same machine in the same minute; and how many where each caller's signature is checked.
  */
 import { median, type Figure } from './report.ts';
-import { setStage } from './stage.ts';
+import { startHarness } from './harness.ts';
 import { runWrk, type Measured } from './wrk.ts';
 
 /** Many and short, so that whatever else the machine does falls on both alike. */
@@ -26,7 +26,7 @@ export const EVENT = JSON.stringify({
 });
 
 export async function accept(): Promise<Figure[]> {
-  const stage = await setStage({ reply: false });
+  const harness = await startHarness({ reply: false });
   const echoes: Measured[] = [];
   const accepts: Measured[] = [];
   const signed: Measured[] = [];
@@ -34,19 +34,19 @@ export async function accept(): Promise<Figure[]> {
     const signedLoad = {
       connections: CONNECTIONS,
       body: EVENT,
-      url: stage.signedURL,
-      headers: stage.sign(EVENT),
+      url: harness.signedURL,
+      headers: harness.sign(EVENT),
     };
     const load = { connections: CONNECTIONS, body: EVENT };
     // Warm both up: what is compiled late would count against the first.
-    await runWrk({ ...load, url: stage.echoURL, seconds: 2 });
-    await runWrk({ ...load, url: stage.hookURL, seconds: 3 });
+    await runWrk({ ...load, url: harness.echoURL, seconds: 2 });
+    await runWrk({ ...load, url: harness.hookURL, seconds: 3 });
     await runWrk({ ...signedLoad, seconds: 2 });
     for (let round = 1; round <= ROUNDS; round += 1) {
-      await stage.emptyStore();
-      echoes.push(await runWrk({ ...load, url: stage.echoURL, seconds: SECONDS }));
-      accepts.push(await runWrk({ ...load, url: stage.hookURL, seconds: SECONDS }));
-      await stage.emptyStore();
+      await harness.emptyStore();
+      echoes.push(await runWrk({ ...load, url: harness.echoURL, seconds: SECONDS }));
+      accepts.push(await runWrk({ ...load, url: harness.hookURL, seconds: SECONDS }));
+      await harness.emptyStore();
       signed.push(await runWrk({ ...signedLoad, seconds: SECONDS }));
       const [echo, accepted, verified] = [echoes, accepts, signed].map((all) =>
         Math.round(all.at(-1)?.perSecond ?? 0),
@@ -56,7 +56,7 @@ export async function accept(): Promise<Figure[]> {
       );
     }
   } finally {
-    await stage.close();
+    await harness.close();
   }
   return figures(echoes, accepts, signed);
 }

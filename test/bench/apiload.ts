@@ -3,7 +3,7 @@
  * gateway and the runners of two projects really run. Writes stay within the budget, and traffic adds nothing beyond it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { kubectl } from '../support/kubectl.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
 import { EVENT } from './accept.ts';
 import { sendPaced, type Sent } from './paced.ts';
 import { median, type Figure } from './report.ts';

@@ -6,10 +6,16 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '../../store/connection.ts';
 import { readCounts } from '../../runs/read.ts';
-import { putBot, SHOWN } from '../support/bots.ts';
-import { NAMESPACE, openDoor, PROJECT, workflowUid, type Door } from '../support/door.ts';
-import { startGateway } from '../support/gatewayProcess.ts';
-import { pollUntil } from '../support/poll.ts';
+import { putBot, SHOWN } from '../support/gateway/botRoutes.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  workflowUid,
+  type GatewayHarness,
+} from '../support/gateway/gatewayHarness.ts';
+import { startGateway } from '../support/gateway/gatewayProcess.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import type { Figure } from './report.ts';
 
 const PER_SECOND = 200;
@@ -22,33 +28,33 @@ const WORKFLOW = 'answers';
 type Answer = { status: number; body: string; ms: number };
 
 export async function bots(): Promise<Figure[]> {
-  const door = await openDoor();
+  const harness = await startGatewayHarness();
   try {
-    await putBot(door.client, WORKFLOW, 'helper');
+    await putBot(harness.client, WORKFLOW, 'helper');
     const second = await startGateway({
-      kubeconfigPath: door.api.kubeconfigPath,
-      redisURL: door.redis.url,
+      kubeconfigPath: harness.api.kubeconfigPath,
+      redisURL: harness.redis.url,
       pod: 'gateway-second',
       namespace: NAMESPACE,
     });
     try {
-      const urls = [door.gateway, second].map(({ publicURL }) => `${publicURL}/bot/${NAMESPACE}.helper`);
-      return await measure(door, urls);
+      const urls = [harness.gateway, second].map(({ publicURL }) => `${publicURL}/bot/${NAMESPACE}.helper`);
+      return await measure(harness, urls);
     } finally {
       await second.stop();
     }
   } finally {
-    await door.close();
+    await harness.close();
   }
 }
 
-async function measure(door: Door, urls: readonly string[]): Promise<Figure[]> {
+async function measure(harness: GatewayHarness, urls: readonly string[]): Promise<Figure[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 128 });
   for (const url of urls)
     await pollUntil('the bot', async () => (await send(agent, url, 0)).status === 200, { timeoutMs: 20_000 });
   // What is compiled late would count against the first.
   await sendPaced(agent, urls, { from: 1, seconds: 3 });
-  const before = await startedRuns(door);
+  const before = await startedRuns(harness);
   const { ids, answers } = await sendPaced(agent, urls, { from: 1_000_000, seconds: SECONDS });
   agent.destroy();
   const names = new Map<number, Set<string>>();
@@ -58,7 +64,7 @@ async function measure(door: Door, urls: readonly string[]): Promise<Figure[]> {
     names.set(id, status === 200 ? known.add(body) : known);
   });
   const events = names.size;
-  const runs = (await startedRuns(door)) - before;
+  const runs = (await startedRuns(harness)) - before;
   const times = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (share: number) => times[Math.floor((times.length - 1) * share)] ?? Number.NaN;
   const stored = answers.filter(({ status }) => status === 200).length;
@@ -144,7 +150,7 @@ function send(agent: Agent, url: string, id: number): Promise<Answer> {
 }
 
 /** There is no runner, so that none has ended. */
-async function startedRuns({ runs }: Door): Promise<number> {
+async function startedRuns({ runs }: GatewayHarness): Promise<number> {
   const counts = await readCounts(runs, PROJECT, workflowUid(WORKFLOW));
   if (isUnavailable(counts)) throw new Error('the run store does not answer');
   return counts.active;

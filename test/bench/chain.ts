@@ -3,9 +3,9 @@ import { revisionOf } from '../../api/revision.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { setWriteBudget } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
-import { PROJECT } from '../support/door.ts';
+import { PROJECT } from '../support/gateway/gatewayHarness.ts';
 import { EVENT } from './accept.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 const SUBMITTED_AT_ONCE = 500;
 
@@ -26,26 +26,26 @@ const WORKFLOWS = {
 export type Workflow = keyof typeof WORKFLOWS;
 
 /** Without a write budget, so that every run becomes a summary. */
-export async function emptyProject(stage: Stage): Promise<void> {
-  await stage.emptyStore();
-  await setWriteBudget(stage.runs, PROJECT, 0);
+export async function emptyProject(harness: Harness): Promise<void> {
+  await harness.emptyStore();
+  await setWriteBudget(harness.runs, PROJECT, 0);
   for (const [name, steps] of Object.entries(WORKFLOWS)) {
     const nodes = [{ id: 'trigger', webhook: { path: 'new' } }, ...steps];
     const revision = revisionOf({ active: true, nodes });
-    await putRevision(stage.runs, PROJECT, name, revision);
-    // As the routes of the door name it.
-    await putRevision(stage.runs, PROJECT, `${name}-1`, revision);
+    await putRevision(harness.runs, PROJECT, name, revision);
+    // The name that the gateway's harness gives its routes.
+    await putRevision(harness.runs, PROJECT, `${name}-1`, revision);
   }
 }
 
-export async function submitMany(stage: Stage, workflow: Workflow, total: number): Promise<void> {
+export async function submitMany(harness: Harness, workflow: Workflow, total: number): Promise<void> {
   for (let done = 0; done < total; done += SUBMITTED_AT_ONCE) {
     const count = Math.min(SUBMITTED_AT_ONCE, total - done);
-    await Promise.all(Array.from({ length: count }, () => submitOne(stage, workflow)));
+    await Promise.all(Array.from({ length: count }, () => submitOne(harness, workflow)));
   }
 }
 
-export async function submitOne({ runs }: Stage, workflow: Workflow): Promise<string> {
+export async function submitOne({ runs }: Harness, workflow: Workflow): Promise<string> {
   const submitted = await submit(runs, {
     project: PROJECT,
     workflow,

@@ -2,9 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { signInAt, startChromium, visit } from '../support/chromium.ts';
-import { manifestOf, stockProject } from '../support/consoleStock.ts';
-import { EDITOR, startConsoleSystem } from '../support/consoleSystem.ts';
+import { signInAt, startChromium, visit } from '../support/console/chromium.ts';
+import { manifestOf, fillProject } from '../support/console/filledProject.ts';
+import { EDITOR, startConsoleSystem } from '../support/console/consoleSystem.ts';
 import {
   addressOf,
   ARRIVING_EACH_SECOND,
@@ -14,7 +14,7 @@ import {
   scrolling,
   streaming,
   TEXT_KB,
-  type Stage,
+  type Harness,
 } from './consoleScenes.ts';
 import { startWriter, writerObjects } from './consoleWriter.ts';
 import { p95, type Traced } from './frames.ts';
@@ -32,9 +32,9 @@ export async function consoleSpeed(): Promise<Figure[]> {
   const system = await startConsoleSystem();
   const browser = await startChromium();
   try {
-    await stockProject(system, PROJECT);
+    await fillProject(system, PROJECT);
     await system.apply(PROJECT, manifestOf(writerObjects(writer)));
-    await system.stage.waitFor(PROJECT, 'writer', { type: 'Ready', status: 'True' }, PATIENCE_MS);
+    await system.harness.waitFor(PROJECT, 'writer', { type: 'Ready', status: 'True' }, PATIENCE_MS);
     const { context, page } = await visit(browser);
     page.setDefaultTimeout(PATIENCE_MS);
     await signInAt(page, system.consoleURL, await system.tokenWith(PROJECT, 'ada', EDITOR));
@@ -48,13 +48,13 @@ export async function consoleSpeed(): Promise<Figure[]> {
   }
 }
 
-async function measure(stage: Stage, browser: Browser): Promise<Figure[]> {
-  const load = await firstLoad(stage, browser);
-  const drags = await repeated(() => dragging(stage));
-  const runs = await repeated(() => scrolling(stage, 'runs', RUNS));
-  const workflows = await repeated(() => scrolling(stage, 'workflows', WORKFLOWS));
-  const arrivals = await repeated(() => arriving(stage, 'runs', RUNS));
-  const texts = await repeated(() => streaming(stage));
+async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
+  const load = await firstLoad(harness, browser);
+  const drags = await repeated(() => dragging(harness));
+  const runs = await repeated(() => scrolling(harness, 'runs', RUNS));
+  const workflows = await repeated(() => scrolling(harness, 'workflows', WORKFLOWS));
+  const arrivals = await repeated(() => arriving(harness, 'runs', RUNS));
+  const texts = await repeated(() => streaming(harness));
   return [
     ...load,
     ...framesFigures(
@@ -101,7 +101,7 @@ function taskFigures(name: string, traced: Traced[]): Figure[] {
 }
 
 /** With an empty cache each time, signed in. */
-async function firstLoad({ system, context }: Stage, browser: Browser): Promise<Figure[]> {
+async function firstLoad({ system, context }: Harness, browser: Browser): Promise<Figure[]> {
   const storageState = await context.storageState();
   const times: number[] = [];
   const requested = new Set<string>();

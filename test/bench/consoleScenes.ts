@@ -1,9 +1,9 @@
 /** What people do while the console is measured: drag, let go, scroll, watch a model write. */
 import type { BrowserContext, Page } from 'playwright-core';
-import { nodeOf } from '../support/consoleSteps.ts';
-import { post } from '../support/consoleStock.ts';
-import type { ConsoleSystem } from '../support/consoleSystem.ts';
-import { pollUntil } from '../support/poll.ts';
+import { nodeOf } from '../support/console/steps.ts';
+import { post } from '../support/console/filledProject.ts';
+import type { ConsoleSystem } from '../support/console/consoleSystem.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import type { Writer } from './consoleWriter.ts';
 import { traceFrames, type Traced } from './frames.ts';
 
@@ -22,10 +22,10 @@ const SCROLL_MS = 3_000;
 const SETTLE_MS = 1_000;
 const PATIENCE_MS = 60_000;
 
-export type Stage = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
+export type Harness = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
 
 /** Drags a node of 100 over the canvas, and lets it go: one after the other, since letting go is one moment of its own. */
-export async function dragging({ system, page }: Stage): Promise<{ drag: Traced; drop: Traced }> {
+export async function dragging({ system, page }: Harness): Promise<{ drag: Traced; drop: Traced }> {
   await page.goto(addressOf(system, 'workflows/large'));
   await nodeOf(page, 'trigger').waitFor();
   await page.getByRole('button', { name: /^Fit the workflow/ }).click();
@@ -54,7 +54,7 @@ export async function dragging({ system, page }: Stage): Promise<{ drag: Traced;
 
 type List = 'runs' | 'workflows';
 
-async function listed({ system, context }: Stage, name: List, total: number): Promise<Page> {
+async function listed({ system, context }: Harness, name: List, total: number): Promise<Page> {
   const page = await context.newPage();
   await withRows(page, name === 'runs' ? 'workflowruns' : 'workflows', total);
   await page.goto(addressOf(system, name));
@@ -66,8 +66,8 @@ async function listed({ system, context }: Stage, name: List, total: number): Pr
 }
 
 /** Scrolls a list of that many rows with the wheel, as fast as frames come. */
-export async function scrolling(stage: Stage, name: List, total: number): Promise<Traced> {
-  const page = await listed(stage, name, total);
+export async function scrolling(harness: Harness, name: List, total: number): Promise<Traced> {
+  const page = await listed(harness, name, total);
   const traced = await traceFrames(page, async () => {
     const end = performance.now() + SCROLL_MS;
     while (performance.now() < end) {
@@ -80,12 +80,12 @@ export async function scrolling(stage: Stage, name: List, total: number): Promis
 }
 
 /** Looks at a list of that many rows while runs come in and end. */
-export async function arriving(stage: Stage, name: List, total: number): Promise<Traced> {
-  const page = await listed(stage, name, total);
+export async function arriving(harness: Harness, name: List, total: number): Promise<Traced> {
+  const page = await listed(harness, name, total);
   const traced = await traceFrames(page, async () => {
     const calls: Promise<unknown>[] = [];
     for (let at = 0; at < ARRIVING; at += 1) {
-      calls.push(post(stage.system, `${PROJECT}.stock-check/stock`, { article: at }));
+      calls.push(post(harness.system, `${PROJECT}.stock-check/stock`, { article: at }));
       await page.waitForTimeout(1_000 / ARRIVING_EACH_SECOND);
     }
     await Promise.all(calls);
@@ -96,7 +96,7 @@ export async function arriving(stage: Stage, name: List, total: number): Promise
 }
 
 /** Watches a run whose agent writes, from the first piece to the last. */
-export async function streaming({ system, writer, page }: Stage): Promise<Traced> {
+export async function streaming({ system, writer, page }: Harness): Promise<Traced> {
   const run = await startWriting(system);
   await page.goto(addressOf(system, `runs/${run}?workflow=writer`));
   const log = page.getByRole('log', { name: 'Text of agent_1' });

@@ -1,6 +1,6 @@
 /** A model that writes as much and as soon as it is told, and the workflow that asks it. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { listen, sendJson } from '../support/listen.ts';
+import { listen, sendJson } from '../support/network/listen.ts';
 
 const PIECE = `${'Thank you for your order of two lamps and a compass. '.repeat(19).slice(0, 1_022)}\n\n`;
 const EVERY_MS = 20;

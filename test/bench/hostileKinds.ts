@@ -1,7 +1,7 @@
 /** What clients that mean no good do to a gateway, by name: the program of `hostileProcess.ts` does one of it until it is ended. */
 import type { Socket } from 'node:net';
-import { NAMESPACE } from '../support/door.ts';
-import { dripping, flooding, type AttackOptions } from '../support/hostile.ts';
+import { NAMESPACE } from '../support/gateway/gatewayHarness.ts';
+import { dripping, flooding, type AttackOptions } from '../support/gateway/hostileClients.ts';
 
 /** The project whose webhooks are flooded, beside that of the caller that is measured. */
 export const FLOODED = 'flooded';

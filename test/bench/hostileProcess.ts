@@ -1,5 +1,5 @@
 /** `hostileProcess.ts PORT KIND`: does what the kind says to the gateway at that port until it is ended. */
-import { attack } from '../support/hostile.ts';
+import { attack } from '../support/gateway/hostileClients.ts';
 import { KINDS } from './hostileKinds.ts';
 
 const [port, name = ''] = process.argv.slice(2);

@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { keysOf } from '../../store/keys.ts';
 import { setWriteBudget } from '../../runs/limits.ts';
 import type { NodeState } from '../../runs/types.ts';
-import { PROJECT, putRoute } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
+import { PROJECT, putRoute } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { EVENT } from './accept.ts';
 import { emptyProject, submitOne, type Workflow } from './chain.ts';
 import type { Figure } from './report.ts';
 import { startRunnerProcess } from './runnerProcess.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 import { runWrk } from './wrk.ts';
 
 const WARM_SECONDS = 3;
@@ -35,25 +35,25 @@ type Sample = { fromAccepted: number; fromDue: number };
  * At this rate, submitted straight to the run store, without records and with some; then what the whole path takes, from the gateway to the answer, with all of it on
  * this machine; then at half of that, through the gateway.
  */
-export async function latency(stage: Stage, perSecond: number, nodeArgs: string[]): Promise<Figure[]> {
-  const direct = await withRunner(stage, nodeArgs, () =>
-    paced(stage, perSecond, () => submitOne(stage, 'chain')),
+export async function latency(harness: Harness, perSecond: number, nodeArgs: string[]): Promise<Figure[]> {
+  const direct = await withRunner(harness, nodeArgs, () =>
+    paced(harness, perSecond, () => submitOne(harness, 'chain')),
   );
-  const recorded = await withRunner(stage, nodeArgs, async () => {
-    await setWriteBudget(stage.runs, PROJECT, RECORD_WRITES);
-    return paced(stage, perSecond, () => submitOne(stage, 'chain'));
+  const recorded = await withRunner(harness, nodeArgs, async () => {
+    await setWriteBudget(harness.runs, PROJECT, RECORD_WRITES);
+    return paced(harness, perSecond, () => submitOne(harness, 'chain'));
   });
-  const url = await served(stage, 'chain', false);
-  const answeredURL = await served(stage, 'answered', true);
-  const whole = await withRunner(stage, nodeArgs, async () => {
+  const url = await served(harness, 'chain', false);
+  const answeredURL = await served(harness, 'answered', true);
+  const whole = await withRunner(harness, nodeArgs, async () => {
     const load = { url: answeredURL, connections: CONNECTIONS, body: EVENT };
     await runWrk({ ...load, seconds: WARM_SECONDS });
     return (await runWrk({ ...load, seconds: SECONDS })).perSecond;
   });
   console.error(`whole path: ${Math.round(whole)} runs/s`);
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const through = await withRunner(stage, nodeArgs, () =>
-    paced(stage, whole / 2, async () => {
+  const through = await withRunner(harness, nodeArgs, () =>
+    paced(harness, whole / 2, async () => {
       const run = await post(agent, url);
       if (run === undefined) throw new Error('The gateway did not accept an event.');
       return run;
@@ -71,9 +71,9 @@ export async function latency(stage: Stage, perSecond: number, nodeArgs: string[
   ];
 }
 
-async function withRunner<T>(stage: Stage, nodeArgs: string[], measure: () => Promise<T>): Promise<T> {
-  await emptyProject(stage);
-  const runner = await startRunnerProcess(stage, nodeArgs);
+async function withRunner<T>(harness: Harness, nodeArgs: string[], measure: () => Promise<T>): Promise<T> {
+  await emptyProject(harness);
+  const runner = await startRunnerProcess(harness, nodeArgs);
   try {
     return await measure();
   } finally {
@@ -100,13 +100,13 @@ function figures(samples: Sample[], load: string, goals?: { p50: number; p99: nu
 }
 
 /** Warms up, then measures. */
-async function paced(stage: Stage, perSecond: number, send: Send): Promise<Sample[]> {
-  await sendPaced(stage, perSecond * WARM_SECONDS, perSecond, send);
-  return sendPaced(stage, perSecond * SECONDS, perSecond, send);
+async function paced(harness: Harness, perSecond: number, send: Send): Promise<Sample[]> {
+  await sendPaced(harness, perSecond * WARM_SECONDS, perSecond, send);
+  return sendPaced(harness, perSecond * SECONDS, perSecond, send);
 }
 
 /** Sends as independent callers do: the times between two are distributed exponentially. */
-async function sendPaced(stage: Stage, total: number, perSecond: number, send: Send): Promise<Sample[]> {
+async function sendPaced(harness: Harness, total: number, perSecond: number, send: Send): Promise<Sample[]> {
   const sent: Promise<string>[] = [];
   const sampled: Promise<Sample>[] = [];
   for (let dueAt = performance.now(); sent.length < total; await delay(TICK_MS)) {
@@ -114,7 +114,7 @@ async function sendPaced(stage: Stage, total: number, perSecond: number, send: S
       const run = send();
       sent.push(run);
       if (sent.length % SAMPLED_EVERY === 0)
-        sampled.push(sampleOf(stage, run, performance.timeOrigin + dueAt));
+        sampled.push(sampleOf(harness, run, performance.timeOrigin + dueAt));
     }
   }
   await Promise.all(sent);
@@ -126,7 +126,7 @@ function between(perSecond: number): number {
 }
 
 /** By the clock of the machine, which is that of store and runner. */
-async function sampleOf({ runs }: Stage, sent: Promise<string>, dueAt: number): Promise<Sample> {
+async function sampleOf({ runs }: Harness, sent: Promise<string>, dueAt: number): Promise<Sample> {
   const key = keysOf(PROJECT).run(await sent);
   await delay(READ_AFTER_MS);
   return pollUntil(
@@ -144,9 +144,9 @@ async function sampleOf({ runs }: Stage, sent: Promise<string>, dueAt: number): 
 }
 
 /** The address of the workflow's webhook. */
-async function served(stage: Stage, workflow: Workflow, reply: boolean): Promise<string> {
-  const url = stage.hook(workflow);
-  await putRoute(stage.client, workflow, { webhook: { reply } });
+async function served(harness: Harness, workflow: Workflow, reply: boolean): Promise<string> {
+  const url = harness.hook(workflow);
+  await putRoute(harness.client, workflow, { webhook: { reply } });
   await pollUntil('the route being served', async () => (await fetch(url)).status === 405, {
     timeoutMs: 10_000,
   });

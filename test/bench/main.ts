@@ -1,13 +1,13 @@
 /** `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a goal is missed. */
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withLock } from '../support/lock.ts';
+import { withLock } from '../support/process/lock.ts';
 import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
 import { consoleSpeed } from './console.ts';
 import { deletion } from './deletion.ts';
-import { door } from './door.ts';
+import { hostile } from './hostile.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
 import { polling } from './polling.ts';
@@ -57,9 +57,9 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     run: apiload,
   },
   n8n: { about: 'a webhook that is answered, beside n8n, which is installed from npm (10 min)', run: n8n },
-  door: {
+  hostile: {
     about: 'what a good caller waits beside hostile ones, and the memory of the gateway (6 min)',
-    run: door,
+    run: hostile,
   },
   tokens: { about: 'kubectl get beside tokens that nobody made, at saturation (2 min)', run: tokens },
   polling: {

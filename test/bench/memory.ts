@@ -7,8 +7,8 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { workflows } from '../../operator/resources.ts';
 import { createObject, writeStatus } from '../../runs/record/object.ts';
 import type { RunState } from '../../runs/types.ts';
-import type { OperatorStage } from '../support/operatorStage.ts';
-import { pollUntil } from '../support/poll.ts';
+import type { OperatorHarness } from '../support/operator/operatorHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { EVENT } from './accept.ts';
 import { inParallel } from './inParallel.ts';
 import { sendPaced } from './paced.ts';
@@ -67,7 +67,7 @@ export async function memory(): Promise<Figure[]> {
 }
 
 /** Records of runs that have ended, written as runners write them. */
-async function makeRecords({ client: kube }: OperatorStage, { namespace, uid }: Project): Promise<void> {
+async function makeRecords({ client: kube }: OperatorHarness, { namespace, uid }: Project): Promise<void> {
   const { items } = await kube.listAll(workflows, { namespace });
   const target = { kube, namespace, store: 'an-earlier-one' };
   await inParallel(WORKFLOWS * RECORDS_EACH, 16, async (index) => {

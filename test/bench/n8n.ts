@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { revisionOf } from '../../api/revision.ts';
 import { putRevision } from '../../runs/revisions.ts';
-import { PROJECT } from '../support/door.ts';
+import { PROJECT } from '../support/gateway/gatewayHarness.ts';
 import { EVENT } from './accept.ts';
 import { installedVersion, installN8n, startN8n, type N8n, type Saving } from './n8nProcess.ts';
 import { median, type Figure } from './report.ts';
 import { startRunnerProcess } from './runnerProcess.ts';
-import { setStage, WORKFLOW, type Stage } from './stage.ts';
+import { startHarness, WORKFLOW, type Harness } from './harness.ts';
 import { runWrk, type Measured } from './wrk.ts';
 
 /** Which release is installed, and a folder that has one already. */
@@ -59,13 +59,13 @@ export async function n8n(): Promise<Figure[]> {
 }
 
 async function compare(folder: string, data: string): Promise<Round[]> {
-  const stage = await setStage({ reply: true });
+  const harness = await startHarness({ reply: true });
   const others: N8n[] = [];
   try {
-    await emptyProject(stage);
-    const runner = await startRunnerProcess(stage);
+    await emptyProject(harness);
+    const runner = await startRunnerProcess(harness);
     others.push({ url: '', stop: runner.stop });
-    const contenders: Contender[] = [{ name: 'Windlass', url: stage.hookURL }];
+    const contenders: Contender[] = [{ name: 'Windlass', url: harness.hookURL }];
     for (const saving of ['all', 'none'] satisfies Saving[]) {
       const own = await mkdtemp(join(data, `${saving}-`));
       const started = await startN8n(folder, own, { saving, answer: N8N_ANSWER });
@@ -75,18 +75,18 @@ async function compare(folder: string, data: string): Promise<Round[]> {
     // One by one at first: much is compiled and opened with the first calls.
     for (const { url } of contenders)
       for (let call = 0; call < FIRST_CALLS; call += 1) await expectAnswer(url);
-    return await measure(stage, contenders);
+    return await measure(harness, contenders);
   } finally {
     for (const { stop } of others.toReversed()) await stop();
-    await stage.close();
+    await harness.close();
   }
 }
 
 const nameOf = (saving: Saving) => (saving === 'all' ? 'n8n, executions saved' : 'n8n, executions not saved');
 
-async function emptyProject(stage: Stage): Promise<void> {
-  await stage.emptyStore();
-  await putRevision(stage.runs, PROJECT, `${WORKFLOW}-1`, REVISION);
+async function emptyProject(harness: Harness): Promise<void> {
+  await harness.emptyStore();
+  await putRevision(harness.runs, PROJECT, `${WORKFLOW}-1`, REVISION);
 }
 
 /** The figure would mean nothing if the answers were not the same. */
@@ -98,11 +98,11 @@ async function expectAnswer(url: string): Promise<void> {
   if (!same) throw new Error(`${url} does not answer as it should: ${answer.status} ${text}`);
 }
 
-async function measure(stage: Stage, contenders: Contender[]): Promise<Round[]> {
+async function measure(harness: Harness, contenders: Contender[]): Promise<Round[]> {
   const rounds: Round[] = [];
   for (const { url } of contenders) await runWrk({ ...LOAD, url, connections: 8, seconds: WARM_SECONDS });
   for (let round = 1; round <= ROUNDS; round += 1) {
-    await emptyProject(stage);
+    await emptyProject(harness);
     for (const connections of CONNECTIONS)
       for (const { name, url } of contenders) {
         const measured = await runWrk({ ...LOAD, url, connections, seconds: SECONDS });

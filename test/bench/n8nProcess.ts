@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { runCommand } from '../support/command.ts';
-import { pollUntil } from '../support/poll.ts';
-import { freePort } from '../support/freePort.ts';
+import { runCommand } from '../support/process/command.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { freePort } from '../support/process/freePort.ts';
 
 export type N8n = { url: string; stop: () => Promise<void> };
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { bundledPrograms } from '../../images/bundle.ts';
 import { layOut, type ImageFile } from '../../images/files.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { ApiServer } from '../support/apiserver.ts';
-import { tokenOf } from '../support/users.ts';
+import type { ApiServer } from '../support/cluster/apiserver.ts';
+import { tokenOf } from '../support/cluster/users.ts';
 
 /** Where a pod finds its identity; here it is somewhere else for each. */
 const MOUNTED = '/var/run/secrets/kubernetes.io/serviceaccount';

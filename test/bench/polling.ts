@@ -4,10 +4,10 @@
  * And how soon a tick has its run.
  */
 import { keysOf } from '../../store/keys.ts';
-import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
-import { startPollPods, type Place, type PollPods, type Took } from '../support/pollPods.ts';
-import { DRIVERS } from '../support/providers/register.ts';
-import { newProject } from '../support/runStore.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/providers/mail/dovecot.ts';
+import { startPollPods, type Place, type PollPods, type Took } from '../support/runner/pollPods.ts';
+import { DRIVERS } from '../support/conformance/register.ts';
+import { newProject } from '../support/runStore/runStore.ts';
 import { looksAt } from './providers.ts';
 import { median, type Figure } from './report.ts';
 

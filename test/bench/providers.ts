@@ -1,7 +1,7 @@
 /** What a look at one account of a provider costs, as a poll pod makes it: where nothing happened, and where one thing did. */
 import { keysOf } from '../../store/keys.ts';
-import type { PollPods, Took } from '../support/pollPods.ts';
-import type { Driver } from '../support/providers/provider.ts';
+import type { PollPods, Took } from '../support/runner/pollPods.ts';
+import type { Driver } from '../support/conformance/provider.ts';
 import { median, type Figure } from './report.ts';
 
 const ROUNDS = 5;
@@ -21,9 +21,9 @@ export async function looksAt(pods: PollPods, driver: Driver): Promise<Figure[]>
     async function look(events: number): Promise<Look> {
       for (let n = 0; n < events; n += 1) await account.add(`event-${(happened += 1)}`);
       await pods.makeDue(place, UID);
-      account.door.fail(undefined);
+      account.proxy.fail(undefined);
       const took = await pods.pod(place);
-      const asked = account.door.requests();
+      const asked = account.proxy.requests();
       const runs = Number(await pods.conn.command('zcard', keysOf(place.project).runs(UID)));
       if (runs !== happened) throw new Error(`${driver.title}: ${happened} events started ${runs} runs`);
       return { ...took, asked };

@@ -9,8 +9,8 @@ import { openProject } from '../../runs/project.ts';
 import { setQuotas } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Advance, Submission } from '../../runs/types.ts';
-import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../support/growingRuns.ts';
-import { startRedis } from '../support/redis.ts';
+import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../support/runStore/growingRuns.ts';
+import { startRedis } from '../support/runStore/redis.ts';
 import type { Figure } from './report.ts';
 
 const MAX_MEMORY = 64 * 2 ** 20;

@@ -7,12 +7,12 @@ import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { readCounts } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
-import { PROJECT, workflowUid } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
+import { PROJECT, workflowUid } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { EVENT } from './accept.ts';
 import { median, type Figure } from './report.ts';
 import { startRunnerProcess } from './runnerProcess.ts';
-import { setStage, WORKFLOW, type Stage } from './stage.ts';
+import { startHarness, WORKFLOW, type Harness } from './harness.ts';
 import { runWrk, type Measured } from './wrk.ts';
 
 const ROUNDS = 7;
@@ -33,41 +33,41 @@ const REVISION = revisionOf({
 });
 
 export async function reply(): Promise<Figure[]> {
-  const stage = await setStage({ reply: true });
+  const harness = await startHarness({ reply: true });
   try {
-    await emptyProject(stage);
-    const rounds = await replyRounds(stage);
-    const perSecond = await drainBacklog(stage);
+    await emptyProject(harness);
+    const rounds = await replyRounds(harness);
+    const perSecond = await drainBacklog(harness);
     return figures(rounds, perSecond);
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }
 
-async function emptyProject(stage: Stage): Promise<void> {
-  await stage.emptyStore();
-  await putRevision(stage.runs, PROJECT, `${WORKFLOW}-1`, REVISION);
+async function emptyProject(harness: Harness): Promise<void> {
+  await harness.emptyStore();
+  await putRevision(harness.runs, PROJECT, `${WORKFLOW}-1`, REVISION);
 }
 
 type Rounds = { echoes: Measured[]; replies: Measured[]; crowd: Measured };
 
-async function replyRounds(stage: Stage): Promise<Rounds> {
-  const runner = await startRunnerProcess(stage);
+async function replyRounds(harness: Harness): Promise<Rounds> {
+  const runner = await startRunnerProcess(harness);
   try {
     const load = { connections: 1, seconds: SECONDS, body: EVENT };
-    await expectReply(stage.hookURL);
-    await runWrk({ ...load, url: stage.echoURL });
-    await runWrk({ ...load, url: stage.hookURL });
+    await expectReply(harness.hookURL);
+    await runWrk({ ...load, url: harness.echoURL });
+    await runWrk({ ...load, url: harness.hookURL });
     const echoes: Measured[] = [];
     const replies: Measured[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const echo = await runWrk({ ...load, url: stage.echoURL });
-      const answered = await runWrk({ ...load, url: stage.hookURL });
+      const echo = await runWrk({ ...load, url: harness.echoURL });
+      const answered = await runWrk({ ...load, url: harness.hookURL });
       echoes.push(echo);
       replies.push(answered);
       console.error(`round ${round} of ${ROUNDS}: echo p50 ${echo.p50Ms} ms, reply p50 ${answered.p50Ms} ms`);
     }
-    const crowd = await runWrk({ ...load, url: stage.hookURL, connections: 32, seconds: 10 });
+    const crowd = await runWrk({ ...load, url: harness.hookURL, connections: 32, seconds: 10 });
     return { echoes, replies, crowd };
   } finally {
     await runner.stop();
@@ -85,22 +85,22 @@ async function expectReply(url: string): Promise<void> {
 }
 
 /** Runs a second, from the first tenth of the backlog to the last, with nobody sending. */
-async function drainBacklog(stage: Stage): Promise<number> {
-  await emptyProject(stage);
+async function drainBacklog(harness: Harness): Promise<number> {
+  await emptyProject(harness);
   for (let done = 0; done < BACKLOG; done += SUBMITTED_AT_ONCE) {
-    await Promise.all(Array.from({ length: SUBMITTED_AT_ONCE }, () => submitOne(stage)));
+    await Promise.all(Array.from({ length: SUBMITTED_AT_ONCE }, () => submitOne(harness)));
   }
-  const runner = await startRunnerProcess(stage);
+  const runner = await startRunnerProcess(harness);
   try {
-    const from = await ended(stage, BACKLOG * 0.1);
-    const to = await ended(stage, BACKLOG * 0.9);
+    const from = await ended(harness, BACKLOG * 0.1);
+    const to = await ended(harness, BACKLOG * 0.9);
     return (to.runs - from.runs) / ((to.at - from.at) / 1_000);
   } finally {
     await runner.stop();
   }
 }
 
-async function submitOne({ runs }: Stage): Promise<void> {
+async function submitOne({ runs }: Harness): Promise<void> {
   const submitted = await submit(runs, {
     project: PROJECT,
     workflow: WORKFLOW,
@@ -114,7 +114,7 @@ async function submitOne({ runs }: Stage): Promise<void> {
   if (submitted.outcome !== 'accepted') throw new Error(`A run was not accepted: ${submitted.outcome}`);
 }
 
-async function ended({ runs }: Stage, atLeast: number): Promise<{ runs: number; at: number }> {
+async function ended({ runs }: Harness, atLeast: number): Promise<{ runs: number; at: number }> {
   return pollUntil(
     `${atLeast} runs being executed`,
     async () => {

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { commitHash } from '../support/commit.ts';
+import { commitHash } from '../support/process/commit.ts';
 
 export type Figure = {
   name: string;

@@ -1,11 +1,11 @@
 /** `routes`: accepting with 10,000 routes beside accepting with one, and how soon a gateway that starts serves them all. */
 import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { namespaces } from '../../kube/resource.ts';
-import { NAMESPACE, putRoute } from '../support/door.ts';
-import { startGateway, type GatewayProcess } from '../support/gatewayProcess.ts';
+import { NAMESPACE, putRoute } from '../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../support/gateway/gatewayProcess.ts';
 import { EVENT } from './accept.ts';
 import { median, type Figure } from './report.ts';
-import { setStage, type Stage, WORKFLOW } from './stage.ts';
+import { startHarness, type Harness, WORKFLOW } from './harness.ts';
 import { runWrk } from './wrk.ts';
 
 const ROUTES = 10_000;
@@ -15,30 +15,30 @@ const SECONDS = 2;
 const AT_ONCE = 32;
 
 export async function routes(): Promise<Figure[]> {
-  const stage = await setStage({ reply: false });
+  const harness = await startHarness({ reply: false });
   try {
-    const few = await start(stage, 'few', { WATCH_NAMESPACES: NAMESPACE });
-    await makeRoutes(stage);
+    const few = await start(harness, 'few', { WATCH_NAMESPACES: NAMESPACE });
+    await makeRoutes(harness);
     const starts: number[] = [];
-    let many = await start(stage, 'many', {});
+    let many = await start(harness, 'many', {});
     for (let round = 0; round < STARTS; round += 1) {
       await many.gateway.stop('SIGKILL');
-      many = await start(stage, 'many', {});
+      many = await start(harness, 'many', {});
       starts.push(many.readyMs);
       console.error(`start ${round + 1} of ${STARTS}: ready after ${Math.round(many.readyMs)} ms`);
     }
-    const ratios = await compare(stage, few.gateway, many.gateway);
+    const ratios = await compare(harness, few.gateway, many.gateway);
     await Promise.all([few.gateway.stop('SIGKILL'), many.gateway.stop('SIGKILL')]);
     return figures(few.readyMs, starts, ratios);
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }
 
-async function makeRoutes(stage: Stage): Promise<void> {
+async function makeRoutes(harness: Harness): Promise<void> {
   const name = 'many';
-  await stage.client.create(namespaces, { metadata: { name } });
-  const template = await putRoute(stage.client, WORKFLOW);
+  await harness.client.create(namespaces, { metadata: { name } });
+  const template = await putRoute(harness.client, WORKFLOW);
   let next = 0;
   const make = async (): Promise<void> => {
     while (next < ROUTES) {
@@ -49,7 +49,7 @@ async function makeRoutes(stage: Stage): Promise<void> {
         workflowUID: `uid-of-${workflow}`,
         projectUID: 'project-many',
       };
-      await stage.client.create(webhookRoutes, { metadata: { namespace: name, name: workflow }, spec });
+      await harness.client.create(webhookRoutes, { metadata: { namespace: name, name: workflow }, spec });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, make));
@@ -57,24 +57,24 @@ async function makeRoutes(stage: Stage): Promise<void> {
 }
 
 async function start(
-  stage: Stage,
+  harness: Harness,
   pod: string,
   env: Record<string, string>,
 ): Promise<{ gateway: GatewayProcess; readyMs: number }> {
   const before = performance.now();
   const gateway = await startGateway({
-    kubeconfigPath: stage.api.kubeconfigPath,
-    redisURL: stage.redis.url,
+    kubeconfigPath: harness.api.kubeconfigPath,
+    redisURL: harness.redis.url,
     pod: `gateway-${pod}`,
     namespace: NAMESPACE,
-    env: { LIMITS: stage.limits, ...env },
+    env: { LIMITS: harness.limits, ...env },
   });
   return { gateway, readyMs: performance.now() - before };
 }
 
 /** Requests a second with many routes by those with few, round by round. */
 async function compare(
-  stage: Stage,
+  harness: Harness,
   few: GatewayProcess,
   many: GatewayProcess,
 ): Promise<{ few: number; many: number }[]> {
@@ -86,7 +86,7 @@ async function compare(
   await run(few, 3);
   await run(many, 3);
   for (let round = 1; round <= ROUNDS; round += 1) {
-    await stage.emptyStore();
+    await harness.emptyStore();
     rounds.push({ few: await run(few, SECONDS), many: await run(many, SECONDS) });
     const { few: one, many: all } = rounds.at(-1) ?? { few: 0, many: 0 };
     console.error(

@@ -1,16 +1,19 @@
-/** A runner as a process of its own, for the project of the door. */
+/** A runner as a process of its own, for the project of the gateway's harness. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { NAMESPACE, PROJECT, type Door } from '../support/door.ts';
+import { NAMESPACE, PROJECT, type GatewayHarness } from '../support/gateway/gatewayHarness.ts';
 
 const program = fileURLToPath(new URL('../../runner/main.ts', import.meta.url));
 
 export type RunnerProcess = { pid: number; stop: () => Promise<void> };
 
 /** Starts it, and resolves when it claims runs. Throws, with what it logged, if it ends before. */
-export async function startRunnerProcess(door: Door, nodeArgs: string[] = []): Promise<RunnerProcess> {
+export async function startRunnerProcess(
+  harness: GatewayHarness,
+  nodeArgs: string[] = [],
+): Promise<RunnerProcess> {
   const child = spawn(process.execPath, [...nodeArgs, program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -18,8 +21,8 @@ export async function startRunnerProcess(door: Door, nodeArgs: string[] = []): P
       PROJECT_UID: PROJECT,
       POD_NAMESPACE: NAMESPACE,
       POD_NAME: 'runner-bench',
-      KUBECONFIG: door.api.kubeconfigPath,
-      REDIS_URL: door.redis.url,
+      KUBECONFIG: harness.api.kubeconfigPath,
+      REDIS_URL: harness.redis.url,
       METRICS_PORT: '0',
       LOG_LEVEL: 'info',
     },

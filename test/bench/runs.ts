@@ -6,13 +6,13 @@
 import { readFileSync } from 'node:fs';
 import { isUnavailable } from '../../store/connection.ts';
 import { readCounts, readRun } from '../../runs/read.ts';
-import { PROJECT } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
+import { PROJECT } from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { emptyProject, submitMany, submitOne, type Workflow } from './chain.ts';
 import { latency } from './latency.ts';
 import { median, type Figure } from './report.ts';
 import { startRunnerProcess } from './runnerProcess.ts';
-import { setStage, type Stage } from './stage.ts';
+import { startHarness, type Harness } from './harness.ts';
 
 const BACKLOG = 20_000;
 const LARGE_BACKLOG = 100_000;
@@ -24,15 +24,15 @@ const MIB = 2 ** 20;
 const NODE_ARGS = ['--max-old-space-size=256', '--max-semi-space-size=16'];
 
 export async function runs(): Promise<Figure[]> {
-  const stage = await setStage({ reply: true });
+  const harness = await startHarness({ reply: true });
   try {
-    const chain = await drained(stage, 'chain', BACKLOG);
-    const begun = await latency(stage, chain.perSecond / 2, NODE_ARGS);
+    const chain = await drained(harness, 'chain', BACKLOG);
+    const begun = await latency(harness, chain.perSecond / 2, NODE_ARGS);
     // Right before and after the large one, since a machine is not equally fast for minutes.
-    const before = await drained(stage, 'chain', BACKLOG);
-    const large = await drained(stage, 'chain', LARGE_BACKLOG);
-    const after = await drained(stage, 'chain', BACKLOG);
-    const neighbour = await beside(stage);
+    const before = await drained(harness, 'chain', BACKLOG);
+    const large = await drained(harness, 'chain', LARGE_BACKLOG);
+    const after = await drained(harness, 'chain', BACKLOG);
+    const neighbour = await beside(harness);
     return [
       {
         name: 'three-node runs at saturation',
@@ -69,22 +69,22 @@ export async function runs(): Promise<Figure[]> {
       { name: 'run of a neighbour behind 2,000: accepted to end', value: neighbour.ms, unit: 'ms' },
     ];
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }
 
 type Drained = { perSecond: number; runnerMiB: number; storeMiB: number };
 
 /** Runs a second, from the first tenth of the backlog to the last, with nobody sending. */
-async function drained(stage: Stage, workflow: Workflow, backlog: number): Promise<Drained> {
-  await emptyProject(stage);
-  await submitMany(stage, workflow, backlog);
-  const storeMiB = residentMiB(stage.redis.pid(), 'VmRSS');
-  const runner = await startRunnerProcess(stage, NODE_ARGS);
+async function drained(harness: Harness, workflow: Workflow, backlog: number): Promise<Drained> {
+  await emptyProject(harness);
+  await submitMany(harness, workflow, backlog);
+  const storeMiB = residentMiB(harness.redis.pid(), 'VmRSS');
+  const runner = await startRunnerProcess(harness, NODE_ARGS);
   try {
-    const from = await ended(stage, workflow, backlog * 0.1);
-    const to = await ended(stage, workflow, backlog * 0.9);
-    await ended(stage, workflow, backlog);
+    const from = await ended(harness, workflow, backlog * 0.1);
+    const to = await ended(harness, workflow, backlog * 0.9);
+    await ended(harness, workflow, backlog);
     const perSecond = (to.runs - from.runs) / ((to.at - from.at) / 1_000);
     console.error(`${workflow}, ${backlog} runs: ${Math.round(perSecond)} runs/s`);
     return { perSecond, runnerMiB: residentMiB(runner.pid, 'VmHWM'), storeMiB };
@@ -94,7 +94,7 @@ async function drained(stage: Stage, workflow: Workflow, backlog: number): Promi
 }
 
 async function ended(
-  { runs }: Stage,
+  { runs }: Harness,
   workflow: Workflow,
   atLeast: number,
 ): Promise<{ runs: number; at: number }> {
@@ -116,31 +116,31 @@ function residentMiB(pid: number, line: 'VmRSS' | 'VmHWM'): number {
 }
 
 /** A flood, and in the middle of it one run of another workflow. */
-async function beside(stage: Stage): Promise<{ before: number; ms: number }> {
-  await emptyProject(stage);
-  const runner = await startRunnerProcess(stage, NODE_ARGS);
+async function beside(harness: Harness): Promise<{ before: number; ms: number }> {
+  await emptyProject(harness);
+  const runner = await startRunnerProcess(harness, NODE_ARGS);
   try {
     const rounds: { before: number; ms: number }[] = [];
-    for (let round = 0; round < 5; round += 1) rounds.push(await besideOnce(stage));
+    for (let round = 0; round < 5; round += 1) rounds.push(await besideOnce(harness));
     return { before: median(rounds.map(({ before }) => before)), ms: median(rounds.map(({ ms }) => ms)) };
   } finally {
     await runner.stop();
   }
 }
 
-async function besideOnce(stage: Stage): Promise<{ before: number; ms: number }> {
+async function besideOnce(harness: Harness): Promise<{ before: number; ms: number }> {
   const counted = async () => {
-    const counts = await readCounts(stage.runs, PROJECT, 'uid-chain');
+    const counts = await readCounts(harness.runs, PROJECT, 'uid-chain');
     if (isUnavailable(counts)) throw new Error('The run store is away.');
     return counts;
   };
-  const flood = Array.from({ length: FLOOD }, () => submitOne(stage, 'chain'));
-  const run = await submitOne(stage, 'neighbour');
+  const flood = Array.from({ length: FLOOD }, () => submitOne(harness, 'chain'));
+  const run = await submitOne(harness, 'neighbour');
   const { succeeded: from } = await counted();
   const state = await pollUntil(
     'the run of the neighbour',
     async () => {
-      const found = await readRun(stage.runs, PROJECT, run);
+      const found = await readRun(harness.runs, PROJECT, run);
       return found && !isUnavailable(found) && found.endedAt !== undefined && found;
     },
     { timeoutMs: 60_000, everyMs: 1 },

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { POD_HEAP, POD_MIB } from '../support/pollPods.ts';
-import { startSheetsServer, type SheetsServer } from '../support/sheetsServer.ts';
+import { POD_HEAP, POD_MIB } from '../support/runner/pollPods.ts';
+import { startSheetsServer, type SheetsServer } from '../support/providers/google/sheetsServer.ts';
 import type { Figure } from './report.ts';
 import type { LookTook } from './sheetsProcess.ts';
 

@@ -1,6 +1,6 @@
 /** Looks at a spreadsheet each time it is told to, in a process of its own, and says what each look took. */
 import { readFileSync } from 'node:fs';
-import { sheetPolls } from '../support/sheetPolls.ts';
+import { sheetPolls } from '../support/nodes/sheetPolls.ts';
 
 /** What a look took, with all that followed at once. `memoryMiB`: the most that the process ever had. */
 export type LookTook = {

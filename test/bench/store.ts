@@ -5,7 +5,7 @@ import { connectRunStore, type RunStoreConnection } from '../../store/connection
 import { openProject } from '../../runs/project.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Claim, NodeStart, NodeState, Submission } from '../../runs/types.ts';
-import { startRedis } from '../support/redis.ts';
+import { startRedis } from '../support/runStore/redis.ts';
 import { median, type Figure } from './report.ts';
 
 const PROJECT = 'bench';

@@ -5,9 +5,14 @@
  */
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { NAMESPACE, openDoor, putRoute, type Door } from '../support/door.ts';
-import { pollUntil } from '../support/poll.ts';
-import { runCommand } from '../support/command.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  putRoute,
+  type GatewayHarness,
+} from '../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { runCommand } from '../support/process/command.ts';
 import { median, type Figure } from './report.ts';
 import { runWrk } from './wrk.ts';
 
@@ -26,39 +31,39 @@ type Kind = (typeof KINDS)[number];
 type Round = { kubectlMs: number; perSecond: number; reviews: number };
 
 export async function tokens(): Promise<Figure[]> {
-  const door = await openDoor();
+  const harness = await startGatewayHarness();
   const measured: Record<Kind, Round[]> = { nothing: [], 'unknown addresses': [], 'unknown tokens': [] };
   try {
-    await putRoute(door.client, 'orders');
-    await pollUntil('the route', async () => (await fetch(door.hook('orders'))).status === 405, {
+    await putRoute(harness.client, 'orders');
+    await pollUntil('the route', async () => (await fetch(harness.hook('orders'))).status === 405, {
       timeoutMs: 10_000,
     });
-    setPriority(door.gateway.pid, 19);
-    await timeKubectl(door);
+    setPriority(harness.gateway.pid, 19);
+    await timeKubectl(harness);
     for (let round = 1; round <= ROUNDS; round += 1) {
-      for (const kind of KINDS) measured[kind].push(await measure(door, kind));
+      for (const kind of KINDS) measured[kind].push(await measure(harness, kind));
       const line = KINDS.map((kind) => `${kind} ${measured[kind].at(-1)?.kubectlMs.toFixed(0)} ms`);
       console.error(`round ${round} of ${ROUNDS}: ${line.join(', ')}`);
     }
   } finally {
-    await door.close();
+    await harness.close();
   }
   return figures(measured);
 }
 
-async function measure(door: Door, kind: Kind): Promise<Round> {
-  const before = await reviewsOf(door);
+async function measure(harness: GatewayHarness, kind: Kind): Promise<Round> {
+  const before = await reviewsOf(harness);
   const startedAt = performance.now();
-  const load = kind === 'nothing' ? undefined : runWrk(loadOf(door, kind));
+  const load = kind === 'nothing' ? undefined : runWrk(loadOf(harness, kind));
   const times: number[] = [];
   const until = startedAt + SECONDS * 1_000;
-  while (performance.now() < until || times.length < LEAST) times.push(await timeKubectl(door));
+  while (performance.now() < until || times.length < LEAST) times.push(await timeKubectl(harness));
   const { perSecond = 0 } = (await load) ?? {};
   const seconds = (performance.now() - startedAt) / 1_000;
-  return { kubectlMs: median(times), perSecond, reviews: ((await reviewsOf(door)) - before) / seconds };
+  return { kubectlMs: median(times), perSecond, reviews: ((await reviewsOf(harness)) - before) / seconds };
 }
 
-function loadOf({ gateway }: Door, kind: Kind) {
+function loadOf({ gateway }: GatewayHarness, kind: Kind) {
   const path = kind === 'unknown tokens' ? `/workflows/${NAMESPACE}.orders/execute` : '/nothing';
   return {
     url: `${gateway.internalURL}${path}`,
@@ -72,7 +77,7 @@ function loadOf({ gateway }: Door, kind: Kind) {
 }
 
 /** Milliseconds of one `kubectl get`, from start to end of the program. */
-async function timeKubectl({ api }: Door): Promise<number> {
+async function timeKubectl({ api }: GatewayHarness): Promise<number> {
   const startedAt = performance.now();
   await runCommand(join(api.binDir, 'kubectl'), ['get', 'webhookroutes.windlass.dev', '-n', NAMESPACE], {
     env: { ...process.env, KUBECONFIG: api.kubeconfigPath },
@@ -81,7 +86,7 @@ async function timeKubectl({ api }: Door): Promise<number> {
 }
 
 /** How many tokens the gateway has asked the API server about so far. */
-async function reviewsOf({ gateway }: Door): Promise<number> {
+async function reviewsOf({ gateway }: GatewayHarness): Promise<number> {
   const text = await (await fetch(gateway.metricsURL)).text();
   const counts = text.matchAll(
     /^windlass_gateway_reviews_total\{kind="token",outcome="(?:no|yes|failed)"\} (\d+)$/gm,

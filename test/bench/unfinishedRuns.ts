@@ -8,7 +8,7 @@ import { claimRuns } from '../../runs/claim.ts';
 import { keysOf } from '../../store/keys.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import type { ClaimRef } from '../../runs/types.ts';
-import { pollUntil } from '../support/poll.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { inParallel } from './inParallel.ts';
 import { submitOne } from './neighbour.ts';
 import type { Project, Whole } from './whole.ts';

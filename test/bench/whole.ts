@@ -10,20 +10,20 @@ import { workflows } from '../../operator/resources.ts';
 import { GATEWAY_ACCOUNT } from '../../store/accounts.ts';
 import { readCounts } from '../../runs/read.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { ADMISSION } from '../support/chart.ts';
-import { startGateway } from '../support/gatewayProcess.ts';
-import { startOperatorProgram } from '../support/operatorProgram.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../support/operatorStage.ts';
-import { pollUntil } from '../support/poll.ts';
-import { startRunnerProgram } from '../support/runnerProgram.ts';
-import { freePort } from '../support/freePort.ts';
+import { ADMISSION } from '../support/cluster/chart.ts';
+import { startGateway } from '../support/gateway/gatewayProcess.ts';
+import { startOperatorProgram } from '../support/operator/operatorProgram.ts';
+import { startOperatorHarness, SYSTEM, type OperatorHarness } from '../support/operator/operatorHarness.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { startRunnerProgram } from '../support/runner/runnerProgram.ts';
+import { freePort } from '../support/process/freePort.ts';
 import { inParallel } from './inParallel.ts';
 import { createPods, type Pods } from './pods.ts';
 
 export type Program = { name: string; pid: number; inspectPort: number; log: string[] };
 export type Project = { namespace: string; uid: string };
 
-export type Whole = Pick<OperatorStage, 'server' | 'client' | 'conn' | 'redis'> & {
+export type Whole = Pick<OperatorHarness, 'server' | 'client' | 'conn' | 'redis'> & {
   projects: Project[];
   /** Gateway, operator, and the runner of each project. */
   programs: Program[];
@@ -42,7 +42,7 @@ export type WholeOptions = {
   workflowsEach: number;
   spec: WorkflowSpec;
   /** Done when the workflows of the project are there and no operator has seen them yet. */
-  prepare?: (stage: OperatorStage, project: Project) => Promise<void>;
+  prepare?: (harness: OperatorHarness, project: Project) => Promise<void>;
   /** Runners come when `startRunners` is called. */
   lateRunners?: boolean;
   /** Further settings of the operator. */
@@ -63,31 +63,31 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
     for (const end of closers.splice(0).toReversed()) await end();
   };
   try {
-    const stage = await startOperatorStage({ templates: TEMPLATES });
-    closers.push(() => stage.stop());
-    const pods = await createPods(stage.server, stage.client);
+    const harness = await startOperatorHarness({ templates: TEMPLATES });
+    closers.push(() => harness.stop());
+    const pods = await createPods(harness.server, harness.client);
     closers.push(() => pods.remove());
     const projects: Project[] = [];
     for (let index = 0; index < options.projects; index += 1) {
-      const project = await stage.createProject();
+      const project = await harness.createProject();
       projects.push(project);
-      await createWorkflows(stage, project, options);
-      await options.prepare?.(stage, project);
+      await createWorkflows(harness, project, options);
+      await options.prepare?.(harness, project);
     }
-    const gateway = await openGateway(stage, pods);
+    const gateway = await openGateway(harness, pods);
     closers.push(() => gateway.stop());
-    const operator = await openOperator(stage, pods, options.operatorEnv);
+    const operator = await openOperator(harness, pods, options.operatorEnv);
     closers.push(() => operator.stop());
     const programs = [gateway.program, operator.program];
     const startRunners = async () => {
-      const runners = await Promise.all(projects.map((project) => openRunner(stage, pods, project)));
+      const runners = await Promise.all(projects.map((project) => openRunner(harness, pods, project)));
       for (const runner of runners) closers.push(() => runner.stop());
       programs.push(...runners.map(({ program }) => program));
     };
     if (!options.lateRunners) await startRunners();
-    await Promise.all(projects.map((project) => untilAllReady(stage, project)));
-    const { server, client, conn, redis } = stage;
-    const uids = await uidsOfWorkflows(stage, projects);
+    await Promise.all(projects.map((project) => untilAllReady(harness, project)));
+    const { server, client, conn, redis } = harness;
+    const uids = await uidsOfWorkflows(harness, projects);
     const numbers = Array.from({ length: options.workflowsEach }, (_, index) => index);
     return {
       server,
@@ -99,7 +99,7 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
       hooks: numbers.flatMap((index) =>
         projects.map(({ namespace }) => `${gateway.url}/webhook/${namespace}.${workflowName(index)}/new`),
       ),
-      counts: () => countAll(stage, uids),
+      counts: () => countAll(harness, uids),
       startRunners,
       close,
     };
@@ -110,7 +110,7 @@ export async function openWhole(options: WholeOptions): Promise<Whole> {
 }
 
 async function createWorkflows(
-  { client }: OperatorStage,
+  { client }: OperatorHarness,
   { namespace }: Project,
   { workflowsEach, spec }: WholeOptions,
 ): Promise<void> {
@@ -119,17 +119,17 @@ async function createWorkflows(
   });
 }
 
-/** The stand-in of the stage has said which pod is the ready replica; from then on the real one speaks for that pod. */
-async function openGateway(stage: OperatorStage, pods: Pods) {
-  await stage.gateway.stop();
+/** The harness's fake gateway has said which pod is the ready replica; from then on the real one speaks for that pod. */
+async function openGateway(harness: OperatorHarness, pods: Pods) {
+  await harness.gateway.stop();
   const [pod, password, inspectPort] = await Promise.all([
     pods.make({ namespace: SYSTEM, name: 'windlass-gateway' }),
-    secretText(stage, { namespace: SYSTEM, name: 'windlass-run-store' }, 'gateway-password'),
+    secretText(harness, { namespace: SYSTEM, name: 'windlass-run-store' }, 'gateway-password'),
     freePort(),
   ]);
   const gateway = await startGateway({
     kubeconfigPath: '',
-    redisURL: stage.redis.url,
+    redisURL: harness.redis.url,
     pod: POD,
     namespace: SYSTEM,
     env: { LIMITS, REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: password, ...pod.env },
@@ -140,14 +140,14 @@ async function openGateway(stage: OperatorStage, pods: Pods) {
   return { program: { name: 'gateway', pid, inspectPort, log }, url, stop };
 }
 
-async function openOperator(stage: OperatorStage, pods: Pods, env: Record<string, string> = {}) {
+async function openOperator(harness: OperatorHarness, pods: Pods, env: Record<string, string> = {}) {
   const [pod, inspectPort] = await Promise.all([
     pods.make({ namespace: SYSTEM, name: 'windlass-operator' }),
     freePort(),
   ]);
   const operator = await startOperatorProgram({
     kubeconfigPath: '',
-    redisURL: stage.redis.url,
+    redisURL: harness.redis.url,
     namespace: SYSTEM,
     env: { ...env, ...pod.env },
     program: pod.program('operator'),
@@ -158,18 +158,18 @@ async function openOperator(stage: OperatorStage, pods: Pods, env: Record<string
 }
 
 /** A runner with the account and the credentials of its pool, as soon as the operator has made them. */
-async function openRunner(stage: OperatorStage, pods: Pods, { namespace, uid }: Project) {
+async function openRunner(harness: OperatorHarness, pods: Pods, { namespace, uid }: Project) {
   const pool = { namespace, name: POOL };
-  const password = await pollUntil('the Secret of the pool', () => secretText(stage, pool, 'password'), {
+  const password = await pollUntil('the Secret of the pool', () => secretText(harness, pool, 'password'), {
     timeoutMs: 120_000,
   });
-  const username = await secretText(stage, pool, 'username');
+  const username = await secretText(harness, pool, 'username');
   // The account may come a moment after the Secret.
   const pod = await pollUntil('the account of the pool', () => pods.make(pool), { timeoutMs: 30_000 });
   const inspectPort = await freePort();
   const runner = await startRunnerProgram({
     kubeconfigPath: '',
-    redisURL: stage.redis.url,
+    redisURL: harness.redis.url,
     namespace,
     project: uid,
     env: { REDIS_USERNAME: username, REDIS_PASSWORD: password, LOG_LEVEL: 'info', ...pod.env },
@@ -185,7 +185,7 @@ function inspectable(port: number): string[] {
   return ['--max-old-space-size=256', `--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http'];
 }
 
-async function untilAllReady({ client }: OperatorStage, { namespace }: Project): Promise<void> {
+async function untilAllReady({ client }: OperatorHarness, { namespace }: Project): Promise<void> {
   const allReady = async () => {
     const { items } = await client.listAll(workflows, { namespace });
     return items.every(({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True');
@@ -193,7 +193,7 @@ async function untilAllReady({ client }: OperatorStage, { namespace }: Project):
   await pollUntil('all workflows being ready', allReady, { timeoutMs: 600_000, everyMs: 2_000 });
 }
 
-async function uidsOfWorkflows({ client }: OperatorStage, projects: Project[]) {
+async function uidsOfWorkflows({ client }: OperatorHarness, projects: Project[]) {
   const uids: { project: string; workflow: string }[] = [];
   for (const { namespace, uid } of projects) {
     const { items } = await client.listAll(workflows, { namespace });
@@ -202,7 +202,7 @@ async function uidsOfWorkflows({ client }: OperatorStage, projects: Project[]) {
   return uids;
 }
 
-async function countAll({ conn }: OperatorStage, uids: { project: string; workflow: string }[]) {
+async function countAll({ conn }: OperatorHarness, uids: { project: string; workflow: string }[]) {
   const all = await Promise.all(uids.map(({ project, workflow }) => readCounts(conn, project, workflow)));
   const sum = { active: 0, ended: 0, failed: 0 };
   for (const counts of all) {
@@ -215,7 +215,7 @@ async function countAll({ conn }: OperatorStage, uids: { project: string; workfl
 }
 
 async function secretText(
-  { client }: OperatorStage,
+  { client }: OperatorHarness,
   ref: { namespace: string; name: string },
   key: string,
 ): Promise<string> {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCommand, runCommand } from '../support/command.ts';
+import { findCommand, runCommand } from '../support/process/command.ts';
 
 export type Load = {
   url: string;

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findCommand, runCommand, type CommandOptions } from '../support/command.ts';
-import { withLock } from '../support/lock.ts';
-import { pollUntil } from '../support/poll.ts';
-import { stepFailure, type Progress, type Update } from '../support/progress.ts';
+import { findCommand, runCommand, type CommandOptions } from '../support/process/command.ts';
+import { withLock } from '../support/process/lock.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { stepFailure, type Progress, type Update } from '../support/process/progress.ts';
 import { readClusterConfig } from './config.ts';
 import { writeProgramImage } from './image-archive.ts';
 

@@ -1,6 +1,6 @@
 /** Makes certificates and keys as files, with the program that is built for it. */
 import { join } from 'node:path';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 
 type CertificateRequest = {
   /** Of the files, NAME.crt and NAME.key. */

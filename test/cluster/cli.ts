@@ -1,6 +1,6 @@
 /** `npm run cluster`: starts, shows and removes the cluster that the demo and the tests run on. */
 import { parseArgs } from 'node:util';
-import { createProgress, type Progress } from '../support/progress.ts';
+import { createProgress, type Progress } from '../support/process/progress.ts';
 import { chooseProvider, ensureCluster } from './cluster.ts';
 import type { ClusterAccess } from './provider.ts';
 

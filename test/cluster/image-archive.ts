@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 
 const platforms: Record<string, string> = { x64: 'amd64', arm64: 'arm64' };
 

@@ -1,7 +1,7 @@
 /** Installs the Debian packages that a program needs and the machine lacks; nothing of them is started. */
 import { access, rm, writeFile } from 'node:fs/promises';
-import { findCommand, runCommand } from '../support/command.ts';
-import { stepFailure, type Progress } from '../support/progress.ts';
+import { findCommand, runCommand } from '../support/process/command.ts';
+import { stepFailure, type Progress } from '../support/process/progress.ts';
 
 /** Each package and what shows that it, or another that brings the same, is there: a program on PATH or a file. */
 const signs = {

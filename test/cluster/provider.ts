@@ -1,5 +1,5 @@
 /** What a kind of cluster must be able to do, and what a running one offers. */
-import type { Progress } from '../support/progress.ts';
+import type { Progress } from '../support/process/progress.ts';
 
 export type ClusterRequest = {
   name: string;

@@ -5,12 +5,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SHOWN } from '../support/bots.ts';
-import { makeFolder } from '../support/folder.ts';
+import { SHOWN } from '../support/gateway/botRoutes.ts';
+import { makeFolder } from '../support/process/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
-import { createProgress } from '../support/progress.ts';
+import { createProgress } from '../support/process/progress.ts';
 import { preparePython, tryContract, type Python } from './schemathesis.ts';
-import { openContractStage, type ContractStage } from './stage.ts';
+import { startContractHarness, type ContractHarness } from './harness.ts';
 
 const HELP = `npm run test:contract [-- --examples N] [--seed N]
 
@@ -27,13 +27,13 @@ async function contract(examples: number, seed: number): Promise<number> {
   await prepareForTests('integration');
   const python = await preparePython(progress);
   const { path: folder, remove } = await makeFolder('openapi');
-  const stage = await openContractStage();
+  const harness = await startContractHarness();
   try {
-    const schemas = await writeSchemas(stage, folder);
+    const schemas = await writeSchemas(harness, folder);
     await python('openapi_spec_validator', ['--schema', '3.1.0', schemas.whole]);
-    return await tryAll(python, stage, schemas, { examples, seed });
+    return await tryAll(python, harness, schemas, { examples, seed });
   } finally {
-    await stage.close();
+    await harness.close();
     remove();
   }
 }
@@ -49,7 +49,7 @@ const PLACES: Record<string, string> = { id: 'shop.orders', path: 'new', credent
  * The description as it is, in a file; and one that knows only the workflow and the bot that are there, and what the bot's messages show, so
  * that more requests than those of the examples get beyond them.
  */
-async function writeSchemas({ internalURL }: ContractStage, folder: string): Promise<Schemas> {
+async function writeSchemas({ internalURL }: ContractHarness, folder: string): Promise<Schemas> {
   const text = await (await fetch(`${internalURL}/openapi.json`)).text();
   const document = JSON.parse(text) as Document;
   for (const { parameters } of Object.values(document.paths).flatMap((path) => Object.values(path)))
@@ -68,7 +68,7 @@ async function writeSchemas({ internalURL }: ContractStage, folder: string): Pro
 /** Seeds one after the other until there were enough cases, first from the whole description, then from both in turn. */
 async function tryAll(
   python: Python,
-  { internalURL, publicURL, token }: ContractStage,
+  { internalURL, publicURL, token }: ContractHarness,
   { whole, narrow }: Schemas,
   { examples, seed }: { examples: number; seed: number },
 ): Promise<number> {

@@ -4,9 +4,9 @@ import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readClusterConfig } from '../cluster/config.ts';
 import { ensurePackages } from '../cluster/packages.ts';
-import { runCommand, type CommandOptions } from '../support/command.ts';
-import { withLock } from '../support/lock.ts';
-import { stepFailure, type Progress } from '../support/progress.ts';
+import { runCommand, type CommandOptions } from '../support/process/command.ts';
+import { withLock } from '../support/process/lock.ts';
+import { stepFailure, type Progress } from '../support/process/progress.ts';
 
 const requirements = join(import.meta.dirname, 'requirements.txt');
 const configuration = join(import.meta.dirname, 'schemathesis.toml');

@@ -1,27 +1,27 @@
 /** The examples that are called over HTTP: one that is started by hand, and one whose webhook answers a question. */
-import { callerToken } from '../support/gateway.ts';
-import { runNames, showRun, type Stage, type Tell } from './runs.ts';
+import { callerToken } from '../support/installation/installedGateway.ts';
+import { runNames, showRun, type Demo, type Tell } from './runs.ts';
 
 const RUN_MS = 30_000;
 
 /** Starts it with the execute call, and shows the outputs that it is answered with. */
-export async function showHello(stage: Stage): Promise<void> {
-  const url = `${stage.gateway.internalURL}/workflows/${stage.project}.hello/execute`;
-  const authorization = `Bearer ${await callerToken(stage.cluster)}`;
-  await call(stage, 'hello', { url, headers: { authorization, prefer: 'wait=30' }, body: { name: 'Ada' } });
+export async function showHello(demo: Demo): Promise<void> {
+  const url = `${demo.gateway.internalURL}/workflows/${demo.project}.hello/execute`;
+  const authorization = `Bearer ${await callerToken(demo.cluster)}`;
+  await call(demo, 'hello', { url, headers: { authorization, prefer: 'wait=30' }, body: { name: 'Ada' } });
 }
 
 /** Asks the webhook how many mails somebody has got. */
-export async function showMailCount(stage: Stage): Promise<void> {
-  const url = `${stage.gateway.publicURL}/webhook/${stage.project}.mail-count/mails`;
-  await call(stage, 'mail-count', { url, headers: {}, body: { email: 'Ada@example.com' } });
+export async function showMailCount(demo: Demo): Promise<void> {
+  const url = `${demo.gateway.publicURL}/webhook/${demo.project}.mail-count/mails`;
+  await call(demo, 'mail-count', { url, headers: {}, body: { email: 'Ada@example.com' } });
 }
 
 type Call = { url: string; headers: Record<string, string>; body: object };
 
-async function call(stage: Stage, workflow: string, { url, headers, body }: Call): Promise<void> {
-  const { tell } = stage;
-  const before = await runNames(stage, workflow);
+async function call(demo: Demo, workflow: string, { url, headers, body }: Call): Promise<void> {
+  const { tell } = demo;
+  const before = await runNames(demo, workflow);
   tell();
   tell(`POST ${url}`);
   tell(`  ${JSON.stringify(body)}`);
@@ -29,7 +29,7 @@ async function call(stage: Stage, workflow: string, { url, headers, body }: Call
   const response = await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(body) });
   tell();
   await showAnswer(response, 200, tell);
-  await showRun(stage, workflow, { before, timeoutMs: RUN_MS });
+  await showRun(demo, workflow, { before, timeoutMs: RUN_MS });
 }
 
 /** Tells what was answered. Throws when the status is another one. */

@@ -1,14 +1,14 @@
 /** The link that the demo ends with: whoever opens it is signed in to the console, as somebody who may edit the namespace of the examples: for an hour, which is how long the token lasts. */
-import { tokenCommand } from '../support/gateway.ts';
-import { gatewayPorts, windlassNamespace } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
-import type { Stage } from './runs.ts';
+import { tokenCommand } from '../support/installation/installedGateway.ts';
+import { gatewayPorts, windlassNamespace } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import type { Demo } from './runs.ts';
 
 /** Where the console is said to be on a cluster whose gateway has no port here. */
 const FORWARDED = 'http://127.0.0.1:8081';
 
 /** Asks the gateway for a one-time link and tells it. Throws when there is none. */
-export async function showConsole({ cluster, gateway, tell }: Stage): Promise<void> {
+export async function showConsole({ cluster, gateway, tell }: Demo): Promise<void> {
   const args = tokenCommand('you');
   const token = (await kubectl(cluster, args)).trim();
   const response = await fetch(`${gateway.internalURL}/console/links`, {

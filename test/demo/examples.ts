@@ -3,7 +3,7 @@ import { showBotAnswer } from './bots.ts';
 import { showHello, showMailCount } from './calls.ts';
 import { showMailReply, showMorningMail } from './mails.ts';
 import { showOrder } from './order.ts';
-import type { Stage } from './runs.ts';
+import type { Demo } from './runs.ts';
 import { showFileRows, showRowMail } from './sheets.ts';
 
 export type Example = {
@@ -13,7 +13,7 @@ export type Example = {
   connects?: string;
   /** True: it needs the S3 server. */
   s3?: boolean;
-  show: (stage: Stage) => Promise<void>;
+  show: (demo: Demo) => Promise<void>;
 };
 
 /** By the name of the folder. */

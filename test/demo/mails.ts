@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
-import { exampleFolder, waitForReady } from '../support/install.ts';
-import { getJson, kubectl } from '../support/kubectl.ts';
-import { deliverMail, receivedMails } from '../support/mailbox.ts';
-import type { ReceivedMail } from '../support/mailServer.ts';
-import { pollUntil } from '../support/poll.ts';
-import { runNames, showRun, type Stage, type Tell } from './runs.ts';
+import { exampleFolder, waitForReady } from '../support/installation/install.ts';
+import { getJson, kubectl } from '../support/cluster/kubectl.ts';
+import { deliverMail, receivedMails } from '../support/installation/demoMailbox.ts';
+import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { runNames, showRun, type Demo, type Tell } from './runs.ts';
 
 /** A look each half minute, a minute and what a pod takes where one has just ended. */
 const LOOK_MS = 120_000;
@@ -17,9 +17,9 @@ const TICK_MS = 120_000;
 const MAIL_MS = 10_000;
 
 /** Delivers a mail to the mailbox that is watched; shows the run that it starts, and the answer that goes out. */
-export async function showMailReply(stage: Stage): Promise<void> {
-  const { cluster, tell } = stage;
-  const before = await runNames(stage, 'mail-reply');
+export async function showMailReply(demo: Demo): Promise<void> {
+  const { cluster, tell } = demo;
+  const before = await runNames(demo, 'mail-reply');
   const identity = `<${randomUUID()}@example.com>`;
   const mail = [
     'From: Ada <ada@example.com>',
@@ -35,15 +35,15 @@ export async function showMailReply(stage: Stage): Promise<void> {
   tell('a mail comes into the mailbox of orders, which is looked at every 30 seconds:');
   for (const line of mail) tell(`  ${line}`.trimEnd());
   await deliverMail(cluster, 'orders', mail.join('\n'));
-  await showRun(stage, 'mail-reply', { before, timeoutMs: LOOK_MS });
+  await showRun(demo, 'mail-reply', { before, timeoutMs: LOOK_MS });
   await showMail(cluster, tell, (sent) => sent.headers['in-reply-to'] === identity);
 }
 
 /** Has the schedule fire each minute until its first run is there, shows that, and puts the schedule back. */
-export async function showMorningMail(stage: Stage): Promise<void> {
-  const { cluster, project, tell } = stage;
+export async function showMorningMail(demo: Demo): Promise<void> {
+  const { cluster, project, tell } = demo;
   const workflow = await readFile(join(exampleFolder('morning-mail'), 'workflow.yaml'), 'utf8');
-  const [before, mails] = await Promise.all([runNames(stage, 'morning-mail'), receivedMails(cluster)]);
+  const [before, mails] = await Promise.all([runNames(demo, 'morning-mail'), receivedMails(cluster)]);
   const apply = (manifest: string) =>
     kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: manifest });
   try {
@@ -51,7 +51,7 @@ export async function showMorningMail(stage: Stage): Promise<void> {
     await waitForReady(cluster, 'morning-mail', project);
     tell();
     tell('so that nobody has to wait for the morning, it fires each minute for now (cron: "* * * * *").');
-    await showRun(stage, 'morning-mail', { before, timeoutMs: TICK_MS });
+    await showRun(demo, 'morning-mail', { before, timeoutMs: TICK_MS });
     const known = new Set(mails.map(({ messageId }) => messageId));
     await showMail(
       cluster,

@@ -3,15 +3,20 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chooseProvider, ensureCluster, type Cluster } from '../cluster/cluster.ts';
-import { openGateway, tokenCommand } from '../support/gateway.ts';
-import { exampleFolder, installWindlass, uninstallWindlass, waitForReady } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { createProgress, type Progress } from '../support/progress.ts';
+import { openGateway, tokenCommand } from '../support/installation/installedGateway.ts';
+import {
+  exampleFolder,
+  installWindlass,
+  uninstallWindlass,
+  waitForReady,
+} from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { createProgress, type Progress } from '../support/process/progress.ts';
 import { showConnecting } from './connect.ts';
 import { showConsole } from './console.ts';
 import { exampleNamed, listOfExamples } from './examples.ts';
 import { planOf, projectOf, requireOwnInstallation, requireOwnObjects } from './project.ts';
-import type { Stage } from './runs.ts';
+import type { Demo } from './runs.ts';
 
 const help = `usage: npm run demo [-- OPTIONS]
 
@@ -36,7 +41,7 @@ const logFile = join(import.meta.dirname, '../../.windlass/demo.log');
 const tell = (line = '') => console.log(line);
 const firstExample = 'order-confirmation';
 
-async function demo(name: string, example: string, progress: Progress): Promise<void> {
+async function runDemo(name: string, example: string, progress: Progress): Promise<void> {
   const { show, connects, s3 = false } = exampleNamed(example);
   await mkdir(join(logFile, '..'), { recursive: true });
   await rm(logFile, { force: true });
@@ -46,21 +51,21 @@ async function demo(name: string, example: string, progress: Progress): Promise<
   if (cluster.provider === 'current') tell(planOf(project));
   await installWindlass(cluster, { progress, log: logFile, s3, project });
   const gateway = await openGateway(cluster);
-  const stage = { cluster, gateway, project, tell };
+  const demo = { cluster, gateway, project, tell };
   try {
     await progress.step(`apply examples/${example}`, () =>
       kubectl(cluster, ['apply', '-n', project, '-f', exampleFolder(example)]),
     );
-    if (connects !== undefined) await showConnecting(stage, connects);
+    if (connects !== undefined) await showConnecting(demo, connects);
     await progress.step('wait until it is ready', () => waitForReady(cluster, example, project));
-    await show(stage);
+    await show(demo);
     tell();
     const list = ['get', ...inProject(project), 'workflows.windlass.dev,workflowruns'];
     tell(`$ kubectl ${list.join(' ')}`);
     tell((await kubectl(cluster, list)).trimEnd());
-    await showConsole(stage);
-    if (example === firstExample) showWhatNext(stage);
-    else showWhere(stage, example);
+    await showConsole(demo);
+    if (example === firstExample) showWhatNext(demo);
+    else showWhere(demo, example);
     showEnd(cluster);
   } finally {
     gateway.close();
@@ -70,7 +75,7 @@ async function demo(name: string, example: string, progress: Progress): Promise<
 /** The option of kubectl that names the namespace, where it is not that of a cluster of ours without it. */
 const inProject = (project: string): string[] => (project === 'default' ? [] : ['-n', project]);
 
-function showWhatNext({ cluster, gateway, project }: Stage): void {
+function showWhatNext({ cluster, gateway, project }: Demo): void {
   const { publicURL, internalURL } = gateway;
   const url = `${publicURL}/webhook/${project}.order-confirmation/orders`;
   const kubectlHere = ['kubectl', ...inProject(project)].join(' ');
@@ -88,7 +93,7 @@ The cluster runs on. To go on without the browser, in this shell:
 `);
 }
 
-function showWhere({ cluster, project }: Stage, example: string): void {
+function showWhere({ cluster, project }: Demo, example: string): void {
   const remove = ['kubectl', ...inProject(project), 'delete', '-f', `examples/${example}`].join(' ');
   tell(`
 The cluster runs on. In this shell:
@@ -142,7 +147,7 @@ async function main(args: string[], progress: Progress): Promise<void> {
   });
   if (values.help) process.stdout.write(help);
   else if (values.down) await down(values.name, progress);
-  else await demo(values.name, values.example, progress);
+  else await runDemo(values.name, values.example, progress);
 }
 
 const progress = createProgress(process.stderr);

@@ -1,10 +1,10 @@
 /** Sends the order of the demo and tells what happens with it, while it happens. */
-import { callerToken, liveEvents } from '../support/gateway.ts';
-import { receivedMails } from '../support/mailbox.ts';
-import { pollUntil } from '../support/poll.ts';
+import { callerToken, liveEvents } from '../support/installation/installedGateway.ts';
+import { receivedMails } from '../support/installation/demoMailbox.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { showAnswer } from './calls.ts';
 import { showMail } from './mails.ts';
-import { runNames, type Stage, type Tell } from './runs.ts';
+import { runNames, type Demo, type Tell } from './runs.ts';
 
 const workflow = 'order-confirmation';
 const order = {
@@ -17,10 +17,10 @@ const order = {
 };
 
 /** Sends the webhook, shows the agent's text as it streams, the answer and the mail. Throws when one of them does not come. */
-export async function showOrder(stage: Stage): Promise<void> {
-  const { cluster, gateway, project, tell } = stage;
+export async function showOrder(demo: Demo): Promise<void> {
+  const { cluster, gateway, project, tell } = demo;
   const token = await callerToken(cluster);
-  const [runsBefore, mailsBefore] = await Promise.all([runNames(stage, workflow), receivedMails(cluster)]);
+  const [runsBefore, mailsBefore] = await Promise.all([runNames(demo, workflow), receivedMails(cluster)]);
   const url = `${gateway.publicURL}/webhook/${project}.${workflow}/orders`;
   tell();
   tell(`POST ${url}`);
@@ -30,7 +30,7 @@ export async function showOrder(stage: Stage): Promise<void> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(order),
   });
-  const run = await newRun(stage, runsBefore, answering);
+  const run = await newRun(demo, runsBefore, answering);
   tell();
   tell(`run ${run}, as GET …/workflows/${project}.${workflow}/runs/${run}/events tells it:`);
   await showEvents(`${gateway.internalURL}/workflows/${project}.${workflow}/runs/${run}/events`, token, tell);
@@ -40,11 +40,11 @@ export async function showOrder(stage: Stage): Promise<void> {
 }
 
 /** The webhook answers when the run is done, so that its name comes from its object, which is there from the start. */
-async function newRun(stage: Stage, before: Set<string>, answering: Promise<Response>): Promise<string> {
+async function newRun(demo: Demo, before: Set<string>, answering: Promise<Response>): Promise<string> {
   const stop = new AbortController();
   const recorded = pollUntil(
     'a WorkflowRun of the webhook',
-    async () => [...(await runNames(stage, workflow))].find((name) => !before.has(name)),
+    async () => [...(await runNames(demo, workflow))].find((name) => !before.has(name)),
     { timeoutMs: 30_000, signal: stop.signal },
   );
   try {

@@ -3,8 +3,13 @@
  * namespaces of its own, installs nothing over an installation that is there, and removes what it made and nothing else.
  */
 import type { Cluster } from '../cluster/cluster.ts';
-import { DEMO_LABEL, demoNamespace, windlassNamespace, WINDLASS_KINDS } from '../support/install.ts';
-import { getJson } from '../support/kubectl.ts';
+import {
+  DEMO_LABEL,
+  demoNamespace,
+  windlassNamespace,
+  WINDLASS_KINDS,
+} from '../support/installation/install.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
 
 /** The namespace of the examples: on a cluster of ours that of commands without `-n`. */
 export const projectOf = ({ provider }: Pick<Cluster, 'provider'>): string =>

@@ -1,14 +1,14 @@
 /** What the shows of the demo tell of a run, from its record in the cluster. */
 import type { RunStatus } from '../../api/run.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Gateway } from '../support/gateway.ts';
-import { getJson } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import type { Gateway } from '../support/installation/installedGateway.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 
 export type Tell = (line?: string) => void;
 
 /** Where an example is shown: Windlass is installed, and the example applied and ready. */
-export type Stage = {
+export type Demo = {
   cluster: Cluster;
   gateway: Gateway;
   /** The namespace of the example. */
@@ -23,14 +23,14 @@ const WIDTH = 160;
 
 /** The names of the runs of a workflow that are recorded. */
 export async function runNames(
-  stage: Pick<Stage, 'cluster' | 'project'>,
+  demo: Pick<Demo, 'cluster' | 'project'>,
   workflow: string,
 ): Promise<Set<string>> {
-  return new Set((await runsOf(stage, workflow)).map((run) => run.metadata.name));
+  return new Set((await runsOf(demo, workflow)).map((run) => run.metadata.name));
 }
 
 async function runsOf(
-  { cluster, project }: Pick<Stage, 'cluster' | 'project'>,
+  { cluster, project }: Pick<Demo, 'cluster' | 'project'>,
   workflow: string,
 ): Promise<Run[]> {
   const ofWorkflow = ['-n', project, '--field-selector', `spec.workflow=${workflow}`];
@@ -39,19 +39,19 @@ async function runsOf(
 
 /** Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it did not succeed. */
 export async function showRun(
-  stage: Stage,
+  demo: Demo,
   workflow: string,
   { before, timeoutMs }: { before: Set<string>; timeoutMs: number },
 ): Promise<void> {
   const { metadata, status } = await pollUntil(
     `a run of ${workflow} that has ended`,
     async () =>
-      (await runsOf(stage, workflow)).find(
+      (await runsOf(demo, workflow)).find(
         (run) => !before.has(run.metadata.name) && run.status?.completionTime !== undefined,
       ),
     { timeoutMs, everyMs: 500 },
   );
-  const { tell } = stage;
+  const { tell } = demo;
   tell();
   tell(`run ${metadata.name}: ${status?.phase} after ${status?.duration}`);
   for (const { id, phase, output } of status?.nodes ?? []) {

@@ -1,8 +1,8 @@
 /** What `kubectl apply` refuses and says, what becomes a condition, and that manifests converge in any order. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXAMPLES } from '../demo/examples.ts';
-import { exampleFolder, waitForReady } from '../support/install.ts';
-import { pollUntil } from '../support/poll.ts';
+import { exampleFolder, waitForReady } from '../support/installation/install.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   apply,
   cluster,

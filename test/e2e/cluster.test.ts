@@ -9,10 +9,10 @@ import { nodeFiles } from '../../images/rootfs.ts';
 import { builtinProvider } from '../cluster/builtin/provider.ts';
 import { writeImage } from '../cluster/image-archive.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { runCommand } from '../support/command.ts';
-import { getJson, kubectl } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
-import { quiet } from '../support/progress.ts';
+import { runCommand } from '../support/process/command.ts';
+import { getJson, kubectl } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { quiet } from '../support/process/progress.ts';
 
 const reference = 'localhost/windlass-cluster/test:1';
 const name = 'cluster-test';

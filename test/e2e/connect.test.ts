@@ -1,13 +1,13 @@
 /** An account that is connected on a real cluster: in the browser through the gateway, at a real provider, and used by a step. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBrowser, signIn } from '../support/browser.ts';
-import { askLink } from '../support/connectAccount.ts';
-import { startDemoServer, stopDemoServer } from '../support/demoServer.ts';
-import { forward } from '../support/gateway.ts';
-import { demoNamespace } from '../support/install.ts';
-import { getJson } from '../support/kubectl.ts';
-import { CLIENT } from '../support/oauthProvider.ts';
+import { createBrowser, signIn } from '../support/providers/oauth/browser.ts';
+import { askLink } from '../support/installation/connectAccount.ts';
+import { startDemoServer, stopDemoServer } from '../support/installation/demoServer.ts';
+import { forward } from '../support/installation/installedGateway.ts';
+import { demoNamespace } from '../support/installation/install.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { CLIENT } from '../support/providers/oauth/oauthProvider.ts';
 import { member, signedIn } from './console.ts';
 import {
   apply,

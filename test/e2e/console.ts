@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, onTestFinished } from 'vitest';
-import { startChromium, visit, type Visitor } from '../support/chromium.ts';
+import { startChromium, visit, type Visitor } from '../support/console/chromium.ts';
 import { gateway, kube } from './environment.ts';
 
 const pictures = join(import.meta.dirname, '../../.windlass');

@@ -1,7 +1,14 @@
 /** The canvas: what is drawn there, by the pointer and by the keys, is what the cluster gets; and what others delete is not lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { drawEdge, insertBetween, edgeOf, edgesOn, panelFocused, tabTo } from '../support/canvasSteps.ts';
-import { addAfter, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/consoleSteps.ts';
+import {
+  drawEdge,
+  insertBetween,
+  edgeOf,
+  edgesOn,
+  panelFocused,
+  tabTo,
+} from '../support/console/canvasSteps.ts';
+import { addAfter, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/console/steps.ts';
 import { member, signedIn } from './console.ts';
 import { apply, createProject, kube, removeProject, workflowObject, workflowOf } from './environment.ts';
 

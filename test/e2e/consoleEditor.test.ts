@@ -8,7 +8,7 @@ import {
   runEnded,
   save,
   testRun,
-} from '../support/consoleSteps.ts';
+} from '../support/console/steps.ts';
 import { member, signedIn } from './console.ts';
 import { apply, createProject, exampleObjects, removeProject, workflowOf } from './environment.ts';
 

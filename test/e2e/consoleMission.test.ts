@@ -1,6 +1,6 @@
 /** What the console is for, in a real browser: accounts, a workflow from its name to its first order, and what became of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pollUntil } from '../support/poll.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   addAfter,
   chooseCredential,
@@ -14,8 +14,8 @@ import {
   runEnded,
   testRun,
   writeExpression,
-} from '../support/consoleSteps.ts';
-import { runCommand } from '../support/command.ts';
+} from '../support/console/steps.ts';
+import { runCommand } from '../support/process/command.ts';
 import { copied, member, signedIn } from './console.ts';
 import { createProject, mailsTo, removeProject, send, workflowObject } from './environment.ts';
 

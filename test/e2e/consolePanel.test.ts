@@ -14,8 +14,8 @@ import {
   writeExpression,
   writeYaml,
   yamlOn,
-} from '../support/consoleSteps.ts';
-import { event, greet, GREETING, http } from '../support/greeting.ts';
+} from '../support/console/steps.ts';
+import { event, greet, GREETING, http } from '../support/data/greetingWorkflow.ts';
 import { member, signedIn } from './console.ts';
 import { apply, createProject, removeProject, workflowObject, workflowOf } from './environment.ts';
 

@@ -1,9 +1,9 @@
 /** Who may see what in the console: ways in and out, sessions that end, projects, and readers, to whom nothing is offered that fails. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signInAt } from '../support/chromium.ts';
-import { openPage, openNode, panelOf } from '../support/consoleSteps.ts';
-import { waitForReady } from '../support/install.ts';
+import { signInAt } from '../support/console/chromium.ts';
+import { openPage, openNode, panelOf } from '../support/console/steps.ts';
+import { waitForReady } from '../support/installation/install.ts';
 import { consoleURL, member, signedIn, tokenOf, visitor } from './console.ts';
 import {
   apply,
@@ -15,7 +15,7 @@ import {
   removeProject,
   workflowOf,
 } from './environment.ts';
-import { pollUntil } from '../support/poll.ts';
+import { pollUntil } from '../support/time/poll.ts';
 
 let project: string;
 let other: string;

@@ -1,10 +1,10 @@
 /** The pages of a project beside the editor: its workflows, credentials, what Git manages, who else edits, and how it does. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { createCredential, nodeOf, openPage, save } from '../support/consoleSteps.ts';
-import { waitForReady } from '../support/install.ts';
-import { getJson } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import { createCredential, nodeOf, openPage, save } from '../support/console/steps.ts';
+import { waitForReady } from '../support/installation/install.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { copied, member, signedIn } from './console.ts';
 import {
   apply,

@@ -4,9 +4,9 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nodeOf, openNode, openOutput, panelOf } from '../support/consoleSteps.ts';
-import { waitForReady } from '../support/install.ts';
-import { pollUntil } from '../support/poll.ts';
+import { nodeOf, openNode, openOutput, panelOf } from '../support/console/steps.ts';
+import { waitForReady } from '../support/installation/install.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { member, signedIn } from './console.ts';
 import {
   apply,

@@ -8,8 +8,8 @@ import {
   panelOf,
   runEnded,
   writeTestData,
-} from '../support/consoleSteps.ts';
-import { event, greet, GREETING, http } from '../support/greeting.ts';
+} from '../support/console/steps.ts';
+import { event, greet, GREETING, http } from '../support/data/greetingWorkflow.ts';
 import { copied, member, signedIn } from './console.ts';
 import {
   apply,

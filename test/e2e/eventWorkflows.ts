@@ -1,9 +1,9 @@
 /** The workflows of the test of events, with their accounts: they are all that it applies. */
-import { GOOGLE } from '../support/google.ts';
-import { demoNamespace } from '../support/install.ts';
-import { CLIENT } from '../support/oauthProvider.ts';
-import { SLACK_TOKEN } from '../support/slackServer.ts';
-import { tokenOf } from '../support/telegramServer.ts';
+import { GOOGLE } from '../support/installation/demoGoogle.ts';
+import { demoNamespace } from '../support/installation/install.ts';
+import { CLIENT } from '../support/providers/oauth/oauthProvider.ts';
+import { SLACK_TOKEN } from '../support/providers/slack/slackServer.ts';
+import { tokenOf } from '../support/providers/telegram/telegramServer.ts';
 import { workflowOf } from './environment.ts';
 
 export const SIGNING_SECRET = '8f742231b10e8888abcd99yyyzzz85a5';

@@ -7,17 +7,17 @@ import { afterAll, beforeAll, test, type ExpectStatic } from 'vitest';
 import { botSecret } from '../../api/bot.ts';
 import { keysOf } from '../../store/keys.ts';
 import { forEachPage } from '../../store/scan.ts';
-import { openRunStore } from '../support/clusterRunStore.ts';
-import { askLink } from '../support/connectAccount.ts';
-import { startDemoServer, stopDemoServer } from '../support/demoServer.ts';
-import { connectAtGoogle } from '../support/google.ts';
-import { demoNamespace, waitForReady } from '../support/install.ts';
-import { getJson } from '../support/kubectl.ts';
-import { putLetter } from '../support/letters.ts';
-import { webhookAt, writeToBot, writtenByBots } from '../support/phone.ts';
-import { pollUntil } from '../support/poll.ts';
-import type { Rows } from '../support/sheetsCells.ts';
-import { tokenOf } from '../support/telegramServer.ts';
+import { openRunStore } from '../support/installation/clusterRunStore.ts';
+import { askLink } from '../support/installation/connectAccount.ts';
+import { startDemoServer, stopDemoServer } from '../support/installation/demoServer.ts';
+import { connectAtGoogle } from '../support/installation/demoGoogle.ts';
+import { demoNamespace, waitForReady } from '../support/installation/install.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { putInBucket } from '../support/installation/demoBucket.ts';
+import { webhookAt, writeToBot, writtenByBots } from '../support/installation/demoTelegram.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import type { Rows } from '../support/providers/google/sheet.ts';
+import { tokenOf } from '../support/providers/telegram/telegramServer.ts';
 import {
   apply,
   cluster,
@@ -86,7 +86,7 @@ async function writeRows(...rows: Rows): Promise<void> {
   await kube(['replace', '--raw', path, '-f', '-'], { input });
 }
 
-const writeFile = (name: string, text: string) => putLetter(cluster, `${project}/${name}`, text);
+const writeFile = (name: string, text: string) => putInBucket(cluster, `${project}/${name}`, text);
 
 const outputOf = ({ status }: RecordedRun) => status?.nodes?.[0]?.output;
 

@@ -1,11 +1,11 @@
 /** The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event to what comes of it. */
 import { afterAll, beforeAll, test } from 'vitest';
-import { askLink } from '../support/connectAccount.ts';
-import { addRow, connectAtGoogle, rowsOf } from '../support/google.ts';
-import { exampleFolder, waitForReady } from '../support/install.ts';
-import { putLetter } from '../support/letters.ts';
-import { writeToBot, writtenByBots } from '../support/phone.ts';
-import { pollUntil } from '../support/poll.ts';
+import { askLink } from '../support/installation/connectAccount.ts';
+import { addRow, connectAtGoogle, rowsOf } from '../support/installation/demoGoogle.ts';
+import { exampleFolder, waitForReady } from '../support/installation/install.ts';
+import { putInBucket } from '../support/installation/demoBucket.ts';
+import { writeToBot, writtenByBots } from '../support/installation/demoTelegram.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { cluster, createProject, gateway, kube, mailsTo, removeProject } from './environment.ts';
 
 /** A look each half minute, a minute and what a pod takes where one has just ended. */
@@ -75,7 +75,7 @@ test.concurrent(
     await connect('table');
     await isReady('file-rows');
     const file = `${project}.txt`;
-    await putLetter(cluster, `inbox/${file}`, 'Dear shop, the lamp has no bulb.\n');
+    await putInBucket(cluster, `inbox/${file}`, 'Dear shop, the lamp has no bulb.\n');
     const written = async () => (await rowsOf(cluster, 'letters')).filter(([name]) => name === file);
     await pollUntil('a row', async () => (await written()).length > 0, LOOKED);
     expect(await written()).toEqual([[file, 33, expect.stringContaining('the lamp has no bulb')]]);

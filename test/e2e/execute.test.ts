@@ -1,8 +1,8 @@
 /** Starting workflows by hand: over HTTP with a token that RBAC judges, and as an object. */
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyManifest, waitForReady } from '../support/install.ts';
-import { liveEvents } from '../support/gateway.ts';
+import { applyManifest, waitForReady } from '../support/installation/install.ts';
+import { liveEvents } from '../support/installation/installedGateway.ts';
 import {
   apply,
   cluster,

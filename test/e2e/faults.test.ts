@@ -6,12 +6,12 @@ import { doOutages } from '../faults/outage.ts';
 import { KILLS, planFaults } from '../faults/plan.ts';
 import { offendersOf } from '../faults/report.ts';
 import { runRolling } from '../faults/rolling.ts';
-import { openStage, type Stage } from '../faults/stage.ts';
+import { startHarness, type Harness } from '../faults/harness.ts';
 import { takeOver, TAKEOVERS } from '../faults/takeover.ts';
 import { targetsOf } from '../faults/workflows.ts';
-import { callerToken, liveEvents } from '../support/gateway.ts';
-import { waitForReady } from '../support/install.ts';
-import { pollUntil } from '../support/poll.ts';
+import { callerToken, liveEvents } from '../support/installation/installedGateway.ts';
+import { waitForReady } from '../support/installation/install.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   apply,
   cluster,
@@ -113,16 +113,16 @@ const faultsOf = ({ violations, evidence, invalid }: FaultRun): string =>
   violations.length === 0 ? (invalid ?? '') : JSON.stringify(offendersOf(violations, evidence), undefined, 2);
 
 describe('under fire', () => {
-  let stage: Stage;
+  let harness: Harness;
   beforeAll(async () => {
-    stage = await openStage(cluster);
+    harness = await startHarness(cluster);
   });
-  afterAll(() => stage.remove());
+  afterAll(() => harness.remove());
 
   test('of 1,000 events at 50/s nothing is lost, done twice or changed, whatever is killed or away', async () => {
-    const targets = targetsOf(gateway.publicURL, stage.project);
+    const targets = targetsOf(gateway.publicURL, harness.project);
     const plan = planFaults({ seed: 1, kinds: KILLS, perKind: 1 });
-    const run = await underLoad({ stage, targets, rate: 50, tell }, async (load) => {
+    const run = await underLoad({ harness, targets, rate: 50, tell }, async (load) => {
       const invalid = await doFaults(load, { plan, events: 1_000, minutes: 5 });
       return invalid ?? doOutages(load, 15);
     });
@@ -133,23 +133,23 @@ describe('under fire', () => {
 });
 
 describe('in daily life', () => {
-  let stage: Stage;
+  let harness: Harness;
   beforeAll(async () => {
-    stage = await openStage(cluster);
+    harness = await startHarness(cluster);
   });
-  afterAll(() => stage.remove());
+  afterAll(() => harness.remove());
 
   test.each(TAKEOVERS)(
     'after a %s of its leader, the operator is led by another within %i s',
     async (how, most) => {
-      const { leaseSeconds, reconcileSeconds } = await takeOver(stage, how);
+      const { leaseSeconds, reconcileSeconds } = await takeOver(harness, how);
       expect(leaseSeconds).toBeLessThanOrEqual(most);
       expect(reconcileSeconds).toBeLessThanOrEqual(most);
     },
   );
 
   test('while gateway, operator and runners are restarted, each of 1,500 requests at 100/s gets its 2xx', async () => {
-    const run = await runRolling({ stage, requests: 1_500, rate: 100, tell });
+    const run = await runRolling({ harness, requests: 1_500, rate: 100, tell });
     expect(faultsOf(run)).toBe('');
   }, 300_000);
 });

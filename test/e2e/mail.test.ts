@@ -1,8 +1,8 @@
 /** Mail on a real cluster: poll pods of a CronJob look at a real IMAP server, and each new mail is one run, whatever is killed. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { waitForReady } from '../support/install.ts';
-import { deliverMail } from '../support/mailbox.ts';
-import { pollUntil } from '../support/poll.ts';
+import { waitForReady } from '../support/installation/install.ts';
+import { deliverMail } from '../support/installation/demoMailbox.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   apply,
   cluster,

@@ -1,7 +1,7 @@
 /** The example as a person uses it: apply, wait, call, look at what happened; switch it off and on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyExample, waitForReady } from '../support/install.ts';
-import { pollUntil } from '../support/poll.ts';
+import { applyExample, waitForReady } from '../support/installation/install.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   apply,
   cluster,

@@ -5,9 +5,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { windlassNamespace } from '../support/install.ts';
-import { getJson } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   describeRight,
   grantedTo,
@@ -16,7 +16,7 @@ import {
   wildcards,
   type RbacObject,
   type Right,
-} from '../support/rights.ts';
+} from '../support/rights/rights.ts';
 import {
   apply,
   cluster,

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { brokenBy } from '../faults/scheduleChecker.ts';
 import { applySchedules, watchSchedules } from '../faults/schedules.ts';
-import { getJson } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   cluster,
   createProject,

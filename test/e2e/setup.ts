@@ -5,16 +5,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { ensureCluster, type Cluster } from '../cluster/cluster.ts';
-import { REPLICATED } from '../faults/stage.ts';
-import { installWindlass, uninstallWindlass } from '../support/install.ts';
-import { createProgress } from '../support/progress.ts';
-
-/** What of the cluster can be handed to the processes of the tests. */
-export type TestCluster = Pick<
-  Cluster,
-  'name' | 'provider' | 'kubeconfigPath' | 'binDir' | 'nodePortRange' | 'auditLog'
->;
+import { ensureCluster } from '../cluster/cluster.ts';
+import { REPLICATED, type TestCluster } from '../faults/harness.ts';
+import { installWindlass, uninstallWindlass } from '../support/installation/install.ts';
+import { createProgress } from '../support/process/progress.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

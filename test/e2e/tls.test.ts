@@ -6,10 +6,15 @@ import { text as textOf } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { makeCertificates, type SecretFiles } from '../support/certificates.ts';
-import { applyManifest, upgradeWindlass, waitForReady, windlassNamespace } from '../support/install.ts';
-import { getJson } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import { makeCertificates, type SecretFiles } from '../support/cluster/certificates.ts';
+import {
+  applyManifest,
+  upgradeWindlass,
+  waitForReady,
+  windlassNamespace,
+} from '../support/installation/install.ts';
+import { getJson } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import {
   apply,
   cluster,

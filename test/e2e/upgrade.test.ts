@@ -1,26 +1,26 @@
 /** What an upgrade does to what runs: callers notice nothing of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { offendersOf } from '../faults/report.ts';
-import { openStage, type Stage } from '../faults/stage.ts';
+import { startHarness, type Harness } from '../faults/harness.ts';
 import { podsOf, runUpgrade } from '../faults/upgrading.ts';
 import { cluster } from './environment.ts';
 
-let stage: Stage;
+let harness: Harness;
 beforeAll(async () => {
-  stage = await openStage(cluster);
+  harness = await startHarness(cluster);
 });
-afterAll(() => stage.remove());
+afterAll(() => harness.remove());
 
 const tell = (line: string) => console.log(`upgrade: ${line}`);
 
 test('while chart and image are upgraded each of 500 requests gets its 2xx, each run ends once, and Redis stays', async () => {
-  const before = { redis: await podsOf(stage, 'redis'), gateway: await podsOf(stage, 'gateway') };
-  const { violations, evidence } = await runUpgrade({ stage, requests: 500, rate: 20, tell });
+  const before = { redis: await podsOf(harness, 'redis'), gateway: await podsOf(harness, 'gateway') };
+  const { violations, evidence } = await runUpgrade({ harness, requests: 500, rate: 20, tell });
   expect(violations.length === 0 ? '' : JSON.stringify(offendersOf(violations, evidence), undefined, 2)).toBe(
     '',
   );
   expect(evidence.events.length).toBeGreaterThanOrEqual(500);
-  expect(await podsOf(stage, 'redis')).toEqual(before.redis);
+  expect(await podsOf(harness, 'redis')).toEqual(before.redis);
   const uids = before.gateway.map(([uid]) => uid);
-  expect((await podsOf(stage, 'gateway')).filter(([uid]) => uids.includes(uid))).toEqual([]);
+  expect((await podsOf(harness, 'gateway')).filter(([uid]) => uids.includes(uid))).toEqual([]);
 }, 300_000);

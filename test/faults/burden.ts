@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { layoutOf } from '../cluster/builtin/layout.ts';
 import { readClusterConfig } from '../cluster/config.ts';
-import { processesOf, type FoundProcess, type Program } from '../support/processes.ts';
+import { processesOf, type FoundProcess, type Program } from '../support/process/processes.ts';
 import type { Violation } from './violation.ts';
 import type { Measure } from './evidence.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 /** Of one pod, over the time. `linesPerSecond` are those of the container's log. */
 export type Burden = {
@@ -26,17 +26,17 @@ const TICK_SECONDS = 0.01;
 type Sample = FoundProcess & { cpuSeconds: number };
 
 /** Begins to measure; the function that it gives ends that. */
-export async function startBurden(stage: Stage): Promise<() => Promise<Burden[]>> {
+export async function startBurden(harness: Harness): Promise<() => Promise<Burden[]>> {
   const from = Date.now();
-  const before = await sample(stage);
+  const before = await sample(harness);
   return async () => {
     const until = Date.now();
-    const after = await sample(stage);
+    const after = await sample(harness);
     const seconds = (until - from) / 1_000;
     return Promise.all(
       after.map(async (process) => {
         const same = before.find(({ pid }) => pid === process.pid);
-        const lines = await linesOf(stage.cluster.name, process.podUid ?? '', from, until);
+        const lines = await linesOf(harness.cluster.name, process.podUid ?? '', from, until);
         return {
           program: process.program,
           pod: process.podUid ?? '',
@@ -88,7 +88,7 @@ export function tooHeavy(
   });
 }
 
-async function sample({ cluster, project }: Stage): Promise<Sample[]> {
+async function sample({ cluster, project }: Harness): Promise<Sample[]> {
   const found = await Promise.all(WATCHED.map((program) => processesOf(cluster.name, program, project)));
   return Promise.all(
     found.flat().map(async (process) => {

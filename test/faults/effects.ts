@@ -1,8 +1,8 @@
 /** What reached the outside world: one entry for each mail, model call, HTTP call and counted step that the sinks have seen. */
 import { createHash } from 'node:crypto';
-import type { ReceivedCall } from '../support/httpSink.ts';
-import type { ReceivedMail } from '../support/mailServer.ts';
-import type { ModelRequest } from '../support/modelAnswers.ts';
+import type { ReceivedCall } from '../support/providers/http/httpSink.ts';
+import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
+import type { ModelRequest } from '../support/providers/model/modelAnswers.ts';
 
 /**
  * `key` is what lets a receiver tell a repetition: `Message-ID` or `Idempotency-Key`. `at` is when the sink had it, by the wall clock.

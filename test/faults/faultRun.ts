@@ -5,13 +5,13 @@ import { inject } from './inject.ts';
 import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';
 import type { PlannedFault } from './plan.ts';
 import { NotSteady, steadyLoad, untilRecovered } from './recovery.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 import { targetsOf } from './workflows.ts';
 
-type Load = AnyLoad<Stage>;
+type Load = AnyLoad<Harness>;
 
 export type FaultRunOptions = {
-  stage: Stage;
+  harness: Harness;
   plan: readonly PlannedFault[];
   /** At least so many events, and until the plan is done. */
   events: number;
@@ -26,9 +26,9 @@ const RECOVERED_WITHIN_MS = 150_000;
 const NOTICED_MS = 4_000;
 
 /** Never throws for what the system did: that is a violation, or makes the run invalid. */
-export function runFaults({ stage, rate, tell, ...options }: FaultRunOptions): Promise<FaultRun> {
-  const targets = targetsOf(stage.gateway.publicURL, stage.project);
-  return underLoad({ stage, targets, rate, tell }, (load) => doFaults(load, options));
+export function runFaults({ harness, rate, tell, ...options }: FaultRunOptions): Promise<FaultRun> {
+  const targets = targetsOf(harness.gateway.publicURL, harness.project);
+  return underLoad({ harness, targets, rate, tell }, (load) => doFaults(load, options));
 }
 
 type PlanOptions = Pick<FaultRunOptions, 'plan' | 'events' | 'minutes'>;
@@ -68,10 +68,10 @@ async function hitAndRecover(load: Load, planned: PlannedFault): Promise<void> {
   tell(faultLine(record));
 }
 
-async function hit({ stage, begin }: Load, planned: PlannedFault, loadBefore: number): Promise<void> {
+async function hit({ harness, begin }: Load, planned: PlannedFault, loadBefore: number): Promise<void> {
   const { number, kind } = planned;
   const record: FaultRecord = { number, kind, target: '', at: Date.now(), endedAt: Date.now(), loadBefore };
-  await inject(stage, planned, (target) => begin(Object.assign(record, { target, at: Date.now() })));
+  await inject(harness, planned, (target) => begin(Object.assign(record, { target, at: Date.now() })));
   record.endedAt = Date.now();
 }
 

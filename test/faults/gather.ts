@@ -1,11 +1,11 @@
 /** Collects the evidence of a fault run: what the run store, the sinks, the sender and the watch know in the end. */
-import { pollUntil } from '../support/poll.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS } from './checker.ts';
 import { countBy } from './counts.ts';
 import { readEffects } from './effects.ts';
 import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss } from './evidence.ts';
 import type { Sender } from './sender.ts';
-import type { LoadStage } from './stage.ts';
+import type { LoadHarness } from './harness.ts';
 import type { StoreReader } from './store.ts';
 import { ORDERS, WORKFLOWS } from './workflows.ts';
 
@@ -23,11 +23,11 @@ export async function settle(store: StoreReader, tell: (line: string) => void): 
   );
 }
 
-type Loaded = { stage: LoadStage; sender: Sender; faults: FaultRecord[]; slips: ClockSlip[] };
+type Loaded = { harness: LoadHarness; sender: Sender; faults: FaultRecord[]; slips: ClockSlip[] };
 
 /** Lines come a moment after the end: they are awaited until they agree with the totals. */
 export async function gather(
-  { stage: { store, sinks, name }, sender, faults, slips }: Loaded,
+  { harness: { store, sinks, name }, sender, faults, slips }: Loaded,
   { known, before, losses }: Ended,
   histories: () => Evidence['histories'],
 ): Promise<Evidence> {

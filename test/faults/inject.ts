@@ -2,13 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { network } from '../cluster/builtin/layout.ts';
 import { startAgain } from '../cluster/builtin/start-again.ts';
-import { windlassNamespace } from '../support/install.ts';
-import { getJson, kubectl, type ClusterAccess } from '../support/kubectl.ts';
-import { cutNetwork, slowNetwork } from '../support/nodeNetwork.ts';
-import { PROGRAMS, processesOf, type FoundProcess, type Program } from '../support/processes.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { getJson, kubectl, type ClusterAccess } from '../support/cluster/kubectl.ts';
+import { cutNetwork, slowNetwork } from '../support/network/nodeNetwork.ts';
+import { PROGRAMS, processesOf, type FoundProcess, type Program } from '../support/process/processes.ts';
 import type { Client, PlannedFault, PodProgram } from './plan.ts';
 
-export type FaultStage = { cluster: ClusterAccess & { name: string }; project: string };
+export type FaultHarness = { cluster: ClusterAccess & { name: string }; project: string };
 
 type Pod = { metadata: { name: string }; status: { podIP?: string; phase?: string } };
 
@@ -18,38 +18,42 @@ const SLOW_KILOBITS = 256;
 
 /** Resolves when the fault is over, with what was hit. `onBegin` is called when it has begun. */
 export async function inject(
-  stage: FaultStage,
+  harness: FaultHarness,
   { kind, seconds, pick }: PlannedFault,
   onBegin: (target: string) => void,
 ): Promise<void> {
   const [action = '', ...rest] = kind.split('-');
   const named = PROGRAMS.find((program) => program === rest.join('-'));
-  if (action === 'kill' && named) return kill(stage, named, { seconds, pick, onBegin });
-  if (action === 'freeze' && named) return freeze(stage, named, { seconds, pick, onBegin });
-  if (action === 'delete') return remove(stage, rest[0] as PodProgram, pick, onBegin);
-  if (action === 'slow') return slow(stage, seconds, onBegin);
+  if (action === 'kill' && named) return kill(harness, named, { seconds, pick, onBegin });
+  if (action === 'freeze' && named) return freeze(harness, named, { seconds, pick, onBegin });
+  if (action === 'delete') return remove(harness, rest[0] as PodProgram, pick, onBegin);
+  if (action === 'slow') return slow(harness, seconds, onBegin);
   const halfOpen = action === 'half';
   const client = (halfOpen ? rest[1] : rest[0]) as Client;
   const ways = halfOpen ? 'answers' : 'both';
-  return cut(stage, { client, server: rest.at(-1) ?? '', ways, seconds, pick, onBegin });
+  return cut(harness, { client, server: rest.at(-1) ?? '', ways, seconds, pick, onBegin });
 }
 
 type Hit = { seconds: number; pick: number; onBegin: (target: string) => void };
 
 /** Pods are started again by the kubelet, parts of the cluster by nobody but us. */
-async function kill(stage: FaultStage, program: Program, { seconds, pick, onBegin }: Hit): Promise<void> {
-  const { pid } = choose(await found(stage, program), pick, program);
+async function kill(harness: FaultHarness, program: Program, { seconds, pick, onBegin }: Hit): Promise<void> {
+  const { pid } = choose(await found(harness, program), pick, program);
   process.kill(pid, 'SIGKILL');
   onBegin(`${program} ${pid}`);
   if (program !== 'kube-apiserver' && program !== 'etcd') return;
   await delay(seconds * 1_000);
-  const start = () => startAgain(stage.cluster.name, program);
+  const start = () => startAgain(harness.cluster.name, program);
   // On a machine with much else to do it may take longer than one start is waited for.
   await start().catch(start);
 }
 
-async function freeze(stage: FaultStage, program: Program, { seconds, pick, onBegin }: Hit): Promise<void> {
-  const { pid } = choose(await found(stage, program), pick, program);
+async function freeze(
+  harness: FaultHarness,
+  program: Program,
+  { seconds, pick, onBegin }: Hit,
+): Promise<void> {
+  const { pid } = choose(await found(harness, program), pick, program);
   process.kill(pid, 'SIGSTOP');
   onBegin(`${program} ${pid}`);
   await delay(seconds * 1_000);
@@ -61,25 +65,25 @@ async function freeze(stage: FaultStage, program: Program, { seconds, pick, onBe
 }
 
 async function remove(
-  stage: FaultStage,
+  harness: FaultHarness,
   program: PodProgram,
   pick: number,
   onBegin: (target: string) => void,
 ): Promise<void> {
-  const { namespace, name } = choose(await podsOf(stage, program), pick, program);
-  await kubectl(stage.cluster, ['delete', 'pod', '-n', namespace, name, '--wait=false']);
+  const { namespace, name } = choose(await podsOf(harness, program), pick, program);
+  await kubectl(harness.cluster, ['delete', 'pod', '-n', namespace, name, '--wait=false']);
   onBegin(name);
 }
 
 type CutOff = Hit & { client: Client; server: string; ways: 'both' | 'answers' };
 
-async function cut(stage: FaultStage, { client, server, ways, seconds, pick, onBegin }: CutOff) {
-  const { name, address } = choose(await podsOf(stage, client), pick, client);
+async function cut(harness: FaultHarness, { client, server, ways, seconds, pick, onBegin }: CutOff) {
+  const { name, address } = choose(await podsOf(harness, client), pick, client);
   const other =
     server === 'redis'
-      ? { to: choose(await podsOf(stage, 'redis'), 0, 'redis').address, port: REDIS_PORT }
+      ? { to: choose(await podsOf(harness, 'redis'), 0, 'redis').address, port: REDIS_PORT }
       : { to: network.nodeAddress, port: network.apiPort };
-  const mend = await cutNetwork(stage.cluster.name, { from: address, ...other, ways });
+  const mend = await cutNetwork(harness.cluster.name, { from: address, ...other, ways });
   try {
     onBegin(`${name} from ${server}`);
     await delay(seconds * 1_000);
@@ -88,9 +92,13 @@ async function cut(stage: FaultStage, { client, server, ways, seconds, pick, onB
   }
 }
 
-async function slow(stage: FaultStage, seconds: number, onBegin: (target: string) => void): Promise<void> {
-  const { name, address } = choose(await podsOf(stage, 'redis'), 0, 'redis');
-  const mend = await slowNetwork(stage.cluster.name, address, SLOW_KILOBITS);
+async function slow(
+  harness: FaultHarness,
+  seconds: number,
+  onBegin: (target: string) => void,
+): Promise<void> {
+  const { name, address } = choose(await podsOf(harness, 'redis'), 0, 'redis');
+  const mend = await slowNetwork(harness.cluster.name, address, SLOW_KILOBITS);
   try {
     onBegin(name);
     await delay(seconds * 1_000);
@@ -99,8 +107,8 @@ async function slow(stage: FaultStage, seconds: number, onBegin: (target: string
   }
 }
 
-const found = (stage: FaultStage, program: Program): Promise<FoundProcess[]> =>
-  processesOf(stage.cluster.name, program, stage.project);
+const found = (harness: FaultHarness, program: Program): Promise<FoundProcess[]> =>
+  processesOf(harness.cluster.name, program, harness.project);
 
 function choose<T>(candidates: readonly T[], pick: number, what: string): T {
   const chosen = candidates[Math.min(candidates.length - 1, Math.floor(pick * candidates.length))];
@@ -110,7 +118,7 @@ function choose<T>(candidates: readonly T[], pick: number, what: string): T {
 
 /** The pods of that program that run. */
 async function podsOf(
-  { cluster, project }: FaultStage,
+  { cluster, project }: FaultHarness,
   program: PodProgram,
 ): Promise<{ namespace: string; name: string; address: string }[]> {
   const namespace = program === 'runner' ? project : windlassNamespace;

@@ -1,5 +1,5 @@
 /** Events at a steady rate while something is done to the system, and at the end the evidence of what became of everything. */
-import { pollUntil } from '../support/poll.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS, judge } from './checker.ts';
 import type { Violation } from './violation.ts';
 import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
@@ -7,12 +7,12 @@ import { collect, gather, settle, withKnown, type Ended } from './gather.ts';
 import { unlike } from './listing.ts';
 import { takePulse, type Pulse } from './recovery.ts';
 import { isAccepted, startSender, type Sender, type Target } from './sender.ts';
-import type { LoadStage } from './stage.ts';
+import type { LoadHarness } from './harness.ts';
 import { watchRuns } from './watch.ts';
 
-export type LoadOptions<S extends LoadStage = LoadStage> = {
+export type LoadOptions<S extends LoadHarness = LoadHarness> = {
   /** Used once: its totals are compared with what this load sent. */
-  stage: S;
+  harness: S;
   targets: readonly Target[];
   /** Events a second. */
   rate: number;
@@ -22,7 +22,7 @@ export type LoadOptions<S extends LoadStage = LoadStage> = {
   tell: (line: string) => void;
 };
 
-export type Load<S extends LoadStage = LoadStage> = LoadOptions<S> & {
+export type Load<S extends LoadHarness = LoadHarness> = LoadOptions<S> & {
   sender: Sender;
   pulse: Pulse;
   faults: FaultRecord[];
@@ -57,18 +57,18 @@ const COLLECT_MS = 30_000;
  * Does the work under load; it answers with why the run does not count, if it does not. Never throws for what the system did: that is
  * a violation.
  */
-export async function underLoad<S extends LoadStage>(
+export async function underLoad<S extends LoadHarness>(
   options: LoadOptions<S>,
   work: (load: Load<S>) => Promise<string | undefined>,
 ): Promise<FaultRun> {
-  const { stage, tell } = options;
+  const { harness, tell } = options;
   const began = performance.now();
-  const watcher = await watchRuns(stage.kubeconfigPath, stage.project);
-  const pulse = takePulse(stage.store);
+  const watcher = await watchRuns(harness.kubeconfigPath, harness.project);
+  const pulse = takePulse(harness.store);
   const faults: FaultRecord[] = [];
   const sender = startSender({
     ...options,
-    name: stage.name,
+    name: harness.name,
     onAttempt: (_event, attempt) => noteFirst(faults, attempt.at, isAccepted(attempt)),
   });
   // The run store lists the newest of each workflow: in a long run the first ones are gone before the end.
@@ -89,17 +89,17 @@ export async function underLoad<S extends LoadStage>(
     },
   };
   const telling = setInterval(() => tell(progressLine(load)), TELL_MS);
-  const collecting = setInterval(() => void collect(stage.store, runs), COLLECT_MS);
+  const collecting = setInterval(() => void collect(harness.store, runs), COLLECT_MS);
   try {
     const invalid = await work(load);
     tell('no more faults: waiting for what was sent');
     await sender.end(ENDED_WITHIN_MS);
-    await settle(stage.store, tell);
+    await settle(harness.store, tell);
     const evidence = await gather(load, runs, () => watcher.histories());
     const { violations, taken } = judge(evidence);
     return {
       evidence,
-      violations: [...load.violations, ...violations, ...(await listedOtherwise(stage))],
+      violations: [...load.violations, ...violations, ...(await listedOtherwise(harness))],
       taken,
       measures: load.measures,
       ...(invalid !== undefined && { invalid }),
@@ -114,9 +114,9 @@ export async function underLoad<S extends LoadStage>(
 }
 
 /** Compares with what the run store holds now: the list knows no more than that. */
-async function listedOtherwise(stage: LoadStage): Promise<Violation[]> {
-  const held = await pollUntil('lines of the run store', () => stage.store.ended(), { timeoutMs: 30_000 });
-  return unlike(held, await stage.list());
+async function listedOtherwise(harness: LoadHarness): Promise<Violation[]> {
+  const held = await pollUntil('lines of the run store', () => harness.store.ended(), { timeoutMs: 30_000 });
+  return unlike(held, await harness.list());
 }
 
 /** The first event that was sent after a fault had begun and was accepted shows that events are taken again. */

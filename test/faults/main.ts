@@ -3,9 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureCluster } from '../cluster/cluster.ts';
-import { commitHash } from '../support/commit.ts';
-import { installWindlass } from '../support/install.ts';
-import { createProgress, type Progress } from '../support/progress.ts';
+import { commitHash } from '../support/process/commit.ts';
+import { installWindlass } from '../support/installation/install.ts';
+import { createProgress, type Progress } from '../support/process/progress.ts';
 import { runFaults } from './faultRun.ts';
 import { keepLogs } from './logs.ts';
 import { kindsOf, planFaults } from './plan.ts';
@@ -14,9 +14,9 @@ import { runOutages } from './outage.ts';
 import { offendersOf, pageOf, reportOf, writePage, writeReport } from './report.ts';
 import { runRolling } from './rolling.ts';
 import { runSchedules } from './schedules.ts';
-import { openStage, REPLICATED, type Stage } from './stage.ts';
+import { startHarness, REPLICATED, type Harness } from './harness.ts';
 import { runStorm } from './storm/run.ts';
-import { openStormStage } from './storm/stage.ts';
+import { startStormHarness } from './storm/harness.ts';
 import { isInTime, takeOverOften, takeoverRows } from './takeover.ts';
 
 const help = `usage: npm run test:faults [-- MODE] [OPTIONS]
@@ -75,39 +75,39 @@ const options = {
 
 type Settings = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
 
-type Mode = (stage: Stage, settings: Settings) => Promise<number>;
+type Mode = (harness: Harness, settings: Settings) => Promise<number>;
 
 const MODES: Record<string, Mode> = {
-  faults: async (stage, settings) => {
+  faults: async (harness, settings) => {
     const seed = number(settings.seed ?? String(Date.now() % 1_000_000));
     const kinds = kindsOf(settings.only.split(',').filter(Boolean));
     const plan = planFaults({ seed, kinds, perKind: number(settings.kills) });
     const rate = number(settings.rate ?? '50');
     const [events, minutes] = [number(settings.events), number(settings.minutes ?? '60')];
     tell(`seed ${seed}: ${plan.length} faults of ${kinds.length} kinds, ${rate} events a second`);
-    const run = await runFaults({ stage, plan, events, rate, minutes, tell });
+    const run = await runFaults({ harness, plan, events, rate, minutes, tell });
     return show(run, { seed, rate }, settings.report);
   },
-  rolling: async (stage, settings) => {
+  rolling: async (harness, settings) => {
     const rate = number(settings.rate ?? '100');
-    const run = await runRolling({ stage, requests: number(settings.requests), rate, tell });
+    const run = await runRolling({ harness, requests: number(settings.requests), rate, tell });
     return show(run, { rate }, settings.report);
   },
-  outage: async (stage, settings) => {
+  outage: async (harness, settings) => {
     const rate = number(settings.rate ?? '50');
-    const run = await runOutages({ stage, seconds: number(settings.seconds), rate, tell });
+    const run = await runOutages({ harness, seconds: number(settings.seconds), rate, tell });
     return show(run, { rate }, settings.report);
   },
-  takeover: async (stage, settings) => {
-    const series = await takeOverOften(stage, number(settings.times), tell);
+  takeover: async (harness, settings) => {
+    const series = await takeOverOften(harness, number(settings.times), tell);
     const rows = takeoverRows(series);
     const page = await writePage(settings.report, 'Takeovers of the operator', await made(), rows);
     console.log(`\n${rows.join('\n')}\nThe report: ${page}`);
     return series.every(isInTime) ? 0 : 1;
   },
-  schedules: async (stage, settings) => {
+  schedules: async (harness, settings) => {
     const minutes = number(settings.minutes ?? '5');
-    const { broken, rows } = await runSchedules(stage, number(settings.schedules), { minutes, tell });
+    const { broken, rows } = await runSchedules(harness, number(settings.schedules), { minutes, tell });
     const lines = [...rows, '', ...broken.map((line) => `- Broken: ${line}.`)];
     const page = await writePage(settings.report, 'Schedules under faults', await made(), lines);
     console.log(`\n${lines.join('\n')}\nThe report: ${page}`);
@@ -155,13 +155,13 @@ async function onPrograms(settings: Settings, progress: Progress): Promise<numbe
   const rate = number(settings.rate ?? '50');
   const [events, minutes] = [number(settings.events), number(settings.minutes ?? '60')];
   const logs = join(root, '.windlass/faults/storm-logs');
-  const stage = await progress.step('start programs and workflows', () => openStormStage(logs));
+  const harness = await progress.step('start programs and workflows', () => startStormHarness(logs));
   try {
     tell(`seed ${seed}: ${rate} events a second`);
-    const run = await runStorm({ stage, events, rate, minutes, seed, tell });
-    return await show(run, { seed, rate, leftOut: stage.shims === undefined }, settings.report);
+    const run = await runStorm({ harness, events, rate, minutes, seed, tell });
+    return await show(run, { seed, rate, leftOut: harness.shims === undefined }, settings.report);
   } finally {
-    await stage.remove();
+    await harness.remove();
     tell(`what the programs said: ${logs}`);
   }
 }
@@ -170,19 +170,19 @@ async function onPrograms(settings: Settings, progress: Progress): Promise<numbe
 async function onCluster(
   settings: Settings,
   progress: Progress,
-  work: (stage: Stage) => Promise<number>,
+  work: (harness: Harness) => Promise<number>,
 ): Promise<number> {
   const log = join(root, '.windlass/faults/install.log');
   await mkdir(join(log, '..'), { recursive: true });
   const cluster = await ensureCluster({ name: settings.name, progress });
   try {
     await installWindlass(cluster, { progress, log, values: REPLICATED });
-    const stage = await progress.step('start sinks and workflows', () => openStage(cluster));
+    const harness = await progress.step('start sinks and workflows', () => startHarness(cluster));
     try {
-      return await work(stage);
+      return await work(harness);
     } finally {
       tell(`what the pods said: ${await keepLogs(cluster.name)}`);
-      await stage.remove();
+      await harness.remove();
     }
   } finally {
     if (settings.keep) tell(`the cluster stays: export KUBECONFIG=${cluster.kubeconfigPath}`);
@@ -204,7 +204,7 @@ try {
   if (values.help) process.stdout.write(help);
   else if (!mode) throw new Error(`there is no mode "${name}": use ${Object.keys(MODES).join(', ')}`);
   else if (values.storm) process.exitCode = await onPrograms(values, progress);
-  else process.exitCode = await onCluster(values, progress, (stage) => mode(stage, values));
+  else process.exitCode = await onCluster(values, progress, (harness) => mode(harness, values));
 } catch (error) {
   progress.say(`✗ ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -1,22 +1,22 @@
 /** The API server, and then Redis, away for a minute: what goes on without the one, and how the other's absence is told. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAgain } from '../cluster/builtin/start-again.ts';
-import { windlassNamespace } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
-import { processesOf, type Program } from '../support/processes.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { processesOf, type Program } from '../support/process/processes.ts';
 import { burdenMeasures, startBurden, tooHeavy } from './burden.ts';
 import type { Violation } from './violation.ts';
 import type { Attempt, EndedRun, FaultRecord, SentEvent } from './evidence.ts';
 import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';
 import { NotSteady, steadyLoad, untilRecovered } from './recovery.ts';
 import { isAccepted } from './sender.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 import { targetsOf } from './workflows.ts';
 
-type Load = AnyLoad<Stage>;
+type Load = AnyLoad<Harness>;
 
-export type OutageOptions = { stage: Stage; seconds: number; rate: number; tell: (line: string) => void };
+export type OutageOptions = { harness: Harness; seconds: number; rate: number; tell: (line: string) => void };
 
 /** From and until when somebody was away, by the wall clock. */
 export type Outage = { from: number; until: number };
@@ -32,9 +32,9 @@ const WEIGHED_FROM_SECONDS = 30;
 const MARGIN_MS = 1_000;
 
 /** Both, one after the other. */
-export function runOutages({ stage, seconds, rate, tell }: OutageOptions): Promise<FaultRun> {
-  const targets = targetsOf(stage.gateway.publicURL, stage.project);
-  return underLoad({ stage, targets, rate, tell }, (load) => doOutages(load, seconds));
+export function runOutages({ harness, seconds, rate, tell }: OutageOptions): Promise<FaultRun> {
+  const targets = targetsOf(harness.gateway.publicURL, harness.project);
+  return underLoad({ harness, targets, rate, tell }, (load) => doOutages(load, seconds));
 }
 
 /** Gives why the run does not count, where it does not. */
@@ -50,13 +50,13 @@ export async function doOutages(load: Load, seconds: number): Promise<string | u
 }
 
 async function withoutApiServer(load: Load, seconds: number): Promise<void> {
-  const { stage, sender, violations, measures, tell } = load;
+  const { harness, sender, violations, measures, tell } = load;
   const fault = await beginFault(load, 'kill-kube-apiserver');
-  const [server] = await processesOf(stage.cluster.name, 'kube-apiserver');
+  const [server] = await processesOf(harness.cluster.name, 'kube-apiserver');
   if (!server) throw new Error('no kube-apiserver runs');
   process.kill(server.pid, 'SIGKILL');
   const outage = await measured(load, seconds, 'without API server', ['operator']);
-  await startAgain(stage.cluster.name, 'kube-apiserver');
+  await startAgain(harness.cluster.name, 'kube-apiserver');
   const back = Date.now();
   const ended = await recorded(load, back);
   const after = ((Date.now() - back) / 1_000).toFixed(1);
@@ -71,12 +71,12 @@ async function withoutApiServer(load: Load, seconds: number): Promise<void> {
 
 /** Lets the time pass and holds every program to what it may cost meanwhile. */
 async function measured(
-  { stage, violations, measures }: Load,
+  { harness, violations, measures }: Load,
   seconds: number,
   when: string,
   mayRestart: readonly Program[] = [],
 ): Promise<Outage> {
-  const endBurden = await startBurden(stage);
+  const endBurden = await startBurden(harness);
   const from = Date.now();
   await delay(seconds * 1_000);
   const until = Date.now();
@@ -88,8 +88,8 @@ async function measured(
 
 /** Every run that has ended by now, or that an answer named by now, is recorded, or kept as a line, within a minute. */
 async function recorded(load: Load, back: number): Promise<EndedRun[]> {
-  const { stage, sender, violations } = load;
-  const { store } = stage;
+  const { harness, sender, violations } = load;
+  const { store } = harness;
   const named = sender.events.flatMap(({ attempts }) => attempts.flatMap(({ run }) => run ?? []));
   const totals = await pollUntil('totals', () => store.totals(), { timeoutMs: 30_000 });
   const sum = totals.reduce(
@@ -113,10 +113,10 @@ async function recorded(load: Load, back: number): Promise<EndedRun[]> {
 }
 
 async function withoutRedis(load: Load, seconds: number): Promise<void> {
-  const { stage, sender, violations, measures, tell } = load;
+  const { harness, sender, violations, measures, tell } = load;
   const fault = await beginFault(load, 'delete-redis');
   const scale = (replicas: number) =>
-    kubectl(stage.cluster, [
+    kubectl(harness.cluster, [
       'scale',
       '-n',
       windlassNamespace,
@@ -124,11 +124,11 @@ async function withoutRedis(load: Load, seconds: number): Promise<void> {
       `--replicas=${replicas}`,
     ]);
   await scale(0);
-  const isGone = async () => (await processesOf(stage.cluster.name, 'redis')).length === 0;
+  const isGone = async () => (await processesOf(harness.cluster.name, 'redis')).length === 0;
   await pollUntil('the end of Redis', isGone, { timeoutMs: 60_000 });
   const outage = await measured(load, seconds, 'without Redis');
   await scale(1);
-  await pollUntil('an answer of Redis', async () => (await stage.store.totals()) !== undefined, {
+  await pollUntil('an answer of Redis', async () => (await harness.store.totals()) !== undefined, {
     timeoutMs: 60_000,
     everyMs: 50,
   });

@@ -1,5 +1,5 @@
 /** Which faults come in which order: by a seed, evenly over the kinds, so that a bad run can be had again. */
-import { PROGRAMS, type Program } from '../support/processes.ts';
+import { PROGRAMS, type Program } from '../support/process/processes.ts';
 
 /** What is done to a program. Cuts are between it and the other one that is named. */
 export type FaultKind =

@@ -1,17 +1,17 @@
 /** Rolling restarts of gateway, operator and runners while requests come: none may be refused, reset or answered with an error. */
-import { windlassNamespace } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
 import type { Violation } from './violation.ts';
 import type { Attempt, Measure, SentEvent } from './evidence.ts';
 import { underLoad, type FaultRun, type Load as AnyLoad } from './load.ts';
 import { isAccepted } from './sender.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 import { targetsOf } from './workflows.ts';
 
-type Load = AnyLoad<Stage>;
+type Load = AnyLoad<Harness>;
 
 export type RollingOptions = {
-  stage: Stage;
+  harness: Harness;
   /** At least so many requests, and until each Deployment was restarted once. */
   requests: number;
   rate: number;
@@ -21,13 +21,13 @@ export type RollingOptions = {
 const ANSWERED_WITHIN_MS = 15_000;
 
 /** Each request is sent once: a sender that repeats would hide what is to be seen. */
-export function runRolling({ stage, requests, rate, tell }: RollingOptions): Promise<FaultRun> {
+export function runRolling({ harness, requests, rate, tell }: RollingOptions): Promise<FaultRun> {
   // No mails and models: at this rate the sinks would be the ones that are slow.
   const quick = ['reply', 'chain'];
-  const targets = targetsOf(stage.gateway.publicURL, stage.project).filter(
+  const targets = targetsOf(harness.gateway.publicURL, harness.project).filter(
     ({ workflow, refusal }) => refusal === undefined && quick.includes(workflow),
   );
-  return underLoad({ stage, targets, rate, repeats: false, tell }, async (load) => {
+  return underLoad({ harness, targets, rate, repeats: false, tell }, async (load) => {
     let rounds = 0;
     do {
       await restartAll(load);
@@ -57,16 +57,16 @@ function answersOn(connection: Attempt['connection'], events: readonly SentEvent
   };
 }
 
-async function restartAll({ stage, tell }: Load): Promise<void> {
+async function restartAll({ harness, tell }: Load): Promise<void> {
   const deployments = [
     [windlassNamespace, 'windlass-gateway'],
     [windlassNamespace, 'windlass-operator'],
-    [stage.project, 'windlass-runner'],
+    [harness.project, 'windlass-runner'],
   ] as const;
   for (const [namespace, name] of deployments) {
     const began = performance.now();
     const rollout = (action: string, ...rest: string[]) =>
-      kubectl(stage.cluster, ['rollout', action, '-n', namespace, `deployment/${name}`, ...rest], {
+      kubectl(harness.cluster, ['rollout', action, '-n', namespace, `deployment/${name}`, ...rest], {
         timeoutMs: 130_000,
       });
     await rollout('restart');

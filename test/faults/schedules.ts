@@ -2,11 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
-import { waitForReady } from '../support/install.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { pollUntil } from '../support/poll.ts';
+import { waitForReady } from '../support/installation/install.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { askObject } from './api.ts';
-import { inject, type FaultStage } from './inject.ts';
+import { inject, type FaultHarness } from './inject.ts';
 import type { FaultKind } from './plan.ts';
 import { brokenBy, isComplete, type ScheduleEvidence, type ScheduledRun } from './scheduleChecker.ts';
 
@@ -20,7 +20,7 @@ const SAMPLED_MS = 10_000;
 const ENDED_WITHIN_MS = 150_000;
 
 /** Applies so many schedules and waits until they are ready; gives their names. */
-export async function applySchedules({ cluster, project }: FaultStage, count: number): Promise<string[]> {
+export async function applySchedules({ cluster, project }: FaultHarness, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `minutely-${index}`);
   const trigger = { id: 'trigger', schedule: { cron: '* * * * *', timeZone: 'Europe/Berlin' } };
   const values = { at: 'nodes.trigger.data_content.scheduled_time' };
@@ -39,31 +39,31 @@ export async function applySchedules({ cluster, project }: FaultStage, count: nu
 
 /** Kills until the last of the minutes has come, then waits for their runs to end. Throws for nothing that the system did. */
 export async function watchSchedules(
-  stage: FaultStage,
+  harness: FaultHarness,
   schedules: readonly string[],
   { minutes, tell }: SchedulesOptions,
 ): Promise<ScheduleEvidence> {
-  const connection = await kubeconfigConnection(stage.cluster.kubeconfigPath);
+  const connection = await kubeconfigConnection(harness.cluster.kubeconfigPath);
   const first = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
   const times = Array.from({ length: minutes }, (_, index) => first + index * MINUTE_MS);
   const starts = new Map<string, number>();
-  const sampling = setInterval(() => void sample(connection, stage.project, starts), SAMPLED_MS);
+  const sampling = setInterval(() => void sample(connection, harness.project, starts), SAMPLED_MS);
   let kills = 0;
   try {
     for (const time of times) {
       // In each minute another one is hit when the ticks come; after the last minute's nothing is left to disturb.
       for (const slot of time === times.at(-1) ? [0] : KILLED.keys()) {
         await delay(Math.max(time + slot * PAUSE_MS - Date.now(), 0));
-        await killNext(stage, kills + times.indexOf(time), tell);
+        await killNext(harness, kills + times.indexOf(time), tell);
         kills += 1;
       }
     }
-    const seen = () => readRuns(connection, stage.project, schedules);
+    const seen = () => readRuns(connection, harness.project, schedules);
     const isDone = async () => isComplete({ schedules, times, runs: await seen() });
     await pollUntil('a run of each time', isDone, { timeoutMs: ENDED_WITHIN_MS, everyMs: 1_000 }).catch(
       (error: unknown) => tell(`✗ ${String(error)}`),
     );
-    await sample(connection, stage.project, starts);
+    await sample(connection, harness.project, starts);
     return { schedules, times, runs: await seen(), starts, kills };
   } finally {
     clearInterval(sampling);
@@ -72,21 +72,21 @@ export async function watchSchedules(
 
 /** All of it, with what was measured as rows of a page. */
 export async function runSchedules(
-  stage: FaultStage,
+  harness: FaultHarness,
   count: number,
   options: SchedulesOptions,
 ): Promise<{ broken: string[]; rows: string[] }> {
-  const names = await applySchedules(stage, count);
-  const evidence = await watchSchedules(stage, names, options);
+  const names = await applySchedules(harness, count);
+  const evidence = await watchSchedules(harness, names, options);
   return brokenBy(evidence);
 }
 
-async function killNext(stage: FaultStage, turn: number, tell: (line: string) => void): Promise<void> {
+async function killNext(harness: FaultHarness, turn: number, tell: (line: string) => void): Promise<void> {
   const kind = KILLED[turn % KILLED.length] ?? 'kill-operator';
   // Replicas by turns.
   const pick = (Math.floor(turn / KILLED.length) % 2) / 2;
   try {
-    await inject(stage, { number: turn, kind, seconds: 0, pick }, (target) => tell(`${kind}: ${target}`));
+    await inject(harness, { number: turn, kind, seconds: 0, pick }, (target) => tell(`${kind}: ${target}`));
   } catch (error) {
     // It has not come back yet since it was killed last.
     tell(`${kind}: ${String(error)}`);

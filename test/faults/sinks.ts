@@ -1,7 +1,7 @@
 /** The outside world of the fault tests: a mail server, a model and an HTTP service in one pod, with ports of the node. */
 import { stringify } from 'yaml';
-import { applyManifest, demoNamespace } from '../support/install.ts';
-import { getJson, kubectl, type ClusterAccess } from '../support/kubectl.ts';
+import { applyManifest, demoNamespace } from '../support/installation/install.ts';
+import { getJson, kubectl, type ClusterAccess } from '../support/cluster/kubectl.ts';
 import type { SinkURLs } from './effects.ts';
 import type { SinkHosts } from './workflows.ts';
 

@@ -3,11 +3,11 @@ import { stringify } from 'yaml';
 import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import { dedupeHash } from '../../runs/names.ts';
-import { unfinishedRuns } from '../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../support/runStore/unfinishedRuns.ts';
 import { readCounts, readSummaries } from '../../runs/read.ts';
-import { operatorAccount } from '../support/clusterRunStore.ts';
-import { applyManifest, windlassNamespace } from '../support/install.ts';
-import { getJson, type ClusterAccess } from '../support/kubectl.ts';
+import { operatorAccount } from '../support/installation/clusterRunStore.ts';
+import { applyManifest, windlassNamespace } from '../support/installation/install.ts';
+import { getJson, type ClusterAccess } from '../support/cluster/kubectl.ts';
 import type { EndedRun, SentEvent, Totals } from './evidence.ts';
 
 export type StoreReader = {

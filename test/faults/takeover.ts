@@ -1,11 +1,11 @@
 /** How long nobody leads after the operator's leader has gone: until the Lease is taken anew and a change of a workflow is seen. */
 import { randomBytes } from 'node:crypto';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
-import { windlassNamespace } from '../support/install.ts';
-import { pollUntil } from '../support/poll.ts';
-import { processesOf } from '../support/processes.ts';
+import { windlassNamespace } from '../support/installation/install.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { processesOf } from '../support/process/processes.ts';
 import { askObject } from './api.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 /** Seconds count from the leader's end. */
 export type Takeover = { from: string; to: string; leaseSeconds: number; reconcileSeconds: number };
@@ -28,14 +28,14 @@ const TIMEOUT_MS = 60_000;
 
 /** Each way so many times, one after the other; tells each. */
 export async function takeOverOften(
-  stage: Stage,
+  harness: Harness,
   times: number,
   tell: (line: string) => void,
 ): Promise<TakeoverSeries[]> {
   const series: TakeoverSeries[] = TAKEOVERS.map(([how, most]) => ({ how, most, takeovers: [] }));
   for (let round = 0; round < times; round += 1) {
     for (const { how, most, takeovers } of series) {
-      const taken = await takeOver(stage, how);
+      const taken = await takeOver(harness, how);
       takeovers.push(taken);
       const [lease, change] = [taken.leaseSeconds.toFixed(1), taken.reconcileSeconds.toFixed(1)];
       const told = `lease after ${lease} s, a change is seen after ${change} s (at most ${most} s)`;
@@ -76,17 +76,17 @@ export function takeoverRows(series: readonly TakeoverSeries[]): string[] {
  * Takes the leader away and measures from that moment. A crash is one after which nothing of it answers or ends: it is stopped, and
  * killed when it is over, since a container that was killed would be back, and lead again, before anybody noticed.
  */
-export async function takeOver(stage: Stage, how: 'crash' | 'SIGTERM'): Promise<Takeover> {
-  const connection = await kubeconfigConnection(stage.cluster.kubeconfigPath);
+export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Promise<Takeover> {
+  const connection = await kubeconfigConnection(harness.cluster.kubeconfigPath);
   const before = await pollUntil('a leader', () => heldLease(connection), { timeoutMs: TIMEOUT_MS });
   const from = before.spec.holderIdentity ?? '';
   const pod = await podOf(connection, from);
-  const pid = await processOf(stage, pod);
+  const pid = await processOf(harness, pod);
   process.kill(pid, how === 'crash' ? 'SIGSTOP' : 'SIGTERM');
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1_000;
   try {
-    await changeWorkflow(connection, stage);
+    await changeWorkflow(connection, harness);
     const options = { timeoutMs: TIMEOUT_MS, everyMs: 50 };
     const taken = async () => {
       const lease = await heldLease(connection);
@@ -94,7 +94,7 @@ export async function takeOver(stage: Stage, how: 'crash' | 'SIGTERM'): Promise<
     };
     const after = await pollUntil('a new leader', taken, options);
     const leaseSeconds = seconds();
-    await pollUntil('the change being seen', () => isSeen(connection, stage), options);
+    await pollUntil('the change being seen', () => isSeen(connection, harness), options);
     return { from, to: after.spec.holderIdentity ?? '', leaseSeconds, reconcileSeconds: seconds() };
   } finally {
     if (how === 'crash') process.kill(pid, 'SIGKILL');
@@ -110,7 +110,7 @@ async function heldLease(connection: KubeConnection): Promise<Lease | undefined>
 const podOf = (connection: KubeConnection, name: string): Promise<Pod> =>
   askObject<Pod>(connection, `/api/v1/namespaces/${windlassNamespace}/pods/${name}`);
 
-async function processOf({ cluster }: Stage, { metadata }: Pod): Promise<number> {
+async function processOf({ cluster }: Harness, { metadata }: Pod): Promise<number> {
   const processes = await processesOf(cluster.name, 'operator');
   const found = processes.find(({ podUid }) => podUid === metadata.uid);
   if (!found) throw new Error(`no process of pod ${metadata.name} runs on this machine`);
@@ -124,15 +124,15 @@ async function isBack(connection: KubeConnection, before: Pod): Promise<boolean>
   return now.status.containerStatuses[0]?.ready === true && restarts(now) > restarts(before);
 }
 
-const workflowPath = ({ project }: Stage): string =>
+const workflowPath = ({ project }: Harness): string =>
   `/apis/windlass.dev/v1alpha1/namespaces/${project}/workflows/reply`;
 
-async function changeWorkflow(connection: KubeConnection, stage: Stage): Promise<void> {
+async function changeWorkflow(connection: KubeConnection, harness: Harness): Promise<void> {
   const spec = { displayName: `changed ${randomBytes(4).toString('hex')}` };
-  await askObject(connection, workflowPath(stage), { spec });
+  await askObject(connection, workflowPath(harness), { spec });
 }
 
-async function isSeen(connection: KubeConnection, stage: Stage): Promise<boolean> {
-  const { metadata, status } = await askObject<Workflow>(connection, workflowPath(stage));
+async function isSeen(connection: KubeConnection, harness: Harness): Promise<boolean> {
+  const { metadata, status } = await askObject<Workflow>(connection, workflowPath(harness));
   return status?.observedGeneration === metadata.generation;
 }

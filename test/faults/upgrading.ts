@@ -1,17 +1,17 @@
 /** An upgrade of chart and image while requests come: none may be refused, and what holds them must not restart. */
 import { join } from 'node:path';
-import { runCommand } from '../support/command.ts';
-import { upgradeWindlass, windlassNamespace } from '../support/install.ts';
-import { getJson, kubectl } from '../support/kubectl.ts';
-import { nextChart } from '../support/nextVersion.ts';
-import { pollUntil } from '../support/poll.ts';
+import { runCommand } from '../support/process/command.ts';
+import { upgradeWindlass, windlassNamespace } from '../support/installation/install.ts';
+import { getJson, kubectl } from '../support/cluster/kubectl.ts';
+import { nextChart } from '../support/cluster/nextVersion.ts';
+import { pollUntil } from '../support/time/poll.ts';
 import { underLoad, type FaultRun } from './load.ts';
 import { dropped } from './rolling.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 import { targetsOf } from './workflows.ts';
 
 export type UpgradeOptions = {
-  stage: Stage;
+  harness: Harness;
   /** At least so many requests, and until runners of the new version have taken over. */
   requests: number;
   rate: number;
@@ -22,12 +22,12 @@ const ANSWERED_WITHIN_MS = 15_000;
 const SYSTEM = ['-n', windlassNamespace];
 
 /** Each request is sent once: answers at once, chains that answer later, and steps that are counted. */
-export function runUpgrade({ stage, requests, rate, tell }: UpgradeOptions): Promise<FaultRun> {
-  const targets = targetsOf(stage.gateway.publicURL, stage.project).filter(
+export function runUpgrade({ harness, requests, rate, tell }: UpgradeOptions): Promise<FaultRun> {
+  const targets = targetsOf(harness.gateway.publicURL, harness.project).filter(
     ({ workflow, refusal }) => refusal === undefined && ['reply', 'chain', 'count'].includes(workflow),
   );
-  return underLoad({ stage, targets, rate, repeats: false, tell }, async ({ sender, violations }) => {
-    await upgrade(stage, tell);
+  return underLoad({ harness, targets, rate, repeats: false, tell }, async ({ sender, violations }) => {
+    await upgrade(harness, tell);
     await pollUntil('the last request', () => sender.events.length >= requests, { timeoutMs: 120_000 });
     await sender.end(ANSWERED_WITHIN_MS);
     violations.push(...dropped(sender.events));
@@ -36,9 +36,9 @@ export function runUpgrade({ stage, requests, rate, tell }: UpgradeOptions): Pro
 }
 
 /** Upgrades to the next chart and to an image of another name; resolves when every pod of ours and the project's runners are new. */
-async function upgrade(stage: Stage, tell: UpgradeOptions['tell']): Promise<void> {
-  const { cluster, project } = stage;
-  const image = await tagImage(stage);
+async function upgrade(harness: Harness, tell: UpgradeOptions['tell']): Promise<void> {
+  const { cluster, project } = harness;
+  const image = await tagImage(harness);
   const began = performance.now();
   const since = () => `${((performance.now() - began) / 1_000).toFixed(1)} s`;
   await upgradeWindlass(cluster, { image }, await nextChart());
@@ -52,7 +52,7 @@ async function upgrade(stage: Stage, tell: UpgradeOptions['tell']): Promise<void
 }
 
 /** Gives the node the image that it has by another tag. */
-async function tagImage({ cluster }: Stage): Promise<{ repository: string; tag: string }> {
+async function tagImage({ cluster }: Harness): Promise<{ repository: string; tag: string }> {
   const operator = [...SYSTEM, 'deployment/windlass-operator', '-o', 'jsonpath={..containers[0].image}'];
   const before = await kubectl(cluster, ['get', ...operator]);
   const [, repository = '', tag = ''] = /^(.*):([^:]+)$/.exec(before) ?? [];
@@ -69,7 +69,7 @@ type Pod = {
 };
 
 /** The pods of a part of ours: the uid of each, and how often its containers were started again. */
-export async function podsOf({ cluster }: Stage, component: string): Promise<[string, number][]> {
+export async function podsOf({ cluster }: Harness, component: string): Promise<[string, number][]> {
   const label = `app.kubernetes.io/component=${component}`;
   const { items } = await getJson<{ items: Pod[] }>(cluster, 'pods', ...SYSTEM, '-l', label);
   return items.map(({ metadata, status: { containerStatuses = [] } }) => [

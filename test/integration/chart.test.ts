@@ -4,18 +4,18 @@ import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
 import { withSettings } from '../../operator/project/settings.ts';
-import { startApiServer, type ApiServer } from '../support/apiserver.ts';
-import { runCommand } from '../support/command.ts';
-import { NODE_ARGS } from '../support/gatewayProcess.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { nextChart } from '../support/nextVersion.ts';
+import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
+import { runCommand } from '../support/process/command.ts';
+import { NODE_ARGS } from '../support/gateway/gatewayProcess.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { nextChart } from '../support/cluster/nextVersion.ts';
 import {
   CHART_NAMESPACE as namespace,
   podSpecOf,
   renderedChart,
   type Manifest,
   type RenderedChart,
-} from '../support/renderedChart.ts';
+} from '../support/cluster/renderedChart.ts';
 
 const external = ['--set', 'redis.url=rediss://redis.example.com:6379,redis.existingSecret=redis-passwords'];
 const exposed = [

@@ -3,9 +3,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { consoleSettings, readConfig } from '../../gateway/config.ts';
 import { ensureBinaries } from '../cluster/build.ts';
-import { renderChart } from '../support/chart.ts';
-import type { ClusterAccess } from '../support/kubectl.ts';
-import { createProgress } from '../support/progress.ts';
+import { renderChart } from '../support/cluster/chart.ts';
+import type { ClusterAccess } from '../support/cluster/kubectl.ts';
+import { createProgress } from '../support/process/progress.ts';
 
 type Env = { name: string; value?: string; valueFrom?: object };
 type Policy = {

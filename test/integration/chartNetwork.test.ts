@@ -4,14 +4,14 @@ import { stringify } from 'yaml';
 import { POLL_LABELS, POOL_LABELS } from '../../operator/project/names.ts';
 import { poolNetworkPolicy } from '../../operator/project/manifests.ts';
 import { TICK_LABELS } from '../../operator/schedule/cronJob.ts';
-import { startApiServer, type ApiServer } from '../support/apiserver.ts';
-import { kubectl } from '../support/kubectl.ts';
+import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
 import {
   CHART_NAMESPACE as namespace,
   podSpecOf,
   renderedChart,
   type Manifest,
-} from '../support/renderedChart.ts';
+} from '../support/cluster/renderedChart.ts';
 
 let server: ApiServer;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 /** TLS as the chart's values have it: from Secrets, from cert-manager, and of an existing Redis. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { startApiServer, type ApiServer } from '../support/apiserver.ts';
-import { kubectl } from '../support/kubectl.ts';
-import { CHART_NAMESPACE as namespace, podSpecOf, renderedChart } from '../support/renderedChart.ts';
+import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { CHART_NAMESPACE as namespace, podSpecOf, renderedChart } from '../support/cluster/renderedChart.ts';
 
 let server: ApiServer;
 beforeAll(async () => {

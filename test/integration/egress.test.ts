@@ -11,8 +11,8 @@ import { executeAgent } from '../../nodes/agent/agent.ts';
 import { createEgress } from '../../nodes/egress/egress.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { findSkill } from '../../nodes/register.ts';
-import { startNameServer } from '../support/nameServer.ts';
-import { stepContext } from '../support/stepContext.ts';
+import { startNameServer } from '../support/network/nameServer.ts';
+import { stepContext } from '../support/nodes/stepContext.ts';
 
 const names = await startNameServer();
 let inside = 0;

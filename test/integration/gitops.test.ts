@@ -13,11 +13,11 @@ import type { Condition, ConditionStatus, KubeObject } from '../../kube/resource
 import { withStalled } from '../../operator/credential/stalled.ts';
 import { conditionsOf, type Facts } from '../../operator/workflow/conditions.ts';
 import { ensureBinaries } from '../cluster/build.ts';
-import { CHART } from '../support/chart.ts';
-import { runCommand } from '../support/command.ts';
-import { makeFolder } from '../support/folder.ts';
-import { ensureGitopsJudge, judge } from '../support/gitopsJudge.ts';
-import { createProgress } from '../support/progress.ts';
+import { CHART } from '../support/cluster/chart.ts';
+import { runCommand } from '../support/process/command.ts';
+import { makeFolder } from '../support/process/folder.ts';
+import { ensureGitopsJudge, judge } from '../support/cluster/gitopsJudge.ts';
+import { createProgress } from '../support/process/progress.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const docs = join(import.meta.dirname, '../../docs');

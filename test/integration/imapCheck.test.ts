@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkCredential } from '../../nodes/checks.ts';
 import { Secret } from '../../nodes/secret.ts';
-import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
-import { localEgress } from '../support/stepContext.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/providers/mail/dovecot.ts';
+import { localEgress } from '../support/nodes/stepContext.ts';
 
 let server: Dovecot;
 

@@ -8,8 +8,8 @@ import { connectRunStore, type RunStoreConnection } from '../../store/connection
 import { openProject } from '../../runs/project.ts';
 import { readRun } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
-import { aclFile } from '../support/aclFile.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { aclFile } from '../support/runStore/aclFile.ts';
+import { startRedis, type TestRedis } from '../support/runStore/redis.ts';
 
 const project = 'p-1';
 const password = 'of the operator';

@@ -4,10 +4,10 @@ import type { Operator } from './clients/operator.ts';
 import type { Recorder } from './clients/recorder.ts';
 import type { Runner } from './clients/runner.ts';
 import type { Step } from './history.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 export type Clients = {
-  stage: Stage;
+  harness: Harness;
   /** Those that live. */
   runners: Runner[];
   recorders: Recorder[];

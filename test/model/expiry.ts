@@ -1,6 +1,6 @@
 /** Time passes at once: keys whose time is over by then are removed here, since the server's own clock is another. */
 import { keysOf } from '../../store/keys.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 export type Expiry = {
   pass(ms: number): Promise<void>;
@@ -12,7 +12,7 @@ const RUN_KEPT_MS = 10_000;
 const KEY_KEPT_MS = 7 * 24 * 3_600_000;
 const REPLY_KEPT_MS = 3_600_000;
 
-export function createExpiry({ store, project, ledger }: Stage): Expiry {
+export function createExpiry({ store, project, ledger }: Harness): Expiry {
   const keys = keysOf(project);
   let until = new Map<string, number>();
 

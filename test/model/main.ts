@@ -1,7 +1,7 @@
 /** `npm run test:model`: plays random histories against the scripts of the run store and compares them with the reference. */
 import { parseArgs } from 'node:util';
-import { createProgress } from '../support/progress.ts';
-import { startRedis } from '../support/redis.ts';
+import { createProgress } from '../support/process/progress.ts';
+import { startRedis } from '../support/runStore/redis.ts';
 import { checkBatch, checkHistories, openServer } from './check.ts';
 
 const HELP = `npm run test:model [-- --histories N] [--seed S] [--path P]

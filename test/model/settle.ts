@@ -3,7 +3,7 @@ import { isTerminal } from '../../api/phase.ts';
 import { createRunner } from './clients/runner.ts';
 import { PLENTY_BYTES, type Clients } from './doing.ts';
 import type { Expiry } from './expiry.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 import { UNLIMITED, WORKFLOWS } from './workflows.ts';
 
 const WRITES_PER_SECOND = 1_000_000;
@@ -14,20 +14,20 @@ const ROUNDS = 8;
 
 /** Brings everything to its end, and tells what has none. */
 export async function settle(clients: Clients, expiry: Expiry): Promise<void> {
-  const { stage } = clients;
-  const { network, problems } = stage;
-  stage.records.become('up');
+  const { harness } = clients;
+  const { network, problems } = harness;
+  harness.records.become('up');
   while (network.delayed() > 0) await network.deliver(0);
   for (let round = 1; round <= ROUNDS && problems.length === 0; round += 1) {
     await expiry.pass(ROUND_MS);
     await network.perform(undefined, () => goOn(clients, `last-${round}`));
-    if (leftOvers(stage).length === 0) break;
+    if (leftOvers(harness).length === 0) break;
   }
-  problems.push(...leftOvers(stage));
+  problems.push(...leftOvers(harness));
 }
 
-async function goOn({ stage, operators, recorders }: Clients, name: string): Promise<void> {
-  const { store, records } = stage;
+async function goOn({ harness, operators, recorders }: Clients, name: string): Promise<void> {
+  const { store, records } = harness;
   const [operator] = operators;
   const [recorder] = recorders;
   if (!operator || !recorder) return;
@@ -36,7 +36,7 @@ async function goOn({ stage, operators, recorders }: Clients, name: string): Pro
   await operator.budget(WRITES_PER_SECOND);
   for (const workflow of WORKFLOWS) await operator.limit(workflow, UNLIMITED);
   for (const object of records.objects.keys()) await operator.reconcile(object);
-  const runner = createRunner(stage, name);
+  const runner = createRunner(harness, name);
   await runner.takeOver();
   await runner.wake();
   const isReady = () => Object.values(store.state().runs).some(({ ready }) => ready !== undefined);
@@ -49,7 +49,7 @@ async function goOn({ stage, operators, recorders }: Clients, name: string): Pro
 }
 
 /** Keys that never expire, runs that have not ended or are not recorded, and records without an end. Counts and bytes follow: they agree with the runs. */
-function leftOvers({ store, records }: Stage): string[] {
+function leftOvers({ store, records }: Harness): string[] {
   const runs = Object.entries(store.state().runs).filter(([, { dropped }]) => !dropped);
   const objects = [...records.objects].filter(([, { status }]) => !isTerminal(status?.phase));
   const keys = Object.entries(store.state().keys).filter(([, { expires }]) => !expires);

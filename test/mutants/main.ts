@@ -5,10 +5,10 @@
 import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bin, output, ROOT } from '../../scripts/run.ts';
-import { runCommand } from '../support/command.ts';
-import { makeFolder } from '../support/folder.ts';
+import { runCommand } from '../support/process/command.ts';
+import { makeFolder } from '../support/process/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
-import { createProgress } from '../support/progress.ts';
+import { createProgress } from '../support/process/progress.ts';
 import { readMutants, type Mutant } from './mutant.ts';
 import { readReport, verdictOn, type Verdict } from './report.ts';
 

@@ -1,6 +1,6 @@
 /** The pictures of what opens over a page or in it. */
 import type { Page } from 'playwright-core';
-import { canvasOpened, choose } from '../support/consoleSteps.ts';
+import { canvasOpened, choose } from '../support/console/steps.ts';
 import { ALL, BOTH, clicked, shows, type Shot } from './shot.ts';
 
 const SHOP = '/console/p/shop';

@@ -2,10 +2,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { startChromium, signInAt, visit, type VisitorOptions } from '../support/chromium.ts';
-import { largeWorkflow, manifestOf, stockProject } from '../support/consoleStock.ts';
-import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/consoleSystem.ts';
-import { createProgress, type Update } from '../support/progress.ts';
+import { startChromium, signInAt, visit, type VisitorOptions } from '../support/console/chromium.ts';
+import { largeWorkflow, manifestOf, fillProject } from '../support/console/filledProject.ts';
+import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
+import { createProgress, type Update } from '../support/process/progress.ts';
 import { SHOTS } from './shots.ts';
 import type { Look, Shot } from './shot.ts';
 
@@ -97,7 +97,7 @@ await mkdir(folder, { recursive: true });
 const system = await progress.step('start the system', () => startConsoleSystem());
 try {
   await system.createProject('empty');
-  await progress.step('fill a project', () => stockProject(system, 'shop'));
+  await progress.step('fill a project', () => fillProject(system, 'shop'));
   const browser = await startChromium();
   try {
     const complaints = await progress.step('take the pictures', (update) => take(system, browser, update));

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { validate } from '../../operator/workflow/validate.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
-import { demoHosts } from '../support/install.ts';
+import { demoHosts } from '../support/installation/install.ts';
 import { EXAMPLES, exampleNamed } from '../demo/examples.ts';
 
 const folder = join(import.meta.dirname, '../../examples');

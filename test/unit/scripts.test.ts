@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GATEWAY_ACCOUNT, aclUsers } from '../../store/accounts.ts';
-import { declaredNames, namesOf } from '../support/luaNames.ts';
-import { expanded, readLuaSources } from '../support/luaSources.ts';
+import { declaredNames, namesOf } from '../support/runStore/luaNames.ts';
+import { expanded, readLuaSources } from '../support/runStore/luaSources.ts';
 
 const { scripts, fragments } = readLuaSources();
 const all = [...scripts, ...fragments.values()];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../kube/clock.ts';
-import { listen, sendJson, type Listening } from '../../../test/support/listen.ts';
+import { listen, sendJson, type Listening } from '../../../test/support/network/listen.ts';
 import { createProvider } from './oidc.ts';
 
 let issuer: Listening;

@@ -6,8 +6,8 @@ import {
   type DriveFault,
   type DriveOptions,
   type DriveServer,
-} from '../../../test/support/driveServer.ts';
-import { filePolls, inShort, shownIn } from '../../../test/support/filePolls.ts';
+} from '../../../test/support/providers/google/driveServer.ts';
+import { filePolls, inShort, shownIn } from '../../../test/support/nodes/filePolls.ts';
 import type { Polled } from '../../poller.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';

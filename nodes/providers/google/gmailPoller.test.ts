@@ -6,8 +6,8 @@ import {
   type GmailFault,
   type GmailOptions,
   type GmailServer,
-} from '../../../test/support/gmailServer.ts';
-import { lookAt, type Poll } from '../../../test/support/mailPolls.ts';
+} from '../../../test/support/providers/google/gmailServer.ts';
+import { lookAt, type Poll } from '../../../test/support/nodes/mailPolls.ts';
 import type { PollContext } from '../../poller.ts';
 
 let server: GmailServer;

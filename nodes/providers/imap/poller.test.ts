@@ -11,8 +11,8 @@ import {
   startImapScript,
   type ImapAnswer,
   type ImapScript,
-} from '../../../test/support/imapScript.ts';
-import { lookAt, type Poll } from '../../../test/support/mailPolls.ts';
+} from '../../../test/support/providers/mail/imapScript.ts';
+import { lookAt, type Poll } from '../../../test/support/nodes/mailPolls.ts';
 import type { PollContext } from '../../poller.ts';
 
 let server: ImapScript;

@@ -4,14 +4,14 @@
  */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf, told } from '../../../test/support/sheetChanges.ts';
-import { failAtEach } from '../../../test/support/sheetFaults.ts';
-import { sheetPolls } from '../../../test/support/sheetPolls.ts';
+import { changesOf, told } from '../../../test/support/nodes/sheetChanges.ts';
+import { failAtEach } from '../../../test/support/nodes/sheetFaults.ts';
+import { sheetPolls } from '../../../test/support/nodes/sheetPolls.ts';
 import {
   startWorkbookServer,
   type WorkbookFault,
   type WorkbookServer,
-} from '../../../test/support/workbookServer.ts';
+} from '../../../test/support/providers/microsoft/workbookServer.ts';
 
 let server: WorkbookServer;
 beforeEach(async () => {

@@ -1,13 +1,13 @@
 /** File triggers on OneDrive, against a server that speaks Microsoft Graph's documented wire format. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
-import { filePolls, inShort } from '../../../test/support/filePolls.ts';
+import { filePolls, inShort } from '../../../test/support/nodes/filePolls.ts';
 import {
   startGraphServer,
   type GraphFault,
   type GraphOptions,
   type GraphServer,
-} from '../../../test/support/graphServer.ts';
+} from '../../../test/support/providers/microsoft/oneDriveServer.ts';
 import type { Polled } from '../../poller.ts';
 import { decodeState } from '../../triggers/files/state.ts';
 

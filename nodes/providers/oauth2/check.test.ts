@@ -1,9 +1,16 @@
 /** Accounts that a person connected are checked. */
 import { expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
-import { accessTo, check, KEY, signal, WRONG, startProvider } from '../../../test/support/checking.ts';
-import { sendJson } from '../../../test/support/listen.ts';
-import { localEgress } from '../../../test/support/stepContext.ts';
+import {
+  accessTo,
+  check,
+  KEY,
+  signal,
+  WRONG,
+  startProvider,
+} from '../../../test/support/nodes/credentialCheck.ts';
+import { sendJson } from '../../../test/support/network/listen.ts';
+import { localEgress } from '../../../test/support/nodes/stepContext.ts';
 import { canBeChecked, checkCredential } from '../../checks.ts';
 
 const side = await startProvider();

@@ -1,7 +1,7 @@
 /** Checks of buckets. */
 import { expect, test } from 'vitest';
-import { check, KEY, ref, WRONG, startProvider } from '../../../test/support/checking.ts';
-import type { Handler } from '../../../test/support/httpTarget.ts';
+import { check, KEY, ref, WRONG, startProvider } from '../../../test/support/nodes/credentialCheck.ts';
+import type { Handler } from '../../../test/support/nodes/httpTarget.ts';
 import { Secret } from '../../secret.ts';
 import { signedHeaders } from './signature.ts';
 

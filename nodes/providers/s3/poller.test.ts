@@ -4,8 +4,8 @@ import {
   startBucketServer,
   type BucketFault,
   type BucketServer,
-} from '../../../test/support/bucketServer.ts';
-import { filePolls, inShort, shownIn } from '../../../test/support/filePolls.ts';
+} from '../../../test/support/providers/s3/bucketServer.ts';
+import { filePolls, inShort, shownIn } from '../../../test/support/nodes/filePolls.ts';
 import type { PollContext } from '../../poller.ts';
 
 let server: BucketServer;

@@ -1,7 +1,7 @@
 /** Slack bots are checked. */
 import { expect, test } from 'vitest';
-import { check, KEY, ref, startProvider } from '../../../test/support/checking.ts';
-import { sendJson } from '../../../test/support/listen.ts';
+import { check, KEY, ref, startProvider } from '../../../test/support/nodes/credentialCheck.ts';
+import { sendJson } from '../../../test/support/network/listen.ts';
 
 const side = await startProvider();
 const bot = () => ({ bot: { platform: 'slack' as const, tokenRef: ref('token'), apiURL: side.url } });

@@ -1,6 +1,6 @@
 /** Telegram bots are checked. */
 import { expect, test } from 'vitest';
-import { check, ref, startProvider } from '../../../test/support/checking.ts';
+import { check, ref, startProvider } from '../../../test/support/nodes/credentialCheck.ts';
 
 const side = await startProvider();
 const bot = () => ({

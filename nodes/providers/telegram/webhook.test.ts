@@ -4,8 +4,8 @@ import {
   startTelegramServer,
   TELEGRAM_TOKEN,
   type TelegramServer,
-} from '../../../test/support/telegramServer.ts';
-import { localEgress } from '../../../test/support/stepContext.ts';
+} from '../../../test/support/providers/telegram/telegramServer.ts';
+import { localEgress } from '../../../test/support/nodes/stepContext.ts';
 import { resultOf } from '../../check.ts';
 import { Secret } from '../../secret.ts';
 import { registerWebhook, type WebhookWish } from './webhook.ts';

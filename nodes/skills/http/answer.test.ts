@@ -8,8 +8,8 @@ import {
   startHttpTarget,
   startRawServer,
   type Handler,
-} from '../../../test/support/httpTarget.ts';
-import { pollUntil } from '../../../test/support/poll.ts';
+} from '../../../test/support/nodes/httpTarget.ts';
+import { pollUntil } from '../../../test/support/time/poll.ts';
 
 const target = await startHttpTarget();
 afterAll(() => target.close());

@@ -8,9 +8,9 @@ import {
   startHttpTarget,
   startRawServer,
   type Handler,
-} from '../../../test/support/httpTarget.ts';
-import { sendJson } from '../../../test/support/listen.ts';
-import { stepContext } from '../../../test/support/stepContext.ts';
+} from '../../../test/support/nodes/httpTarget.ts';
+import { sendJson } from '../../../test/support/network/listen.ts';
+import { stepContext } from '../../../test/support/nodes/stepContext.ts';
 import { findSkill } from '../../register.ts';
 
 const target = await startHttpTarget();

@@ -5,8 +5,8 @@ import {
   startHttpTarget,
   startRawServer,
   type Handler,
-} from '../../../test/support/httpTarget.ts';
-import { sendJson } from '../../../test/support/listen.ts';
+} from '../../../test/support/nodes/httpTarget.ts';
+import { sendJson } from '../../../test/support/network/listen.ts';
 
 const target = await startHttpTarget();
 afterAll(() => target.close());

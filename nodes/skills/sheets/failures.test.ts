@@ -1,9 +1,9 @@
 /** What becomes of a step when Google Sheets fails it. */
 import { afterAll, expect, test } from 'vitest';
 import { StepError } from '../../../api/reasons.ts';
-import { listen, sendJson } from '../../../test/support/listen.ts';
-import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
-import { sheetsFailure } from '../../../test/support/sheetsSkill.ts';
+import { listen, sendJson } from '../../../test/support/network/listen.ts';
+import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
+import { sheetsFailure } from '../../../test/support/nodes/sheetsSkill.ts';
 
 const server = await startSheetsServer();
 afterAll(() => server.close());

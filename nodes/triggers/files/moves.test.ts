@@ -3,9 +3,9 @@
  * folders.
  */
 import { expect, test } from 'vitest';
-import { startDriveServer } from '../../../test/support/driveServer.ts';
-import { filePolls, shownIn } from '../../../test/support/filePolls.ts';
-import { startGraphServer } from '../../../test/support/graphServer.ts';
+import { startDriveServer } from '../../../test/support/providers/google/driveServer.ts';
+import { filePolls, shownIn } from '../../../test/support/nodes/filePolls.ts';
+import { startGraphServer } from '../../../test/support/providers/microsoft/oneDriveServer.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
 const WATCHED = 'in';

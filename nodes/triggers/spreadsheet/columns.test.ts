@@ -1,9 +1,9 @@
 /** What of a sheet is watched: which columns and cells, under which names, and how their values come. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf, told } from '../../../test/support/sheetChanges.ts';
-import { googlePolls } from '../../../test/support/sheetPolls.ts';
-import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
+import { changesOf, told } from '../../../test/support/nodes/sheetChanges.ts';
+import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
 beforeEach(async () => {

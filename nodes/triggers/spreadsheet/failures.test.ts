@@ -1,10 +1,10 @@
 /** Polls a spreadsheet that cannot be read: the reason is told, and nothing is lost. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { told } from '../../../test/support/sheetChanges.ts';
-import { failAtEach } from '../../../test/support/sheetFaults.ts';
-import { googlePolls, sheetPolls } from '../../../test/support/sheetPolls.ts';
-import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
+import { told } from '../../../test/support/nodes/sheetChanges.ts';
+import { failAtEach } from '../../../test/support/nodes/sheetFaults.ts';
+import { googlePolls, sheetPolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 /** Spreadsheets that are larger than what is read or remembered at a time. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf, dataOf } from '../../../test/support/sheetChanges.ts';
-import { googlePolls } from '../../../test/support/sheetPolls.ts';
-import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
+import { changesOf, dataOf } from '../../../test/support/nodes/sheetChanges.ts';
+import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 /** Odd spreadsheets: what the table of bad input in docs/triggers.md says of them. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf, dataOf } from '../../../test/support/sheetChanges.ts';
-import { googlePolls, sheetPolls } from '../../../test/support/sheetPolls.ts';
-import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
+import { changesOf, dataOf } from '../../../test/support/nodes/sheetChanges.ts';
+import { googlePolls, sheetPolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
 beforeEach(async () => {

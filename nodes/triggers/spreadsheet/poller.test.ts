@@ -3,9 +3,9 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { told } from '../../../test/support/sheetChanges.ts';
-import { googlePolls } from '../../../test/support/sheetPolls.ts';
-import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
+import { told } from '../../../test/support/nodes/sheetChanges.ts';
+import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
 beforeEach(async () => {

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf } from '../../../test/support/sheetChanges.ts';
-import { googlePolls } from '../../../test/support/sheetPolls.ts';
-import { startSheetsServer, type SheetsServer } from '../../../test/support/sheetsServer.ts';
+import { changesOf } from '../../../test/support/nodes/sheetChanges.ts';
+import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 import type { Polled } from '../../poller.ts';
 import { decodeState, encodeState } from './state.ts';
 import { DIGEST_BYTES, type Row } from './rows.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pollUntil } from '../../support/poll.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import { cgroupName } from './container-runtime.ts';
 
 const root = '/sys/fs/cgroup';

@@ -2,8 +2,8 @@
 import { readFile, mkdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { runCommand } from '../../support/command.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import { hashOf } from '../image-archive.ts';
 import type { Layout } from './layout.ts';
 import { writeWhole } from './settings.ts';

@@ -1,5 +1,5 @@
 /** Gives each cluster of a machine a block of ports of 127.0.0.1 that no other cluster has. */
-import { createServer } from 'node:net';
+import { isPortFree } from '../../support/process/freePort.ts';
 
 /** The first and the last port of NodePort services, and the API server's. */
 export type PortBlock = { nodePorts: [number, number]; api: number };
@@ -33,13 +33,4 @@ async function everyPortIsFree({ nodePorts, api }: PortBlock): Promise<boolean> 
     if (!(await isPortFree(port))) return false;
   }
   return true;
-}
-
-/** Whether nobody listens there now. */
-export function isPortFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withLock } from '../../support/lock.ts';
-import type { Progress } from '../../support/progress.ts';
+import { withLock } from '../../support/process/lock.ts';
+import type { Progress } from '../../support/process/progress.ts';
 import { ensureBinaries } from '../build.ts';
 import { readClusterConfig } from '../config.ts';
 import { clusterPackages, ensurePackages } from '../packages.ts';

@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';
-import { pollUntil } from '../../support/poll.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import { network, type Layout } from './layout.ts';
 import type { Node } from './node.ts';
 

@@ -1,9 +1,9 @@
 /** Starts what does not run of a cluster, in order, and waits until each thing works. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from '../../support/command.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { stepFailure, type Progress } from '../../support/progress.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { stepFailure, type Progress } from '../../support/process/progress.ts';
 import { clusterImages } from '../build.ts';
 import { addonManifests } from './addons.ts';
 import { importImage } from './images.ts';

@@ -1,7 +1,7 @@
 /** Any cluster that the current kubeconfig context names. Nothing of it is made, and nothing removed. */
 import { join } from 'node:path';
-import { runCommand } from '../../support/command.ts';
-import { quiet, stepFailure } from '../../support/progress.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { quiet, stepFailure } from '../../support/process/progress.ts';
 import { readClusterConfig } from '../config.ts';
 import type { Cluster, ClusterProvider, ClusterRequest, PartStatus } from '../provider.ts';
 import { ensureTools } from './tools.ts';

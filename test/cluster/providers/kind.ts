@@ -1,13 +1,13 @@
 /** A kind cluster, for machines with a Docker engine: the same ports on 127.0.0.1 as the built-in one, nothing more. */
 import { rm } from 'node:fs/promises';
 import { stringify } from 'yaml';
-import { findCommand, runCommand } from '../../support/command.ts';
+import { findCommand, runCommand } from '../../support/process/command.ts';
 import { layoutOf, type Layout } from '../builtin/layout.ts';
 import { portBlock, type PortBlock } from '../builtin/ports.ts';
 import { ensureSettings } from '../builtin/settings.ts';
 import { readClusterConfig } from '../config.ts';
 import type { Cluster, ClusterProvider, ClusterRequest, PartStatus } from '../provider.ts';
-import type { Progress } from '../../support/progress.ts';
+import type { Progress } from '../../support/process/progress.ts';
 import { ensureTools } from './tools.ts';
 
 export const kindProvider: ClusterProvider = {

@@ -1,8 +1,8 @@
 /** kubectl and helm for clusters that are not ours: those of the machine where it has both, else our own. */
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findCommand } from '../../support/command.ts';
-import type { Progress } from '../../support/progress.ts';
+import { findCommand } from '../../support/process/command.ts';
+import type { Progress } from '../../support/process/progress.ts';
 import { ensureBinaries } from '../build.ts';
 import { readClusterConfig } from '../config.ts';
 

@@ -4,7 +4,7 @@ import type { ClockSlip, EndedRun, Loss } from '../evidence.ts';
 import { loseData } from './lost.ts';
 import type { StormFault } from './scenes.ts';
 import { OWN_PROGRAMS, type OwnProgram } from './programs.ts';
-import type { StormStage } from './stage.ts';
+import type { StormHarness } from './harness.ts';
 
 /** What the checker must know of a fault. */
 export type Told = {
@@ -22,27 +22,27 @@ const RETRY_MS = 200;
 const LOSE_WITHIN_MS = 30_000;
 
 /** Resolves when it is over. Throws where it cannot be done. */
-export async function injectStorm(stage: StormStage, fault: StormFault, told: Told): Promise<void> {
+export async function injectStorm(harness: StormHarness, fault: StormFault, told: Told): Promise<void> {
   const { kind, seconds } = fault;
   const [action = '', ...rest] = kind.split('-');
-  if (kind === 'lose-store') return lose(stage, told);
-  if (kind === 'slow-fsync') return slowFsync(stage, seconds, told);
-  if (action === 'clock') return shiftClock(stage, rest as [string, OwnProgram | 'redis'], seconds, told);
-  if (action === 'kill') return kill(stage, rest.join('-'), fault, told);
-  if (action === 'freeze') return freeze(stage, rest.join('-'), fault, told);
-  return disturb(stage, action, rest as [OwnProgram, 'redis' | 'apiserver'], { seconds, told });
+  if (kind === 'lose-store') return lose(harness, told);
+  if (kind === 'slow-fsync') return slowFsync(harness, seconds, told);
+  if (action === 'clock') return shiftClock(harness, rest as [string, OwnProgram | 'redis'], seconds, told);
+  if (action === 'kill') return kill(harness, rest.join('-'), fault, told);
+  if (action === 'freeze') return freeze(harness, rest.join('-'), fault, told);
+  return disturb(harness, action, rest as [OwnProgram, 'redis' | 'apiserver'], { seconds, told });
 }
 
 const isOwn = (name: string): name is OwnProgram => OWN_PROGRAMS.some((own) => own === name);
 
-function keptOf({ programs }: StormStage, name: OwnProgram, pick: number) {
+function keptOf({ programs }: StormHarness, name: OwnProgram, pick: number) {
   const kept = programs[name][Math.min(Math.floor(pick * programs[name].length), programs[name].length - 1)];
   if (!kept) throw new Error(`no ${name} runs`);
   return kept;
 }
 
 /** While a server is away its address refuses connections. */
-function refuse({ links }: StormStage, server: 'redis' | 'apiserver'): () => Promise<void> {
+function refuse({ links }: StormHarness, server: 'redis' | 'apiserver'): () => Promise<void> {
   const ends = OWN_PROGRAMS.map((own) => links[own][server].begin('refused'));
   return async () => {
     await Promise.all(ends.map((end) => end()));
@@ -50,21 +50,21 @@ function refuse({ links }: StormStage, server: 'redis' | 'apiserver'): () => Pro
 }
 
 async function kill(
-  stage: StormStage,
+  harness: StormHarness,
   name: string,
   { seconds, pick }: StormFault,
   { begun }: Told,
 ): Promise<void> {
   if (isOwn(name)) {
-    const kept = keptOf(stage, name, pick);
+    const kept = keptOf(harness, name, pick);
     kept.kill();
     return begun(kept.name);
   }
-  const { redis, server } = stage.base;
+  const { redis, server } = harness.base;
   if (name === 'redis') {
     await redis.kill();
     begun(name);
-    const end = refuse(stage, 'redis');
+    const end = refuse(harness, 'redis');
     await delay(seconds * 1_000);
     await redis.restart();
     return end();
@@ -72,31 +72,31 @@ async function kill(
   const part = server.parts[name as 'etcd' | 'kube-apiserver'];
   await part.kill();
   begun(name);
-  const end = name === 'etcd' ? async () => undefined : refuse(stage, 'apiserver');
+  const end = name === 'etcd' ? async () => undefined : refuse(harness, 'apiserver');
   await delay(seconds * 1_000);
   await part.start();
   await end();
 }
 
 async function freeze(
-  stage: StormStage,
+  harness: StormHarness,
   name: string,
   { seconds, pick }: StormFault,
   { begun }: Told,
 ): Promise<void> {
-  const thaw = stop(stage, name, pick, begun);
+  const thaw = stop(harness, name, pick, begun);
   await delay(seconds * 1_000);
   thaw();
 }
 
-function stop(stage: StormStage, name: string, pick: number, begun: Told['begun']): () => void {
+function stop(harness: StormHarness, name: string, pick: number, begun: Told['begun']): () => void {
   if (isOwn(name)) {
-    const kept = keptOf(stage, name, pick);
+    const kept = keptOf(harness, name, pick);
     const thaw = kept.freeze();
     begun(kept.name);
     return thaw;
   }
-  const { redis, server } = stage.base;
+  const { redis, server } = harness.base;
   const pid = name === 'redis' ? redis.pid() : server.parts[name as 'etcd' | 'kube-apiserver'].pid();
   signal(pid, 'SIGSTOP');
   begun(name);
@@ -115,7 +115,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 const TROUBLES = { cut: 'silent', deaf: 'deaf', refuse: 'refused', late: 'late' } as const;
 
 async function disturb(
-  { links }: StormStage,
+  { links }: StormHarness,
   action: string,
   [own, server]: [OwnProgram, 'redis' | 'apiserver'],
   { seconds, told }: { seconds: number; told: Told },
@@ -127,7 +127,7 @@ async function disturb(
   await end();
 }
 
-async function lose({ direct, stored }: StormStage, { begun, lost }: Told): Promise<void> {
+async function lose({ direct, stored }: StormHarness, { begun, lost }: Told): Promise<void> {
   const deadline = performance.now() + LOSE_WITHIN_MS;
   for (;;) {
     try {
@@ -141,13 +141,13 @@ async function lose({ direct, stored }: StormStage, { begun, lost }: Told): Prom
   }
 }
 
-function shimOf({ shims }: StormStage, name: OwnProgram | 'redis') {
+function shimOf({ shims }: StormHarness, name: OwnProgram | 'redis') {
   if (!shims) throw new Error('without a C compiler no clock can be set, and no fsync be slow');
   return shims[name];
 }
 
-async function slowFsync(stage: StormStage, seconds: number, { begun }: Told): Promise<void> {
-  const shim = shimOf(stage, 'redis');
+async function slowFsync(harness: StormHarness, seconds: number, { begun }: Told): Promise<void> {
+  const shim = shimOf(harness, 'redis');
   shim.setFsync(FSYNC_MS);
   begun('redis');
   await delay(seconds * 1_000);
@@ -155,12 +155,12 @@ async function slowFsync(stage: StormStage, seconds: number, { begun }: Told): P
 }
 
 async function shiftClock(
-  stage: StormStage,
+  harness: StormHarness,
   [direction, name]: [string, OwnProgram | 'redis'],
   seconds: number,
   { begun, slipped }: Told,
 ): Promise<void> {
-  const shim = shimOf(stage, name);
+  const shim = shimOf(harness, name);
   const ms = direction === 'ahead' ? CLOCK_MS : -CLOCK_MS;
   const from = Date.now();
   shim.setClock(ms);

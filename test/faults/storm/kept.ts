@@ -1,6 +1,6 @@
 /** A program that is started again whenever it has ended, as a kubelet would, and that can be killed and stopped meanwhile. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Program } from '../../support/program.ts';
+import type { Program } from '../../support/process/program.ts';
 
 export type Kept = {
   name: string;

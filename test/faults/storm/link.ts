@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { resetSocket } from '../../support/resetSocket.ts';
+import { resetSocket } from '../../support/network/resetSocket.ts';
 
 /**
  * - `silent`: nothing arrives, in neither direction.

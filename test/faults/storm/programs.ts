@@ -3,15 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secrets } from '../../../kube/resource.ts';
 import { GATEWAY_ACCOUNT } from '../../../store/accounts.ts';
-import { startBalancer } from '../../support/balancer.ts';
-import { freePort } from '../../support/freePort.ts';
-import { startGatewayProcess } from '../../support/gatewayProcess.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import { SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import type { Program } from '../../support/program.ts';
-import { startRunnerProcess } from '../../support/runnerProgram.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { startBalancer } from '../../support/network/balancer.ts';
+import { freePort } from '../../support/process/freePort.ts';
+import { startGatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
+import { SYSTEM, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import type { Program } from '../../support/process/program.ts';
+import { startRunnerProcess } from '../../support/runner/runnerProgram.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 import { keepRunning, type Kept } from './kept.ts';
 import type { Link } from './link.ts';
 import type { Shim } from './shim.ts';
@@ -38,7 +38,7 @@ export function createClosers(): Closers {
   };
 }
 
-export type Ways = { base: OperatorStage; links: Links; shims?: Shims; logs: string; closers: Closers };
+export type Ways = { base: OperatorHarness; links: Links; shims?: Shims; logs: string; closers: Closers };
 
 /** How a program reaches the API server and the run store, and the library that it is started with. */
 async function waysOf(

@@ -8,10 +8,10 @@ import { targetsOf } from '../workflows.ts';
 import { injectStorm } from './inject.ts';
 import { OWN_PROGRAMS } from './programs.ts';
 import { CHOSEN, needsShim, scenesOf, type Scene, type StormFault } from './scenes.ts';
-import type { StormStage } from './stage.ts';
+import type { StormHarness } from './harness.ts';
 
 export type StormOptions = {
-  stage: StormStage;
+  harness: StormHarness;
   /** At least so many, and until each of the chosen scenes has been. */
   events: number;
   rate: number;
@@ -27,21 +27,21 @@ const LOADED_WITHIN_MS = 90_000;
 const DRAINED_WITHIN_MS = 150_000;
 
 /** Never throws for what the system did: that is a violation, or makes the run invalid. */
-export function runStorm({ stage, rate, tell, ...options }: StormOptions): Promise<FaultRun> {
-  const targets = targetsOf(stage.publicURL, stage.project);
-  return underLoad({ stage, targets, rate, tell }, async (load) => {
+export function runStorm({ harness, rate, tell, ...options }: StormOptions): Promise<FaultRun> {
+  const targets = targetsOf(harness.publicURL, harness.project);
+  return underLoad({ harness, targets, rate, tell }, async (load) => {
     const delays = monitorEventLoopDelay();
     delays.enable();
     const invalid = await doScenes(load, options);
     const stall = (delays.max / 1e9).toFixed(2);
     load.measures.push({ what: 'longest time in which the sender itself stood still', seen: `${stall} s` });
-    load.measures.push(...crashesOf(stage));
+    load.measures.push(...crashesOf(harness));
     return invalid;
   });
 }
 
 /** Programs that ended although no fault killed them. An operator that leads must end when it cannot renew its Lease. */
-function crashesOf({ programs }: StormStage): Measure[] {
+function crashesOf({ programs }: StormHarness): Measure[] {
   return OWN_PROGRAMS.map((name) => {
     const crashes = programs[name].reduce((sum, kept) => sum + kept.crashes(), 0);
     return { what: `${name}: ends that were no kill`, seen: String(crashes) };
@@ -52,7 +52,7 @@ type SceneOptions = Pick<StormOptions, 'events' | 'minutes' | 'seed'>;
 
 /** Gives why the run does not count, where it does not. */
 async function doScenes(
-  load: Load<StormStage>,
+  load: Load<StormHarness>,
   { events, minutes, seed }: SceneOptions,
 ): Promise<string | undefined> {
   const deadline = performance.now() + minutes * 60_000;
@@ -78,9 +78,9 @@ async function doScenes(
 }
 
 /** Resolves when all faults of the scene are over; what it gives resolves when nothing waits any more of what came before their end. */
-async function play(load: Load<StormStage>, number: number, scene: Scene): Promise<Promise<void>[]> {
+async function play(load: Load<StormHarness>, number: number, scene: Scene): Promise<Promise<void>[]> {
   const loadBefore = await loadBack(load, LEAST_LOAD * load.rate, LOADED_WITHIN_MS);
-  const possible = scene.faults.filter((fault) => load.stage.shims !== undefined || !needsShim(fault));
+  const possible = scene.faults.filter((fault) => load.harness.shims !== undefined || !needsShim(fault));
   const records = await Promise.all(possible.map((fault) => hit(load, fault, { number, scene, loadBefore })));
   return records.map((record) => drained(record, load, DRAINED_WITHIN_MS));
 }
@@ -88,7 +88,7 @@ async function play(load: Load<StormStage>, number: number, scene: Scene): Promi
 type Context = { number: number; scene: Scene; loadBefore: number };
 
 async function hit(
-  load: Load<StormStage>,
+  load: Load<StormHarness>,
   fault: StormFault,
   { number, scene, loadBefore }: Context,
 ): Promise<FaultRecord> {
@@ -102,7 +102,7 @@ async function hit(
     endedAt: Date.now(),
     loadBefore,
   };
-  await injectStorm(load.stage, fault, {
+  await injectStorm(load.harness, fault, {
     begun: (target) => load.begin(Object.assign(record, { target, at: Date.now() })),
     lost: load.lose,
     slipped: (slip) => void load.slips.push(slip),

@@ -5,7 +5,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findCommand, runCommand } from '../../support/command.ts';
+import { findCommand, runCommand } from '../../support/process/command.ts';
 
 export type Shim = {
   /** The environment of the program that it is for. */

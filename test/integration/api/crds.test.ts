@@ -7,10 +7,10 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { createClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { installCrds, removeRules } from '../../support/crds.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { installCrds, removeRules } from '../../support/cluster/crds.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 

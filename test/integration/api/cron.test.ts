@@ -11,8 +11,8 @@ import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import { cronJobs, namespaces } from '../../../kube/resource.ts';
 import { ensureBinaries } from '../../cluster/build.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { quiet } from '../../support/progress.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { quiet } from '../../support/process/progress.ts';
 
 const namespace = 'cron';
 const COUNT = 500;

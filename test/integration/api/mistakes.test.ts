@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { readMistakes } from '../../mistakes/mistakes.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { installCrds } from '../../support/crds.ts';
-import { kubectl } from '../../support/kubectl.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { installCrds } from '../../support/cluster/crds.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
 
 let server: ApiServer;
 let client: KubeClient;

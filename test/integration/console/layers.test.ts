@@ -4,12 +4,12 @@
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
-import { dialogsOf } from '../../support/consoleDialogs.ts';
-import { menusOf } from '../../support/consoleMenus.ts';
-import { stockProject } from '../../support/consoleStock.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { coveredControls } from '../../support/topmost.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { dialogsOf } from '../../support/console/dialogs.ts';
+import { menusOf } from '../../support/console/menus.ts';
+import { fillProject } from '../../support/console/filledProject.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { coveredControls } from '../../support/console/topmost.ts';
 
 const PROJECT = 'shop';
 
@@ -19,7 +19,7 @@ let token: string;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
-  await stockProject(system, PROJECT);
+  await fillProject(system, PROJECT);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
 });
 afterAll(async () => {

@@ -2,10 +2,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflows } from '../../../operator/resources.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
-import { manifestOf } from '../../support/consoleStock.ts';
-import { addAfter, canvasOpened, runEnded, save, saveLive } from '../../support/consoleSteps.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { manifestOf } from '../../support/console/filledProject.ts';
+import { addAfter, canvasOpened, runEnded, save, saveLive } from '../../support/console/steps.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 
 const PROJECT = 'shop';
 
@@ -38,7 +38,7 @@ const question = (page: Page) => page.getByRole('dialog', { name: 'Make these ch
 
 /** The ids of the nodes that are stored. */
 async function storedNodes(name: string): Promise<string[]> {
-  const { spec } = await system.stage.client.get(workflows, { namespace: PROJECT, name });
+  const { spec } = await system.harness.client.get(workflows, { namespace: PROJECT, name });
   return spec.nodes.map(({ id }) => id);
 }
 

@@ -5,25 +5,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, roles } from '../../../kube/resource.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { createBrowser, type Browser, type Page } from '../../support/browser.ts';
-import { runCommand } from '../../support/command.ts';
-import { visit, type Visitor } from '../../support/consoleVisit.ts';
-import { NAMESPACE, putRoute } from '../../support/door.ts';
-import { openOidcDoor, PREFIX, type OidcDoor } from '../../support/oidcDoor.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { createBrowser, type Browser, type Page } from '../../support/providers/oauth/browser.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { visit, type Visitor } from '../../support/console/cookieClient.ts';
+import { NAMESPACE, putRoute } from '../../support/gateway/gatewayHarness.ts';
+import { startOidcHarness, PREFIX, type OidcHarness } from '../../support/console/oidcHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const RUNS = `/workflows/${NAMESPACE}.orders/runs`;
 /** A token is renewed a minute before its end: two seconds after it came. */
 const ID_TOKEN_SECONDS = 62;
 
-let stage: OidcDoor;
+let harness: OidcHarness;
 let url: string;
 
 beforeAll(async () => {
-  stage = await openOidcDoor({ idTokenSeconds: ID_TOKEN_SECONDS });
-  url = stage.door.gateway.internalURL;
-  const { client } = stage.door;
+  harness = await startOidcHarness({ idTokenSeconds: ID_TOKEN_SECONDS });
+  url = harness.gateway.internalURL;
+  const { client } = harness;
   const metadata = { namespace: NAMESPACE, name: 'ada' };
   await client.create(roles, {
     metadata,
@@ -40,7 +40,7 @@ beforeAll(async () => {
     timeoutMs: 60_000,
   });
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 type SignIn = { to?: string; account?: string; stop?: (url: string) => boolean };
 
@@ -80,7 +80,7 @@ test("a sign-in at the provider creates a session of the API server's user, and 
   expect((await visitor.call(RUNS)).status).toBe(200);
   const { browser: stranger } = await signIn({ account: 'bob' });
   expect((await visitorWith(stranger).call(RUNS)).status).toBe(403);
-  const trail = (event: string) => () => auditTrail(stage.door.gateway.log, event);
+  const trail = (event: string) => () => auditTrail(harness.gateway.log, event);
   await expect
     .poll(trail('run.list'))
     .toMatchObject([{ result: 'denied', reason: 'forbidden', user: { name: `${PREFIX}bob` } }]);
@@ -95,7 +95,7 @@ test('the authorization request has PKCE, state and nonce, and only the callback
   const answer = await visit(url).call('/console/oidc/start?to=https://evil.example/', { headers: {} });
   const sent = new URL(answer.headers.get('location') ?? '');
   expect(answer.status).toBe(303);
-  expect(sent.origin).toBe(stage.provider.issuer);
+  expect(sent.origin).toBe(harness.provider.issuer);
   expect(Object.fromEntries(sent.searchParams)).toEqual({
     response_type: 'code',
     client_id: 'windlass-console',
@@ -144,7 +144,7 @@ test('a session is kept as the address wants it that the sign-in began at, whate
   const { browser, page } = await signIn({ stop: isCallback });
   const visitor = visit(url);
   visitor.take(`windlass_console_oidc=${browser.cookies.get('windlass_console_oidc')}`);
-  const answer = await visitor.call(page.url, { headers: { referer: `${stage.provider.issuer}/` } });
+  const answer = await visitor.call(page.url, { headers: { referer: `${harness.provider.issuer}/` } });
   expect(answer.headers.getSetCookie()).toEqual([
     expect.stringMatching(/^windlass_console=[\w.-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/),
     'windlass_console_oidc=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
@@ -188,14 +188,14 @@ test('a token is renewed once before it ends, for concurrent requests at several
   const { browser } = await signIn();
   const visitor = visitorWith(browser);
   const before = visitor.cookies();
-  const grants = () => stage.provider.granted('refresh_token');
+  const grants = () => harness.provider.granted('refresh_token');
   const first = grants();
   await pollUntil(
     'the renewal',
     async () => {
       const many = Array.from({ length: 20 }, (_, at) => {
         const copy = visitorWith(browser);
-        return copy.call(RUNS, { base: at % 2 === 0 ? url : stage.second.internalURL });
+        return copy.call(RUNS, { base: at % 2 === 0 ? url : harness.second.internalURL });
       });
       const answers = await Promise.all(many);
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
@@ -204,16 +204,16 @@ test('a token is renewed once before it ends, for concurrent requests at several
     { timeoutMs: 20_000 },
   );
   // Of the old cookie no more comes, also where it is shown again.
-  for (const base of [url, stage.second.internalURL])
+  for (const base of [url, harness.second.internalURL])
     expect((await visitorWith(browser).call(RUNS, { base })).status).toBe(200);
   expect(grants()).toBe(first + 1);
   expect((await visitor.call(RUNS)).status).toBe(200);
   expect(visitor.cookies()).not.toBe(before);
-  const port = String(stage.door.redis.port);
+  const port = String(harness.redis.port);
   const keys = (await runCommand('redis-cli', ['-p', port, '--scan', '--pattern', 'wl:console:renew*']))
     .trim()
     .split('\n');
-  const shown = [...stage.provider.shown.keys()].at(-1) ?? 'none';
+  const shown = [...harness.provider.shown.keys()].at(-1) ?? 'none';
   const values = await Promise.all(keys.map((key) => runCommand('redis-cli', ['-p', port, 'get', key])));
   expect(values.length).toBeGreaterThan(1);
   for (const text of [...keys, ...values])
@@ -222,7 +222,7 @@ test('a token is renewed once before it ends, for concurrent requests at several
 
 test('garbage of the same address does not prevent a sign-in', async () => {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const claims = { iss: stage.provider.issuer, aud: 'windlass-console', sub: 'ada' };
+  const claims = { iss: harness.provider.issuer, aud: 'windlass-console', sub: 'ada' };
   const forged = (at: number) => `${encode({ alg: 'RS256', kid: 'mine' })}.${encode({ ...claims, at })}.AAAA`;
   const tokens = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? `garbage-${at}` : forged(at)));
   const statuses = await Promise.all(
@@ -238,7 +238,7 @@ test('garbage of the same address does not prevent a sign-in', async () => {
 test('while the provider is unavailable the old token is used, and sign-in shows an error', async () => {
   const { browser } = await signIn();
   const waiting = await signIn({ stop: isCallback });
-  stage.provider.state.away = true;
+  harness.provider.state.away = true;
   try {
     const visitor = visitorWith(browser);
     const seconds = performance.now() + 4_000;
@@ -253,7 +253,7 @@ test('while the provider is unavailable the old token is used, and sign-in shows
     const told = await waiting.browser.open(waiting.page.url);
     expect([told.status, waiting.browser.cookies.has('windlass_console')]).toEqual([503, false]);
   } finally {
-    stage.provider.state.away = false;
+    harness.provider.state.away = false;
   }
 });
 
@@ -269,26 +269,26 @@ test('signing out also ends a session with a renewed token', async () => {
     },
     { timeoutMs: 20_000 },
   );
-  const shown = stage.provider.shown.size;
+  const shown = harness.provider.shown.size;
   expect((await visitor.call('/console/session', { method: 'DELETE' })).status).toBe(204);
   expect((await copy.call(RUNS)).status).toBe(401);
-  await pollUntil('the revocation', () => stage.provider.revoked() > 0, { timeoutMs: 10_000 });
-  expect(stage.provider.shown.size).toBe(shown);
+  await pollUntil('the revocation', () => harness.provider.revoked() > 0, { timeoutMs: 10_000 });
+  expect(harness.provider.shown.size).toBe(shown);
 });
 
 test('signing out does not wait for an unavailable provider', async () => {
   const { browser } = await signIn();
-  stage.provider.state.away = true;
+  harness.provider.state.away = true;
   try {
     const startedAt = performance.now();
     expect((await visitorWith(browser).call('/console/session', { method: 'DELETE' })).status).toBe(204);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     await pollUntil(
       'the log line',
-      () => stage.door.gateway.log.some((line) => line.includes('revoking a refresh token failed')),
+      () => harness.gateway.log.some((line) => line.includes('revoking a refresh token failed')),
       { timeoutMs: 15_000 },
     );
   } finally {
-    stage.provider.state.away = false;
+    harness.provider.state.away = false;
   }
 });

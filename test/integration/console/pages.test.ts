@@ -4,13 +4,13 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { flawsOf } from '../../support/axe.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
-import { dialogsOf, openRowDialog, type View } from '../../support/consoleDialogs.ts';
-import { addQueueing, post, stockProject } from '../../support/consoleStock.ts';
-import { openNode, panelOf } from '../../support/consoleSteps.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { listen, type Listening } from '../../support/listen.ts';
+import { flawsOf } from '../../support/console/axe.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { dialogsOf, openRowDialog, type View } from '../../support/console/dialogs.ts';
+import { addQueueing, post, fillProject } from '../../support/console/filledProject.ts';
+import { openNode, panelOf } from '../../support/console/steps.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { listen, type Listening } from '../../support/network/listen.ts';
 
 const PROJECT = 'shop';
 const LIST = `/console/p/${PROJECT}/workflows`;
@@ -23,7 +23,7 @@ let silent: Listening;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
-  await stockProject(system, PROJECT);
+  await fillProject(system, PROJECT);
   silent = await listen(() => undefined);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
 });

@@ -7,13 +7,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { workflows as workflowObjects } from '../../../operator/resources.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/chromium.ts';
-import { addForRights, WAITING_RUN } from '../../support/consoleRights.ts';
-import { largeWorkflow, manifestOf, stockProject } from '../../support/consoleStock.ts';
-import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/consoleSteps.ts';
-import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { listen, type Listening } from '../../support/listen.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { addForRights, WAITING_RUN } from '../../support/console/guardedElements.ts';
+import { largeWorkflow, manifestOf, fillProject } from '../../support/console/filledProject.ts';
+import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/console/steps.ts';
+import {
+  EDITOR,
+  READER,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
+import { listen, type Listening } from '../../support/network/listen.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const PROJECT = 'shop';
 const LIST = `/console/p/${PROJECT}/workflows`;
@@ -27,7 +32,7 @@ let waitedFor: { close: () => Promise<void> };
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
-  await stockProject(system, PROJECT);
+  await fillProject(system, PROJECT);
   waitedFor = await addForRights(system, PROJECT);
 });
 afterAll(async () => {
@@ -280,7 +285,7 @@ test('an unlisted project opens by name, also if only one project is listed', as
   await system.createProject('quiet');
   const token = await system.tokenWith(PROJECT, 'guest', EDITOR);
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'windlass-view' };
-  await system.stage.client.create(roleBindings, {
+  await system.harness.client.create(roleBindings, {
     metadata: { namespace: 'quiet', name: 'guest' },
     roleRef,
     subjects: [{ kind: 'ServiceAccount', name: 'guest', namespace: PROJECT }],
@@ -413,14 +418,14 @@ describe('a page of another site', () => {
 
   /** What any of it would have changed. */
   async function stateOf(): Promise<object> {
-    const { items } = await system.stage.client.list(workflowObjects, { namespace: PROJECT });
+    const { items } = await system.harness.client.list(workflowObjects, { namespace: PROJECT });
     const told = <T>(path: string) =>
       visitor.page.evaluate(async (url) => {
         const answer = await fetch(url, { headers: { 'x-windlass-console': '1' } });
         return (await answer.json()) as T;
       }, path);
     const runs = await told<{ items: { run: string }[] }>(`/workflows/${PROJECT}.order-confirmation/runs`);
-    const kept = await system.stage.client.list(secrets, { namespace: PROJECT });
+    const kept = await system.harness.client.list(secrets, { namespace: PROJECT });
     return {
       workflows: items.map(({ metadata }) => [metadata.name, metadata.generation]),
       runs: runs.items.map(({ run }) => run),

@@ -12,8 +12,8 @@ import {
   type Sessions,
 } from '../../../gateway/console/session/sessions.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
-import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { createManualClock, type ManualClock } from '../../support/time/manualClock.ts';
+import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -32,9 +32,9 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-type Stage = { clock: ManualClock; first: Sessions; second: Sessions; revoked: string[] };
+type Harness = { clock: ManualClock; first: Sessions; second: Sessions; revoked: string[] };
 
-async function stage(idleMs = 30 * DAY): Promise<Stage> {
+async function startHarness(idleMs = 30 * DAY): Promise<Harness> {
   await conn.command('unlink', KEYS);
   const clock = createManualClock();
   const revoked: string[] = [];
@@ -43,7 +43,7 @@ async function stage(idleMs = 30 * DAY): Promise<Stage> {
   return { clock, revoked, first: createSessions({ ...options, revoke }), second: createSessions(options) };
 }
 
-function sessionAt({ clock }: Stage, over: Partial<Session> = {}): Session {
+function sessionAt({ clock }: Harness, over: Partial<Session> = {}): Session {
   const ends = clock.date().getTime() + 7 * DAY;
   return {
     id: newSessionId(),
@@ -58,12 +58,12 @@ function sessionAt({ clock }: Stage, over: Partial<Session> = {}): Session {
 const cookieOf = (value: string | undefined): IncomingHttpHeaders => ({
   cookie: `windlass_console=${value}`,
 });
-const outcomes = async ({ first, second }: Stage, headers: IncomingHttpHeaders) =>
+const outcomes = async ({ first, second }: Harness, headers: IncomingHttpHeaders) =>
   Promise.all([first, second].map(async (sessions) => (await sessions.open(headers)).outcome));
 const periodsHeld = async () => Object.keys((await conn.command('hgetall', KEYS)) as Record<string, string>);
 
 test('each day has its own key, the same at all replicas', async () => {
-  const it = await stage();
+  const it = await startHarness();
   const sealed: (string | undefined)[] = [];
   for (let day = 0; day < 3; day += 1) {
     const values = await Promise.all([it.first, it.second].map((sessions) => sessions.seal(sessionAt(it))));
@@ -76,7 +76,7 @@ test('each day has its own key, the same at all replicas', async () => {
 });
 
 test('after a rotation old sessions continue until they end, and their key is removed later', async () => {
-  const it = await stage();
+  const it = await startHarness();
   // For ever, as far as the session itself says: its key alone ends it.
   const old = cookieOf(await it.first.seal(sessionAt(it, { ends: it.clock.date().getTime() + 100 * DAY })));
   const week = cookieOf(await it.first.seal(sessionAt(it)));
@@ -95,7 +95,7 @@ test('after a rotation old sessions continue until they end, and their key is re
 });
 
 test('a cookie with an expired key is invalid, and causes no request to the run store', async () => {
-  const it = await stage();
+  const it = await startHarness();
   const value = (await it.first.seal(sessionAt(it))) ?? '';
   const [period = '', ...rest] = value.split('-');
   for (const other of [0, Number(period) - 20, Number(period) + 2, 9_999_999])
@@ -105,7 +105,7 @@ test('a cookie with an expired key is invalid, and causes no request to the run 
 });
 
 test('an invalid key is not used, and a removed key ends its sessions', async () => {
-  const it = await stage();
+  const it = await startHarness();
   const value = cookieOf(await it.first.seal(sessionAt(it)));
   await conn.command('unlink', KEYS);
   await it.clock.advance(30_000);
@@ -118,7 +118,7 @@ test('an invalid key is not used, and a removed key ends its sessions', async ()
 });
 
 test('an unused session ends after the idle timeout at every replica, and a used one continues', async () => {
-  const it = await stage(60 * MINUTE);
+  const it = await startHarness(60 * MINUTE);
   const unused = cookieOf(await it.first.seal(sessionAt(it)));
   let used = await it.first.seal(sessionAt(it));
   for (let minutes = 0; minutes < 180; minutes += 10) {
@@ -134,7 +134,7 @@ test('an unused session ends after the idle timeout at every replica, and a used
 });
 
 test('a cookie is sealed again after five minutes of use, but not shortly before its token is renewed', async () => {
-  const it = await stage(60 * MINUTE);
+  const it = await startHarness(60 * MINUTE);
   const isOld = async (value: string | undefined) => {
     const opened = await it.first.open(cookieOf(value));
     return opened.outcome === 'session' && opened.isOld;
@@ -149,7 +149,7 @@ test('a cookie is sealed again after five minutes of use, but not shortly before
 });
 
 test('signing out revokes the refresh token of that session only', async () => {
-  const it = await stage();
+  const it = await startHarness();
   const session = sessionAt(it, { refresh: 'refresh' });
   await it.first.open(cookieOf(await it.first.seal(session)));
   expect(it.revoked).toEqual([]);

@@ -5,25 +5,30 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { serviceAccounts } from '../../../kube/resource.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { runCommand } from '../../support/command.ts';
-import { OUR_PAGE, visit, type Visitor } from '../../support/consoleVisit.ts';
-import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { createUser, tokenOf } from '../../support/users.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { OUR_PAGE, visit, type Visitor } from '../../support/console/cookieClient.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  putRoute,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { createUser, tokenOf } from '../../support/cluster/users.ts';
 
 const RUNS = `/workflows/${NAMESPACE}.orders/runs`;
 const ADA = `system:serviceaccount:${NAMESPACE}:ada`;
 
-let door: Door;
+let harness: GatewayHarness;
 let second: GatewayProcess;
 let token: string;
 let other: string;
 
 beforeAll(async () => {
-  door = await openDoor();
-  const { api, redis, client } = door;
+  harness = await startGatewayHarness();
+  const { api, redis, client } = harness;
   second = await startGateway({
     kubeconfigPath: api.kubeconfigPath,
     redisURL: redis.url,
@@ -43,13 +48,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await second?.stop();
-  await door?.close();
+  await harness?.close();
 });
 
-const listRuns = (headers: Record<string, string>) => fetch(door.gateway.internalURL + RUNS, { headers });
-const newcomer = () => visit(door.gateway.internalURL);
+const listRuns = (headers: Record<string, string>) => fetch(harness.gateway.internalURL + RUNS, { headers });
+const newcomer = () => visit(harness.gateway.internalURL);
 const told = async (answer: Response) => (await answer.json()) as Record<string, unknown>;
-const sessionAt = async (visitor: Visitor, base = door.gateway.internalURL) =>
+const sessionAt = async (visitor: Visitor, base = harness.gateway.internalURL) =>
   told(await visitor.call('/console/session', { base }));
 
 async function signedIn(): Promise<Visitor> {
@@ -69,7 +74,7 @@ const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('bas
 /** The same token with other times, with a good signature. */
 async function signedAnew(text: string, times: object): Promise<string> {
   const body = `${text.split('.')[0]}.${encode({ ...claimsOf(text), ...times })}`;
-  const key = createPrivateKey(await readFile(join(door.api.logFolder, 'service-accounts.key')));
+  const key = createPrivateKey(await readFile(join(harness.api.logFolder, 'service-accounts.key')));
   return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
 }
 
@@ -89,7 +94,7 @@ test('a sign-in with a token returns user and expiry, at every replica', async (
   expect(await told(answer)).toEqual(session);
   expect(await sessionAt(visitor)).toEqual(session);
   expect(await sessionAt(visitor, second.internalURL)).toEqual(session);
-  for (const base of [door.gateway.internalURL, second.internalURL])
+  for (const base of [harness.gateway.internalURL, second.internalURL])
     expect((await visitor.call(RUNS, { base })).status).toBe(200);
 });
 
@@ -97,7 +102,7 @@ test('the token is neither readable in a cookie nor in the run store', async () 
   const visitor = await signedIn();
   expect(visitor.cookies()).toMatch(/^windlass_console=[\w.-]+$/);
   const [, claims = 'none', signature = 'none'] = token.split('.');
-  const port = String(door.redis.port);
+  const port = String(harness.redis.port);
   const keys = (await runCommand('redis-cli', ['-p', port, '--scan'])).trim().split('\n');
   const ours = keys.filter((key) => key.startsWith('wl:console:'));
   expect(ours).toContain('wl:console:keys');
@@ -118,12 +123,12 @@ test.each([
   ['a token that has ended', () => signedAnew(token, { iat: 1, nbf: 1, exp: 100 }), 'token-refused'],
   [
     'a token for Windlass alone',
-    () => tokenOf(door.client, NAMESPACE, 'ada', { audiences: ['windlass'] }),
+    () => tokenOf(harness.client, NAMESPACE, 'ada', { audiences: ['windlass'] }),
     'token-refused',
   ],
   [
     'a token for somebody else',
-    () => tokenOf(door.client, NAMESPACE, 'ada', { audiences: ['else'] }),
+    () => tokenOf(harness.client, NAMESPACE, 'ada', { audiences: ['else'] }),
     'token-refused',
   ],
   ['more than a header holds', () => 'a'.repeat(9_000), 'token-refused'],
@@ -180,7 +185,7 @@ test('signing out ends every copy of the cookie, at the other replica within thr
 });
 
 test("sign-in and sign-out are audited once each, with the session's ID and without the token", async () => {
-  const { log } = door.gateway;
+  const { log } = harness.gateway;
   const before = auditTrail(log).length;
   const visitor = await signedIn();
   expect((await newcomer().signIn('garbage')).status).toBe(401);
@@ -202,7 +207,7 @@ test('open streams end at every replica when their session is signed out', async
   const path = `/apis/${GROUP}/v1alpha1/namespaces/${NAMESPACE}/workflowruns`;
   const body = JSON.stringify({ watches: [{ id: 'runs', path }] });
   const streams = await Promise.all(
-    [door.gateway, second].map(async ({ internalURL: base }) => {
+    [harness.gateway, second].map(async ({ internalURL: base }) => {
       const headers = { ...OUR_PAGE, 'content-type': 'application/json' };
       const answer = await visitor.call('/console/live', { base, method: 'POST', headers, body });
       const reader = answer.body?.getReader();
@@ -284,7 +289,7 @@ test('while the run store is unavailable recent sessions continue, and nobody ca
   const visitor = await signedIn();
   expect((await visitor.call(RUNS)).status).toBe(200);
   const asked = { headers: { ...OUR_PAGE, authorization: '' } };
-  await door.redis.kill();
+  await harness.redis.kill();
   try {
     expect(await sessionAt(visitor)).toMatchObject({ signedIn: true });
     expect(await problemOf(await visitor.call('/console/session', { method: 'DELETE' }))).toEqual([
@@ -298,7 +303,7 @@ test('while the run store is unavailable recent sessions continue, and nobody ca
     expect(await problemOf(there)).toEqual([503, 'console-unavailable']);
     expect((await visitor.call(RUNS, asked)).status).toBe(401);
   } finally {
-    await door.redis.restart();
+    await harness.redis.restart();
   }
   await pollUntil(
     'the other replica',
@@ -312,7 +317,7 @@ test('while the run store is unavailable recent sessions continue, and nobody ca
 
 test('a run store that lost its data ends sessions, and new ones work at every replica', async () => {
   const visitor = await signedIn();
-  await door.redis.replace();
+  await harness.redis.replace();
   // Each replica notices the other key when it reads it again, or when it is shown a session that it cannot
   // open.
   await pollUntil(
@@ -320,7 +325,7 @@ test('a run store that lost its data ends sessions, and new ones work at every r
     async () => {
       const next = visit(second.internalURL);
       if (!(await next.signIn(token)).ok) return false;
-      return (await sessionAt(next, door.gateway.internalURL))['signedIn'] === true;
+      return (await sessionAt(next, harness.gateway.internalURL))['signedIn'] === true;
     },
     { timeoutMs: 45_000 },
   );

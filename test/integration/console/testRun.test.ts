@@ -3,8 +3,8 @@ import { stringify } from 'yaml';
 import type { RunView } from '../../../api/runView.ts';
 import { servedState } from '../../../console/editor/run/served.ts';
 import { workflows } from '../../../operator/resources.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/consoleSystem.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const NAMESPACE = 'shop';
 const NAME = 'calc';
@@ -28,7 +28,7 @@ async function save(value: number): Promise<number> {
   ];
   const manifest = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: NAME } };
   await system.apply(NAMESPACE, stringify({ ...manifest, spec: { nodes } }));
-  const { metadata } = await system.stage.client.get(workflows, { namespace: NAMESPACE, name: NAME });
+  const { metadata } = await system.harness.client.get(workflows, { namespace: NAMESPACE, name: NAME });
   return metadata.generation ?? 0;
 }
 
@@ -37,7 +37,7 @@ function served(generation: number): Promise<unknown> {
   return pollUntil(
     `generation ${generation} to be served`,
     async () => {
-      const workflow = await system.stage.client.get(workflows, { namespace: NAMESPACE, name: NAME });
+      const workflow = await system.harness.client.get(workflows, { namespace: NAMESPACE, name: NAME });
       return servedState(workflow, generation).kind === 'served';
     },
     { timeoutMs: 30_000, everyMs: 5 },

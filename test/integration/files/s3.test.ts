@@ -5,10 +5,10 @@ import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import { ask, bucketOf, type Bucket } from '../../../nodes/providers/s3/bucket.ts';
 import { drop } from '../../../nodes/http/body.ts';
 import { Secret } from '../../../nodes/secret.ts';
-import { filePolls, inShort, shownIn } from '../../support/filePolls.ts';
-import { putInParts } from '../../support/s3Parts.ts';
-import { startS3Server, type S3Server } from '../../support/s3Server.ts';
-import { localEgress } from '../../support/stepContext.ts';
+import { filePolls, inShort, shownIn } from '../../support/nodes/filePolls.ts';
+import { putInParts } from '../../support/providers/s3/s3Parts.ts';
+import { startS3Server, type S3Server } from '../../support/providers/s3/s3Server.ts';
+import { localEgress } from '../../support/nodes/stepContext.ts';
 
 let server: S3Server;
 beforeAll(async () => {

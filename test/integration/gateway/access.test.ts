@@ -22,14 +22,21 @@ import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { createSealingKeys } from '../../../store/oauth/seal.ts';
 import { publishKey } from '../../../store/oauth/states.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { putBot, SHOWN } from '../../support/bots.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { accepted, submissionOf } from '../../support/runStore.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { putBot, SHOWN } from '../../support/gateway/botRoutes.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  workflowUid,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { accepted, submissionOf } from '../../support/runStore/runStore.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const WORKFLOW = 'orders-c0ffee';
 const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.kind, CREDENTIAL.plural);
@@ -39,7 +46,7 @@ const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 const operations = Object.entries<Operation>(OPERATIONS);
 const guarded = operations.filter(([, { right }]) => right !== undefined);
 
-let door: Door;
+let harness: GatewayHarness;
 let proxy: KubeApiFaults;
 /** It reaches the API server through the proxy. */
 let gateway: GatewayProcess;
@@ -48,20 +55,20 @@ let tokens: Record<string, string | undefined>;
 let run: string;
 
 beforeAll(async () => {
-  door = await openDoor();
-  proxy = await startKubeApiFaults(door.api.connection);
-  await door.client.create(namespaces, { metadata: { name: 'other' } });
-  await putRoute(door.client, WORKFLOW);
-  await putBot(door.client, 'helper', WORKFLOW);
-  const { url, ...rest } = { ...door.api, url: proxy.connection.server };
+  harness = await startGatewayHarness();
+  proxy = await startKubeApiFaults(harness.api.connection);
+  await harness.client.create(namespaces, { metadata: { name: 'other' } });
+  await putRoute(harness.client, WORKFLOW);
+  await putBot(harness.client, 'helper', WORKFLOW);
+  const { url, ...rest } = { ...harness.api, url: proxy.connection.server };
   gateway = await startGateway({
     kubeconfigPath: await writeKubeconfig({ ...rest, url }, 'through-proxy', 'none'),
-    redisURL: door.redis.url,
+    redisURL: harness.redis.url,
     pod: 'gateway-proxied',
     namespace: NAMESPACE,
     env: { PUBLIC_URL: 'https://hooks.example.com' },
   });
-  await door.client.apply(credentials, {
+  await harness.client.apply(credentials, {
     metadata: { namespace: NAMESPACE, name: WORKFLOW },
     spec: { oauth2: { preset: 'google', clientID: 'run' } },
   });
@@ -78,12 +85,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway?.stop();
   await proxy?.stop();
-  await door?.close();
+  await harness?.close();
 });
 
 beforeEach(async () => {
   // As an operator that leads.
-  await publishKey(door.runs, (await createSealingKeys()).publicKey);
+  await publishKey(harness.runs, (await createSealingKeys()).publicKey);
   run = await endedRun();
 });
 
@@ -100,9 +107,9 @@ function everything(but?: Operation): PolicyRule[] {
 
 async function makeUser(name: string, namespace: string, rules: PolicyRule[]): Promise<void> {
   const metadata = { namespace, name };
-  await door.client.create(serviceAccounts, { metadata });
-  await door.client.create(roles, { metadata, rules });
-  await door.client.create(roleBindings, {
+  await harness.client.create(serviceAccounts, { metadata });
+  await harness.client.create(roles, { metadata, rules });
+  await harness.client.create(roleBindings, {
     metadata,
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace }],
@@ -112,7 +119,7 @@ async function makeUser(name: string, namespace: string, rules: PolicyRule[]): P
 const OURS = { audiences: ['windlass'] };
 
 async function makeTokens(): Promise<Record<string, string | undefined>> {
-  const allowed = await tokenOf(door.client, NAMESPACE, 'allowed', OURS);
+  const allowed = await tokenOf(harness.client, NAMESPACE, 'allowed', OURS);
   return {
     none: undefined,
     'of a word': 'nothing',
@@ -121,13 +128,13 @@ async function makeTokens(): Promise<Record<string, string | undefined>> {
     'with a signature of another': `${allowed.slice(0, -8)}AAAAAAAA`,
     'without an algorithm': `${encode({ alg: 'none' })}.${allowed.split('.')[1]}.`,
     expired: await expired(allowed),
-    'for another audience': await tokenOf(door.client, NAMESPACE, 'allowed', {
+    'for another audience': await tokenOf(harness.client, NAMESPACE, 'allowed', {
       audiences: ['somebody-else'],
     }),
-    'without any right': await tokenOf(door.client, NAMESPACE, 'stranger', OURS),
-    'with rights in another namespace': await tokenOf(door.client, 'other', 'foreigner', OURS),
+    'without any right': await tokenOf(harness.client, NAMESPACE, 'stranger', OURS),
+    'with rights in another namespace': await tokenOf(harness.client, 'other', 'foreigner', OURS),
     allowed,
-    "allowed, for the API server's audience": await tokenOf(door.client, NAMESPACE, 'allowed'),
+    "allowed, for the API server's audience": await tokenOf(harness.client, NAMESPACE, 'allowed'),
   };
 }
 
@@ -139,14 +146,14 @@ async function expired(token: string): Promise<string> {
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as { iat: number; exp: number };
   const day = 24 * 3_600;
   const old = encode({ ...claims, nbf: claims.iat - day, iat: claims.iat - day, exp: claims.exp - day });
-  const key = createPrivateKey(await readFile(join(door.api.logFolder, 'service-accounts.key')));
+  const key = createPrivateKey(await readFile(join(harness.api.logFolder, 'service-accounts.key')));
   return `${head}.${old}.${sign('sha256', Buffer.from(`${head}.${old}`), key).toString('base64url')}`;
 }
 
 async function endedRun(): Promise<string> {
   const [input, text_content, message] = CANARIES as [string, string, string];
   const name = await accepted(
-    door.runs,
+    harness.runs,
     submissionOf(PROJECT, {
       workflow: WORKFLOW,
       workflowUid: workflowUid(WORKFLOW),
@@ -156,11 +163,11 @@ async function endedRun(): Promise<string> {
   await pollUntil(
     'the run to claim',
     async () => {
-      const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 10 });
+      const claimed = await claimRuns(harness.runs, { project: PROJECT, runner: 'test', max: 10 });
       const claims = claimed.outcome === 'claimed' ? claimed.claims : [];
       for (const { token, state } of claims)
         await advance(
-          door.runs,
+          harness.runs,
           { project: PROJECT, run: state.run, token },
           {
             checkpoints: [
@@ -247,7 +254,7 @@ test('the operations without a token are listed here', () => {
 
 test.each(guarded)('%s yields data to who is allowed and to nobody else', async (id, operation) => {
   const others = [...REFUSED, [`with every right but that of ${id}`, 'forbidden'] as const];
-  const lacking = await tokenOf(door.client, NAMESPACE, `no-${id.toLowerCase()}`, OURS);
+  const lacking = await tokenOf(harness.client, NAMESPACE, `no-${id.toLowerCase()}`, OURS);
   for (const [who, code] of others) {
     const token = who in tokens ? tokens[who] : lacking;
     const told = await toldBy(await call(operation, token));
@@ -280,7 +287,7 @@ test.each(operations)('%s answers on its own listener and not on the other', asy
 });
 
 test('while the API server is unavailable, new callers get 503 with Retry-After', async () => {
-  const token = await tokenOf(door.client, NAMESPACE, 'late', OURS);
+  const token = await tokenOf(harness.client, NAMESPACE, 'late', OURS);
   const back = proxy.always(() => true, 'reset');
   try {
     for (const [id, operation] of guarded) {
@@ -301,12 +308,12 @@ test('while the API server is unavailable, new callers get 503 with Retry-After'
 test('tokens are refused within 10 s after they are revoked, at every operation', async () => {
   const metadata = { namespace: NAMESPACE, name: 'leaver' };
   const revoked = await Promise.all(
-    [OURS, {}].map((spec) => tokenOf(door.client, NAMESPACE, 'leaver', spec)),
+    [OURS, {}].map((spec) => tokenOf(harness.client, NAMESPACE, 'leaver', spec)),
   );
   const statuses = () =>
     Promise.all(revoked.map(async (token) => (await call(OPERATIONS.readRun, token)).status));
   expect(await statuses()).toEqual([200, 200]);
-  await door.client.delete(serviceAccounts, metadata);
+  await harness.client.delete(serviceAccounts, metadata);
   const revokedAt = performance.now();
   await pollUntil('the refusal', async () => (await statuses()).every((status) => status === 401), {
     timeoutMs: 25_000,
@@ -314,7 +321,7 @@ test('tokens are refused within 10 s after they are revoked, at every operation'
   expect(performance.now() - revokedAt).toBeLessThan(10_000);
   for (const [, operation] of guarded)
     for (const token of revoked) expect((await call(operation, token)).status).toBe(401);
-  await door.client.create(serviceAccounts, { metadata });
+  await harness.client.create(serviceAccounts, { metadata });
 });
 
 test.each([
@@ -324,25 +331,25 @@ test.each([
   const metadata = { namespace: NAMESPACE, name: 'leaver' };
   // By now the gateway knows the API server's audience.
   expect((await call(OPERATIONS.readRun, tokens['allowed'])).status).toBe(200);
-  const token = await tokenOf(door.client, NAMESPACE, 'leaver', spec);
+  const token = await tokenOf(harness.client, NAMESPACE, 'leaver', spec);
   const accepts = async (extra: string[]) => {
     const audiences =
       'audiences' in spec ? [...spec.audiences, ...extra] : extra.length > 0 ? [ISSUER, ...extra] : [];
-    const review = await door.client.create(tokenReviews, {
+    const review = await harness.client.create(tokenReviews, {
       metadata: { name: '' },
       spec: { token, audiences },
     });
     return review.status?.authenticated === true;
   };
   expect(await accepts([])).toBe(true);
-  await door.client.delete(serviceAccounts, metadata);
+  await harness.client.delete(serviceAccounts, metadata);
   let asked = 0;
   await pollUntil('the API server knowing it', async () => !(await accepts([`other-${(asked += 1)}`])), {
     timeoutMs: 20_000,
   });
   expect(await accepts([])).toBe(true);
   expect((await call(OPERATIONS.readRun, token)).status).toBe(401);
-  await door.client.create(serviceAccounts, { metadata });
+  await harness.client.create(serviceAccounts, { metadata });
 });
 
 const FLOOD = 900;
@@ -359,7 +366,7 @@ test('forged tokens are reviewed at a bounded rate, and exclude no other caller'
     (at: number) => `${head}.${encode({ ...claims, jti: `${at}` })}.${'A'.repeat(342)}`,
   ];
   // Nobody has shown this one before.
-  const newcomer = await tokenOf(door.client, NAMESPACE, 'allowed', OURS);
+  const newcomer = await tokenOf(harness.client, NAMESPACE, 'allowed', OURS);
   const begin = proxy.seen.length;
   const startedAt = performance.now();
   const recorded = auditTrail(gateway.log).length;

@@ -2,32 +2,38 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts } from '../../../runs/read.ts';
-import { putBot, SHOWN } from '../../support/bots.ts';
-import { NAMESPACE, openDoor, PROJECT, workflowUid, type Door } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { putBot, SHOWN } from '../../support/gateway/botRoutes.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  workflowUid,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 let gateways: GatewayProcess[];
 
 beforeAll(async () => {
-  door = await openDoor();
-  await putBot(door.client, 'answers', 'helper');
-  const { api, redis } = door;
+  harness = await startGatewayHarness();
+  await putBot(harness.client, 'answers', 'helper');
+  const { api, redis } = harness;
   const second = await startGateway({
     kubeconfigPath: api.kubeconfigPath,
     redisURL: redis.url,
     pod: 'gateway-second',
     namespace: NAMESPACE,
   });
-  gateways = [door.gateway, second];
+  gateways = [harness.gateway, second];
   for (const gateway of gateways)
     await pollUntil('the bot', async () => (await send(gateway, {})).status === 200, { timeoutMs: 10_000 });
 });
 
 afterAll(async () => {
   await gateways?.[1]?.stop();
-  await door?.close();
+  await harness?.close();
 });
 
 const update = (id: number) => ({
@@ -56,7 +62,7 @@ async function runOf(answer: Response): Promise<string | undefined> {
 
 /** There is no runner, so that none has ended. */
 async function acceptedRuns(): Promise<number> {
-  const counts = await readCounts(door.runs, PROJECT, workflowUid('answers'));
+  const counts = await readCounts(harness.runs, PROJECT, workflowUid('answers'));
   if (isUnavailable(counts)) throw new Error('the run store does not answer');
   return counts.active;
 }
@@ -68,7 +74,7 @@ test('300 messages, each sent three times to both gateways in any order, are one
   const lane = async (from: number): Promise<void> => {
     for (let at = from; at < ids.length; at += 20) {
       const id = ids[at] ?? 0;
-      const gateway = gateways[(at + Math.floor(at / 300)) % 2] ?? door.gateway;
+      const gateway = gateways[(at + Math.floor(at / 300)) % 2] ?? harness.gateway;
       const answer = await send(gateway, update(id));
       expect(answer.status).toBe(200);
       runs.set(id, (runs.get(id) ?? new Set()).add(await runOf(answer)));
@@ -82,11 +88,11 @@ test('300 messages, each sent three times to both gateways in any order, are one
 
 test('while the run store does not answer, messages are refused within a second, and repeated ones are one run', async () => {
   const before = await acceptedRuns();
-  door.redis.freeze();
+  harness.redis.freeze();
   const sentAt = performance.now();
   const answers = await Promise.all(gateways.map((gateway) => send(gateway, update(7))));
   const tookMs = performance.now() - sentAt;
-  door.redis.thaw();
+  harness.redis.thaw();
   expect(answers.map(({ status }) => status)).toEqual([503, 503]);
   expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual(['1', '1']);
   // Half a second more for a machine that is busy with other tests.

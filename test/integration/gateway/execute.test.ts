@@ -15,12 +15,18 @@ import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { ClaimRef, RunState } from '../../../runs/types.ts';
 import type { RevisionStep } from '../../../api/revision.ts';
-import { PLAIN_REVISION } from '../../support/plainRevision.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { PLAIN_REVISION } from '../../support/data/plainRevision.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 let executor: string;
 let stranger: string;
 let foreigner: string;
@@ -41,8 +47,8 @@ function stepOf(id: string): RevisionStep {
 }
 
 beforeAll(async () => {
-  door = await openDoor();
-  await door.client.create(namespaces, { metadata: { name: 'other' } });
+  harness = await startGatewayHarness();
+  await harness.client.create(namespaces, { metadata: { name: 'other' } });
   const execute = { apiGroups: [GROUP], resources: ['workflows/execute'], verbs: ['create'] };
   const read = { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['get'] };
   [executor, stranger, foreigner, reader] = await Promise.all([
@@ -52,16 +58,16 @@ beforeAll(async () => {
     makeUser('reader', NAMESPACE, [read]),
   ]);
   const steps = ['agent_1', 'charge'].map(stepOf);
-  await putRevision(door.runs, PROJECT, 'hello-1', { ...PLAIN_REVISION, steps, sensitive: ['charge'] });
-  await putRoute(door.client, 'orders');
-  await putRoute(door.client, 'hello', { webhook: false });
-  await putRoute(door.client, 'paused', { active: false });
-  await pollUntil('the routes', async () => (await fetch(door.hook('orders'))).status === 405, {
+  await putRevision(harness.runs, PROJECT, 'hello-1', { ...PLAIN_REVISION, steps, sensitive: ['charge'] });
+  await putRoute(harness.client, 'orders');
+  await putRoute(harness.client, 'hello', { webhook: false });
+  await putRoute(harness.client, 'paused', { active: false });
+  await pollUntil('the routes', async () => (await fetch(harness.hook('orders'))).status === 405, {
     timeoutMs: 20_000,
   });
 });
 
-afterAll(() => door?.close());
+afterAll(() => harness?.close());
 
 /** A service account with these rights in its namespace, and a token of it. */
 async function makeUser(
@@ -70,9 +76,9 @@ async function makeUser(
   rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[],
   audiences: string[] = [],
 ): Promise<string> {
-  await door.client.create(serviceAccounts, { metadata: { namespace, name } });
-  await door.client.create(roles, { metadata: { namespace, name }, rules });
-  await door.client.create(roleBindings, {
+  await harness.client.create(serviceAccounts, { metadata: { namespace, name } });
+  await harness.client.create(roles, { metadata: { namespace, name }, rules });
+  await harness.client.create(roleBindings, {
     metadata: { namespace, name },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace }],
@@ -81,7 +87,7 @@ async function makeUser(
 }
 
 async function tokenOf(name: string, namespace: string, audiences: string[]): Promise<string> {
-  const answer = await door.client.raw(
+  const answer = await harness.client.raw(
     'POST',
     `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
     {
@@ -94,7 +100,7 @@ async function tokenOf(name: string, namespace: string, audiences: string[]): Pr
 type Call = { token?: string; body?: string; headers?: Record<string, string>; query?: string };
 
 function execute(workflow: string, { token, body, headers = {}, query = '' }: Call = {}): Promise<Response> {
-  return fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/execute${query}`, {
+  return fetch(`${harness.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/execute${query}`, {
     method: 'POST',
     ...(body !== undefined && { body }),
     headers: {
@@ -106,7 +112,7 @@ function execute(workflow: string, { token, body, headers = {}, query = '' }: Ca
 }
 
 function get(path: string, token: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(door.gateway.internalURL + path, {
+  return fetch(harness.gateway.internalURL + path, {
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
 }
@@ -118,7 +124,7 @@ async function accepted(answer: Response): Promise<string> {
 }
 
 async function stored(run: string): Promise<RunState> {
-  const state = await readRun(door.runs, PROJECT, run);
+  const state = await readRun(harness.runs, PROJECT, run);
   if (state === undefined || isUnavailable(state)) throw new Error(`${run} is not in the run store`);
   return state;
 }
@@ -128,7 +134,7 @@ function claim(run: string): Promise<ClaimRef> {
   return pollUntil(
     `${run} to claim`,
     async () => {
-      const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 1 });
+      const claimed = await claimRuns(harness.runs, { project: PROJECT, runner: 'test', max: 1 });
       const [next] = claimed.outcome === 'claimed' ? claimed.claims : [];
       return next?.state.run === run && { project: PROJECT, run, token: next.token };
     },
@@ -225,7 +231,7 @@ test("a caller's key never equals that of a scheduled time", async () => {
   const run = await accepted(await execute('hello', call));
   const { workflow, workflowUid, revision } = await stored(run);
   const tick = { project: PROJECT, workflow, workflowUid, revision, trigger: 'schedule', dedupeKey: key };
-  const submitted = await submit(door.runs, { ...tick, input: '{}', bodyHash: 'tick', test: false });
+  const submitted = await submit(harness.runs, { ...tick, input: '{}', bodyHash: 'tick', test: false });
   expect(submitted).toMatchObject({ outcome: 'accepted', duplicate: false });
 });
 
@@ -260,7 +266,7 @@ test('each call has one line in the audit trail, without its body', async () => 
   const reused = await instanceOf(await execute('hello', call));
   const refused = await instanceOf(await execute('hello', { ...call, token: stranger }));
   const linesWith = (field: string, value: string) => () =>
-    auditTrail(door.gateway.log).filter((line) => line[field] === value);
+    auditTrail(harness.gateway.log).filter((line) => line[field] === value);
   const named = { kind: 'Workflow', namespace: NAMESPACE, name: 'hello' };
   const object = { ...named, uid: 'uid-of-hello' };
   const userOf = (name: string) => ({
@@ -275,7 +281,7 @@ test('each call has one line in the audit trail, without its body', async () => 
   await expect.poll(linesWith('request', reused)).toMatchObject([{ ...failed, user, object }]);
   const denied = { event: 'run.execute', result: 'denied', reason: 'forbidden', user: userOf('stranger') };
   await expect.poll(linesWith('request', refused)).toMatchObject([{ ...denied, object: named }]);
-  const said = door.gateway.log.join('\n');
+  const said = harness.gateway.log.join('\n');
   for (const secret of ['audited-body', 'audited-key', executor, stranger])
     expect(said).not.toContain(secret);
 });
@@ -301,7 +307,7 @@ test('with Prefer: wait the answer has the outputs, in the order of the graph', 
   );
   const ref = await claim(run);
   const output = { text_content: 'Hello Ann', data_content: { model: 'm' } };
-  await advance(door.runs, ref, {
+  await advance(harness.runs, ref, {
     checkpoints: [
       { id: 'agent_1', phase: 'Succeeded', attempts: 1, startedAt: 1_000, endedAt: 2_000, output },
       { id: 'charge', phase: 'Succeeded', attempts: 1, startedAt: 500, endedAt: 3_000, output },
@@ -342,7 +348,7 @@ test('a run can be read by callers who may get it, and only under its workflow',
     nodes: [],
   });
   expect((await get(path, stranger)).status).toBe(403);
-  expect((await fetch(door.gateway.internalURL + path)).status).toBe(401);
+  expect((await fetch(harness.gateway.internalURL + path)).status).toBe(401);
   expect((await get(`/workflows/${NAMESPACE}.orders/runs/${run}`, reader)).status).toBe(404);
   const missing = await get(`/workflows/${NAMESPACE}.hello/runs/no-such-run`, reader);
   expect(missing.status).toBe(404);
@@ -350,7 +356,7 @@ test('a run can be read by callers who may get it, and only under its workflow',
 });
 
 test('a run with only a record is read from the API server', async () => {
-  await door.client.create(workflowRuns, {
+  await harness.client.create(workflowRuns, {
     metadata: { namespace: NAMESPACE, name: 'hello-old' },
     spec: { workflow: 'hello', trigger: { type: 'webhook' } },
   });
@@ -359,7 +365,7 @@ test('a run with only a record is read from the API server', async () => {
     reason: 'NodeFailed',
     nodes: [{ id: 'agent_1', phase: 'Failed', attempts: 3 }],
   };
-  await door.client.patch(
+  await harness.client.patch(
     workflowRuns,
     { namespace: NAMESPACE, name: 'hello-old' },
     { status },
@@ -400,8 +406,8 @@ test('events are streamed live, and from Last-Event-ID', async () => {
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('text/event-stream');
   const ref = await claim(run);
-  await startNode(door.runs, ref, { id: 'agent_1', attempt: 1, atMostOnce: false, at: Date.now() });
-  await advance(door.runs, ref, {
+  await startNode(harness.runs, ref, { id: 'agent_1', attempt: 1, atMostOnce: false, at: Date.now() });
+  await advance(harness.runs, ref, {
     checkpoints: [{ id: 'agent_1', phase: 'Succeeded', attempts: 1 }],
     end: { phase: 'Succeeded' },
   });
@@ -423,12 +429,12 @@ test('events are streamed live, and from Last-Event-ID', async () => {
 test('a stream ends when its client disconnects', async () => {
   const run = await accepted(await execute('hello', { token: executor, body: '{}' }));
   const leaving = new AbortController();
-  await fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.hello/runs/${run}/events`, {
+  await fetch(`${harness.gateway.internalURL}/workflows/${NAMESPACE}.hello/runs/${run}/events`, {
     headers: { authorization: `Bearer ${reader}` },
     signal: leaving.signal,
   });
   const streams = async () => {
-    const text = await (await fetch(door.gateway.metricsURL)).text();
+    const text = await (await fetch(harness.gateway.metricsURL)).text();
     return /^windlass_gateway_event_streams (\d+)$/m.exec(text)?.[1];
   };
   expect(await streams()).toBe('1');

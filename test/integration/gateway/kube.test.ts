@@ -4,10 +4,15 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { secrets, type PolicyRule } from '../../../kube/resource.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { openKubeStage, type CallInit, type KubeStage, type TestGateway } from '../../support/kubeStage.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import {
+  startPassThroughHarness,
+  type CallInit,
+  type PassThroughHarness,
+  type TestGateway,
+} from '../../support/gateway/passThroughHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const OWN = '/kube/apis/windlass.dev/v1alpha1/namespaces/shop';
 const CORE = '/kube/api/v1/namespaces/shop';
@@ -28,23 +33,23 @@ const EDITOR: PolicyRule[] = [
   { apiGroups: ['apps'], resources: ['controllerrevisions'], verbs: ['*'] },
 ];
 
-let stage: KubeStage;
+let harness: PassThroughHarness;
 let gateway: TestGateway;
 let proxy: KubeApiFaults;
 let proxied: TestGateway;
 let editor: string;
 
 beforeAll(async () => {
-  stage = await openKubeStage('shop', 'office');
-  const { server, ca } = stage.api.connection;
+  harness = await startPassThroughHarness('shop', 'office');
+  const { server, ca } = harness.api.connection;
   // Without an identity of its own: whoever passes through it is who the request says.
   proxy = await startKubeApiFaults({ server, ...(ca !== undefined && { ca }), auth: {} });
   [gateway, proxied] = await Promise.all([
-    stage.gateway(),
-    stage.gateway({ connection: { ...proxy.connection, auth: { token: () => 'of-the-gateway' } } }),
+    harness.gateway(),
+    harness.gateway({ connection: { ...proxy.connection, auth: { token: () => 'of-the-gateway' } } }),
   ]);
-  editor = await stage.user('shop', 'editor', EDITOR);
-  await stage.client.create(secrets, {
+  editor = await harness.user('shop', 'editor', EDITOR);
+  await harness.client.create(secrets, {
     metadata: {
       namespace: 'shop',
       name: 'mail',
@@ -56,7 +61,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await proxy?.stop();
-  await stage?.close();
+  await harness?.close();
 });
 
 const workflow = (name: string, displayName = name) => ({
@@ -171,7 +176,7 @@ test('RBAC decides about each verb of each kind: the right alone suffices, all o
     }));
   for (const [at, call] of CALLS.entries()) {
     const [, resource, verb, path, init] = call;
-    const lacks = await stage.user(
+    const lacks = await harness.user(
       'shop',
       `lacks-${at}`,
       rules((other) => other !== call),
@@ -180,7 +185,7 @@ test('RBAC decides about each verb of each kind: the right alone suffices, all o
     const status = await json(refused);
     expect([resource, verb, refused.status, status['kind']]).toEqual([resource, verb, 403, 'Status']);
     expect(status['message']).toContain(`lacks-${at}`);
-    const holds = await stage.user(
+    const holds = await harness.user(
       'shop',
       `holds-${at}`,
       rules((other) => other === call),
@@ -250,7 +255,7 @@ test("only the caller's token is forwarded to the API server, and nothing of the
 });
 
 test('impersonation headers have no effect', async () => {
-  const nobody = await stage.user('shop', 'nobody', []);
+  const nobody = await harness.user('shop', 'nobody', []);
   const headers = { 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' };
   expect((await gateway.call(`${OWN}/workflows`, nobody, { headers })).status).toBe(403);
   const review = send('POST', {
@@ -321,7 +326,7 @@ test('no request returns a value of a Secret', async () => {
     items: [{ metadata: { name: 'mail' }, type: 'Opaque' }],
   });
   expect(JSON.parse(bodies[7] ?? '')).toMatchObject({ keys: ['token'], metadata: { name: 'made' } });
-  const stored = await stage.client.get(secrets, { namespace: 'shop', name: 'made' });
+  const stored = await harness.client.get(secrets, { namespace: 'shop', name: 'made' });
   expect(stored.data).toEqual({ token: value });
   const trail = auditTrail(gateway.trail, 'object.create').filter(({ object }) => object?.name === 'made');
   expect(trail).toMatchObject([{ result: 'allowed', object: { kind: 'Secret', namespace: 'shop' } }]);
@@ -381,7 +386,7 @@ test('a list whose client disconnects, or that never ends, takes no place', asyn
   const beyond = await proxied.call(`${OWN}/workflows`, editor);
   expect(beyond.headers.get('retry-after')).toBe('1');
   expect(await problemOf(beyond)).toBe('429 too-many-exchanges');
-  const other = await stage.user('shop', 'other', EDITOR);
+  const other = await harness.user('shop', 'other', EDITOR);
   expect((await proxied.call(`${OWN}/workflows`, other)).status).toBe(200);
   gone.abort();
   await Promise.all(calls);
@@ -440,7 +445,7 @@ test('SelfSubject reviews concern the caller', async () => {
     const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
     return (await json(await gateway.call(REVIEWS, token, send('POST', body))))['status'];
   };
-  const reader = await stage.user('shop', 'reader', [
+  const reader = await harness.user('shop', 'reader', [
     { apiGroups: ['windlass.dev'], resources: ['workflows'], verbs: ['get', 'list'] },
   ]);
   expect(await ask(reader, 'list', 'workflows')).toMatchObject({ allowed: true });

@@ -7,14 +7,14 @@ import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts } from '../../../runs/read.ts';
 import {
   NAMESPACE,
-  openDoor,
+  startGatewayHarness,
   PROJECT,
   putGithubKey,
   putRoute,
   workflowUid,
-  type Door,
-} from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import {
   attack,
   dripping,
@@ -22,10 +22,10 @@ import {
   memoryOf,
   type Attack,
   type AttackOptions,
-} from '../../support/hostile.ts';
-import { pollUntil } from '../../support/poll.ts';
+} from '../../support/gateway/hostileClients.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 /** Another replica, with limits that are soon reached. */
 let small: GatewayProcess;
 /** One more, which has no trusted proxies: its peer is the client. */
@@ -44,22 +44,22 @@ const SMALL = {
 
 beforeAll(async () => {
   // The heap that the chart gives it.
-  door = await openDoor({ nodeArgs: ['--max-old-space-size=256'] });
+  harness = await startGatewayHarness({ nodeArgs: ['--max-old-space-size=256'] });
   const own = { requestsPerSecond: 1, burst: 1 };
   await Promise.all([
-    putRoute(door.client, 'orders'),
-    putRoute(door.client, 'asking', { webhook: { reply: true } }),
-    putRoute(door.client, 'rare', { webhook: { rateLimit: own } }),
+    putRoute(harness.client, 'orders'),
+    putRoute(harness.client, 'asking', { webhook: { reply: true } }),
+    putRoute(harness.client, 'rare', { webhook: { rateLimit: own } }),
   ]);
   small = await startGateway({
-    kubeconfigPath: door.api.kubeconfigPath,
-    redisURL: door.redis.url,
+    kubeconfigPath: harness.api.kubeconfigPath,
+    redisURL: harness.redis.url,
     pod: 'gateway-small',
     namespace: NAMESPACE,
     env: { LIMITS: JSON.stringify(SMALL), TRUSTED_PROXIES: '127.0.0.0/8', CLOSE_SECONDS: '0' },
   });
   patient = await startPatient();
-  await pollUntil('the routes', async () => (await fetch(door.hook('rare'))).status === 405, {
+  await pollUntil('the routes', async () => (await fetch(harness.hook('rare'))).status === 405, {
     timeoutMs: 20_000,
   });
 });
@@ -69,7 +69,7 @@ afterEach(() => attacks.splice(0).forEach(({ stop }) => stop()));
 afterAll(async () => {
   await small?.stop();
   await patient?.stop();
-  await door?.close();
+  await harness?.close();
 });
 
 function begin(options: Parameters<typeof attack>[0]): Attack {
@@ -115,7 +115,7 @@ async function serve(url: string, events: number): Promise<void> {
 const HEAD = `POST /webhook/${NAMESPACE}.orders/new HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 
 test('300 connections at a byte a second exclude no other client, and use little memory', async () => {
-  const { port, before } = { port: door.gateway.publicPort, before: await memoryOf(door.gateway.pid) };
+  const { port, before } = { port: harness.gateway.publicPort, before: await memoryOf(harness.gateway.pid) };
   const headers = begin({ port, connections: 150, behave: dripping(HEAD) });
   const bodies = begin({
     port,
@@ -126,16 +126,16 @@ test('300 connections at a byte a second exclude no other client, and use little
     },
   });
   await pollUntil('the connections', () => headers.open() + bodies.open() === 300, { timeoutMs: 20_000 });
-  await serve(door.hook('orders'), 50);
+  await serve(harness.hook('orders'), 50);
   await pollUntil('the slow ones being ended', () => headers.ended() >= 150 && bodies.ended() >= 150, {
     timeoutMs: 15_000,
   });
-  expect((await memoryOf(door.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(100);
-  expect(await refused(door.gateway, 'time')).toBeGreaterThanOrEqual(300);
+  expect((await memoryOf(harness.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(100);
+  expect(await refused(harness.gateway, 'time')).toBeGreaterThanOrEqual(300);
 });
 
 test('300 bodies that are too large exclude no other client, and are never buffered', async () => {
-  const { port, before } = { port: door.gateway.publicPort, before: await memoryOf(door.gateway.pid) };
+  const { port, before } = { port: harness.gateway.publicPort, before: await memoryOf(harness.gateway.pid) };
   const piece = Buffer.alloc(65_536, ' ');
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
   const ones = Buffer.from('1\r\n1\r\n'.repeat(1_000));
@@ -148,18 +148,18 @@ test('300 bodies that are too large exclude no other client, and are never buffe
   const floods = kinds.map(([connections, head, of]) =>
     begin({ port, connections, behave: flooding(HEAD + head, of, 2 ** 20) }),
   );
-  await serve(door.hook('orders'), 50);
+  await serve(harness.hook('orders'), 50);
   await pollUntil('bodies being refused', () => floods.every((flood) => flood.ended() >= 10), {
     timeoutMs: 20_000,
   });
   // More was sent than is ever taken, and was not collected yet.
   expect(floods.reduce((sum, flood) => sum + flood.sent(), 0)).toBeGreaterThan(280 * 2 ** 20);
-  expect((await memoryOf(door.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(240);
+  expect((await memoryOf(harness.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(240);
   floods.forEach(({ stop }) => stop());
   await pollUntil(
     'everything being given back',
     async () =>
-      /^windlass_gateway_in_flight_bytes 0$/m.test(await (await fetch(door.gateway.metricsURL)).text()),
+      /^windlass_gateway_in_flight_bytes 0$/m.test(await (await fetch(harness.gateway.metricsURL)).text()),
     { timeoutMs: 20_000 },
   );
 });
@@ -208,7 +208,7 @@ test('half of the waiting callers may be of one project, and nothing of the next
 });
 
 async function activeRuns(workflow: string): Promise<number> {
-  const counts = await readCounts(door.runs, PROJECT, workflowUid(workflow));
+  const counts = await readCounts(harness.runs, PROJECT, workflowUid(workflow));
   if (isUnavailable(counts)) throw new Error('the run store does not answer');
   return counts.active;
 }
@@ -217,10 +217,10 @@ async function activeRuns(workflow: string): Promise<number> {
 async function endRuns(count: number): Promise<void> {
   let ended = 0;
   while (ended < count) {
-    const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 100 });
+    const claimed = await claimRuns(harness.runs, { project: PROJECT, runner: 'test', max: 100 });
     for (const { state, token } of claimed.outcome === 'claimed' ? claimed.claims : []) {
       const ref = { project: PROJECT, run: state.run, token };
-      await advance(door.runs, ref, { end: { phase: 'Succeeded' } });
+      await advance(harness.runs, ref, { end: { phase: 'Succeeded' } });
       ended += state.workflow === 'asking' ? 1 : 0;
     }
   }
@@ -233,13 +233,15 @@ test('pipelined requests are bounded, and abandoned with their connection', asyn
     send(Buffer.from(one.repeat(100)));
     socket.on('close', resolve);
   };
-  const pipelining = begin({ port: door.gateway.publicPort, connections: 1, behave });
-  await pollUntil('callers waiting', async () => (await waiters(door.gateway)) === 16, { timeoutMs: 20_000 });
-  expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
-  expect(await waiters(door.gateway)).toBe(16);
+  const pipelining = begin({ port: harness.gateway.publicPort, connections: 1, behave });
+  await pollUntil('callers waiting', async () => (await waiters(harness.gateway)) === 16, {
+    timeoutMs: 20_000,
+  });
+  expect(await codeOf(await post(harness.hook('orders')))).toBe('200 accepted');
+  expect(await waiters(harness.gateway)).toBe(16);
   pipelining.stop();
   await promise;
-  await pollUntil('nobody waiting any more', async () => (await waiters(door.gateway)) === 0, {
+  await pollUntil('nobody waiting any more', async () => (await waiters(harness.gateway)) === 0, {
     timeoutMs: 20_000,
   });
 });
@@ -291,8 +293,8 @@ const PATIENT = {
 
 function startPatient(): Promise<GatewayProcess> {
   return startGateway({
-    kubeconfigPath: door.api.kubeconfigPath,
-    redisURL: door.redis.url,
+    kubeconfigPath: harness.api.kubeconfigPath,
+    redisURL: harness.redis.url,
     pod: 'gateway-patient',
     namespace: NAMESPACE,
     env: { LIMITS: JSON.stringify(PATIENT), CLOSE_SECONDS: '0' },
@@ -331,24 +333,24 @@ test('the last answer of a connection has Connection: close, and no request is l
 test('a webhook with its own limit uses it', async () => {
   const from = performance.now();
   const codes = await Promise.all(
-    Array.from({ length: 10 }, async () => codeOf(await post(door.hook('rare')))),
+    Array.from({ length: 10 }, async () => codeOf(await post(harness.hook('rare')))),
   );
   const seconds = (performance.now() - from) / 1_000;
   const taken = codes.filter((code) => code === '200 accepted').length;
   expect(taken).toBeGreaterThan(0);
   expect(taken).toBeLessThanOrEqual(Math.min(9, 1 + seconds));
   expect(codes.filter((code) => code === '429 too-many-requests')).toHaveLength(10 - taken);
-  expect(await refused(door.gateway, 'rate-per-route')).toBe(10 - taken);
-  expect(await codeOf(await post(door.hook('orders')))).toBe('200 accepted');
+  expect(await refused(harness.gateway, 'rate-per-route')).toBe(10 - taken);
+  expect(await codeOf(await post(harness.hook('orders')))).toBe('200 accepted');
 });
 
 test('a flood of forged calls affects no honest call of a signed webhook or another webhook', async () => {
   const own = { rateLimit: { requestsPerSecond: 1, burst: 30 } };
-  const { webhook } = await putGithubKey(door.client, 'signed', 'a key');
-  await putRoute(door.client, 'signed', { webhook: { ...webhook, ...own } });
+  const { webhook } = await putGithubKey(harness.client, 'signed', 'a key');
+  await putRoute(harness.client, 'signed', { webhook: { ...webhook, ...own } });
   const call = (key: string, body: string) => {
     const signature = createHmac('sha256', key).update(body).digest('hex');
-    return post(door.hook('signed'), { 'x-hub-signature-256': `sha256=${signature}` }, body);
+    return post(harness.hook('signed'), { 'x-hub-signature-256': `sha256=${signature}` }, body);
   };
   await pollUntil('the key', async () => (await call('no key', '{}')).status === 401, { timeoutMs: 20_000 });
   const forged = { count: 0, codes: new Set<string>(), isOver: false };
@@ -357,7 +359,7 @@ test('a flood of forged calls affects no honest call of a signed webhook or anot
   });
   const honest: number[] = [];
   for (let event = 0; event < 25; event += 1) honest.push((await call('a key', `{"event":${event}}`)).status);
-  await serve(door.hook('orders'), 5);
+  await serve(harness.hook('orders'), 5);
   forged.isOver = true;
   await Promise.all(floods);
   expect(honest).toEqual(Array.from({ length: 25 }, () => 200));

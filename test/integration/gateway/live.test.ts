@@ -5,10 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRouteTable } from '../../../gateway/routing/table.ts';
 import type { Resource, RoleBinding } from '../../../kube/resource.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { openKubeStage, type CallInit, type KubeStage, type TestGateway } from '../../support/kubeStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { clusterRoles } from '../../support/users.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import {
+  startPassThroughHarness,
+  type CallInit,
+  type PassThroughHarness,
+  type TestGateway,
+} from '../../support/gateway/passThroughHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { clusterRoles } from '../../support/cluster/users.ts';
 
 const WORKFLOWS = '/apis/windlass.dev/v1alpha1/namespaces/shop/workflows';
 const CREDENTIALS = '/apis/windlass.dev/v1alpha1/namespaces/shop/credentials';
@@ -26,22 +31,25 @@ const rule = (resources: string[], verbs: string[], apiGroups = ['windlass.dev']
   verbs,
 });
 
-let stage: KubeStage;
+let harness: PassThroughHarness;
 let gateway: TestGateway;
 let proxy: KubeApiFaults;
 let proxied: TestGateway;
 let editor: string;
 
 beforeAll(async () => {
-  stage = await openKubeStage('shop', 'office', 'attic');
-  const { server, ca } = stage.api.connection;
+  harness = await startPassThroughHarness('shop', 'office', 'attic');
+  const { server, ca } = harness.api.connection;
   proxy = await startKubeApiFaults({ server, ...(ca !== undefined && { ca }), auth: {} });
-  [gateway, proxied] = await Promise.all([stage.gateway(), stage.gateway({ connection: proxy.connection })]);
-  editor = await stage.user('shop', 'editor', [rule(['workflows'], ['*'])]);
+  [gateway, proxied] = await Promise.all([
+    harness.gateway(),
+    harness.gateway({ connection: proxy.connection }),
+  ]);
+  editor = await harness.user('shop', 'editor', [rule(['workflows'], ['*'])]);
 });
 afterAll(async () => {
   await proxy?.stop();
-  await stage?.close();
+  await harness?.close();
 });
 
 type Line = {
@@ -209,7 +217,7 @@ test.each([
 });
 
 test('a stream ends when the gateway closes', async () => {
-  const leaving = await stage.gateway();
+  const leaving = await harness.gateway();
   const live = await follow(leaving, [{ id: 'a', path: WORKFLOWS }]);
   expect(live.ended()).toBe(false);
   leaving.closing();
@@ -254,7 +262,7 @@ test.each([
   '%s that is not read is not read upstream either, and ends with its client',
   async (_what, method, path, body) => {
     const gusher = await startGusher();
-    const at = await stage.gateway({ connection: { server: gusher.url, auth: {} } });
+    const at = await harness.gateway({ connection: { server: gusher.url, auth: {} } });
     const headers = { authorization: `Bearer ${editor}`, 'content-type': 'application/json' };
     const asking = request(at.url + path, {
       method,
@@ -293,8 +301,8 @@ async function projects(at: TestGateway, token: string): Promise<string[]> {
 /** Lets the user do it in all namespaces. */
 async function grant(token: string, user: string, rules: ReturnType<typeof rule>[]): Promise<void> {
   const metadata = { name: `all-${user}` };
-  await stage.client.create(clusterRoles, { metadata, rules });
-  await stage.client.create(clusterRoleBindings, {
+  await harness.client.create(clusterRoles, { metadata, rules });
+  await harness.client.create(clusterRoleBindings, {
     metadata,
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
     subjects: [{ kind: 'ServiceAccount', name: user, namespace: 'office' }],
@@ -326,34 +334,34 @@ function routesOf(...names: string[]) {
 }
 
 test('users without a right to list namespaces see only their own projects', async () => {
-  const at = await stage.gateway({ routes: routesOf('shop', 'office', 'attic') });
-  const clerk = await stage.user('office', 'clerk', [rule(['workflows'], ['list'])]);
-  const stranger = await stage.user('attic', 'stranger', [rule(['credentials'], ['list'])]);
+  const at = await harness.gateway({ routes: routesOf('shop', 'office', 'attic') });
+  const clerk = await harness.user('office', 'clerk', [rule(['workflows'], ['list'])]);
+  const stranger = await harness.user('attic', 'stranger', [rule(['credentials'], ['list'])]);
   expect([await projects(at, editor), await projects(at, clerk), await projects(at, stranger)]).toEqual([
     ['shop'],
     ['office'],
     [],
   ]);
-  const unserved = await stage.gateway({ routes: routesOf('office') });
+  const unserved = await harness.gateway({ routes: routesOf('office') });
   expect(await projects(unserved, editor)).toEqual([]);
 });
 
 test('users who may list namespaces also see empty projects, and those who may list all workflows see all', async () => {
-  const lister = await stage.user('office', 'lister', [rule(['workflows'], ['list'])]);
+  const lister = await harness.user('office', 'lister', [rule(['workflows'], ['list'])]);
   await grant(lister, 'lister', [rule(['namespaces'], ['list'], [''])]);
   expect(await projects(gateway, lister)).toEqual(['office']);
-  const chief = await stage.user('office', 'chief', []);
+  const chief = await harness.user('office', 'chief', []);
   await grant(chief, 'chief', [rule(['namespaces'], ['list'], ['']), rule(['workflows'], ['list'])]);
-  expect(await projects(await stage.gateway(), chief)).toEqual(
+  expect(await projects(await harness.gateway(), chief)).toEqual(
     expect.arrayContaining(['attic', 'office', 'shop']),
   );
-  const narrow = await stage.gateway({ namespaces: ['attic', 'shop'] });
+  const narrow = await harness.gateway({ namespaces: ['attic', 'shop'] });
   expect(await projects(narrow, chief)).toEqual(['attic', 'shop']);
   expect(await projects(narrow, lister)).toEqual([]);
 });
 
 test('projects are cached for ten seconds per caller', async () => {
-  const at = await stage.gateway({ connection: proxy.connection, routes: routesOf('shop', 'office') });
+  const at = await harness.gateway({ connection: proxy.connection, routes: routesOf('shop', 'office') });
   const before = proxy.seen.length;
   expect(await Promise.all([projects(at, editor), projects(at, editor)])).toEqual([['shop'], ['shop']]);
   await projects(at, editor);
@@ -361,7 +369,7 @@ test('projects are cached for ten seconds per caller', async () => {
   expect(seen.map(({ method }) => method).toSorted()).toEqual(['GET', 'POST', 'POST', 'POST']);
   expect(new Set(seen.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${editor}`]));
   const stop = proxy.always(({ path }) => path.endsWith('reviews') || path.endsWith('/namespaces'), 'reset');
-  const away = await stage.gateway({ connection: proxy.connection });
+  const away = await harness.gateway({ connection: proxy.connection });
   const answer = await away.call('/console/projects', editor);
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
   await answer.text();

@@ -7,25 +7,33 @@ import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { ACCEPTED, BAD, BAD_BYTES, REFUSED } from '../../support/jsonCases.ts';
-import { pollUntil } from '../../support/poll.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { ACCEPTED, BAD, BAD_BYTES, REFUSED } from '../../support/data/jsonCases.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
 beforeAll(async () => {
-  door = await openDoor();
-  await putRoute(door.client, 'orders', { webhook: { headers: ['x-naughty'], dedupeHeader: 'x-delivery' } });
-  await putRoute(door.client, 'plain');
-  await pollUntil('the routes', async () => (await fetch(door.hook('plain'))).status === 405, {
+  harness = await startGatewayHarness();
+  await putRoute(harness.client, 'orders', {
+    webhook: { headers: ['x-naughty'], dedupeHeader: 'x-delivery' },
+  });
+  await putRoute(harness.client, 'plain');
+  await pollUntil('the routes', async () => (await fetch(harness.hook('plain'))).status === 405, {
     timeoutMs: 20_000,
   });
 });
 
 afterAll(async () => {
   agent.destroy();
-  await door?.close();
+  await harness?.close();
 });
 
 const PLAIN = `/webhook/${NAMESPACE}.plain/new`;
@@ -42,7 +50,7 @@ function call({
     const sent = request(
       {
         agent,
-        port: door.gateway.publicPort,
+        port: harness.gateway.publicPort,
         host: '127.0.0.1',
         method: 'POST',
         path,
@@ -68,7 +76,7 @@ function call({
 
 async function inputOf({ status, body }: Answer): Promise<string> {
   expect(status).toBe(200);
-  const state = await readRun(door.runs, PROJECT, (JSON.parse(body) as { run: string }).run);
+  const state = await readRun(harness.runs, PROJECT, (JSON.parse(body) as { run: string }).run);
   if (state === undefined || isUnavailable(state)) throw new Error('the run is not there');
   return state.input;
 }
@@ -156,7 +164,7 @@ test('every naughty string in a URL gets 404', async () => {
 });
 
 test('no request failed unexpectedly', async () => {
-  const metrics = await (await fetch(door.gateway.metricsURL)).text();
+  const metrics = await (await fetch(harness.gateway.metricsURL)).text();
   expect(metrics).not.toMatch(/status="5\d\d"/);
-  expect(door.gateway.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
+  expect(harness.gateway.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
 });

@@ -4,18 +4,25 @@ import { openProject } from '../../../runs/project.ts';
 import { setQuota } from '../../../runs/limits.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
-import { startGateway } from '../../support/gatewayProcess.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { runCommand } from '../../support/command.ts';
+import { startGateway } from '../../support/gateway/gatewayProcess.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  workflowUid,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { runCommand } from '../../support/process/command.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 
 beforeAll(async () => {
-  door = await openDoor();
-  await putRoute(door.client, 'orders');
-  await putRoute(door.client, 'asking', { webhook: { reply: true } });
-  await pollUntil('the routes', async () => (await fetch(door.hook('asking'))).status === 405, {
+  harness = await startGatewayHarness();
+  await putRoute(harness.client, 'orders');
+  await putRoute(harness.client, 'asking', { webhook: { reply: true } });
+  await pollUntil('the routes', async () => (await fetch(harness.hook('asking'))).status === 405, {
     timeoutMs: 20_000,
   });
 });
@@ -26,10 +33,10 @@ beforeEach(async () => {
   });
 });
 
-afterAll(() => door.close());
+afterAll(() => harness.close());
 
 function send(workflow = 'orders', headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(door.hook(workflow), {
+  return fetch(harness.hook(workflow), {
     method: 'POST',
     body: '{}',
     headers: { 'content-type': 'application/json', ...headers },
@@ -52,26 +59,26 @@ async function refusal(): Promise<string | undefined> {
 
 test('while the run store is down every call is refused within two seconds, and no accepted event is lost', async () => {
   const { run } = (await (await send()).json()) as { run: string };
-  await door.redis.kill();
+  await harness.redis.kill();
   expect(await refusal()).toBe('run-store-unavailable');
   const many = await Promise.all(Array.from({ length: 50 }, refusal));
   expect(new Set(many)).toEqual(new Set(['run-store-unavailable']));
-  await door.redis.restart();
+  await harness.redis.restart();
   await pollUntil('an event being accepted again', async () => (await send()).status === 200, {
     timeoutMs: 10_000,
     everyMs: 20,
   });
-  await door.runs.ready();
-  const state = await readRun(door.runs, PROJECT, run);
+  await harness.runs.ready();
+  const state = await readRun(harness.runs, PROJECT, run);
   expect(state !== undefined && !isUnavailable(state) && state.run).toBe(run);
 });
 
 test('a frozen run store counts as unavailable', async () => {
-  door.redis.freeze();
+  harness.redis.freeze();
   try {
     expect(await refusal()).toBe('run-store-unavailable');
   } finally {
-    door.redis.thaw();
+    harness.redis.thaw();
   }
   await pollUntil('an event being accepted again', async () => (await send()).status === 200, {
     timeoutMs: 10_000,
@@ -82,8 +89,8 @@ test('a frozen run store counts as unavailable', async () => {
 test('an event whose answer was lost runs once when it is repeated with its key', async () => {
   const key = { 'idempotency-key': 'answer-lost' };
   const before = await activeRuns();
-  door.redis.freeze();
-  const lost = await send('orders', key).finally(() => door.redis.thaw());
+  harness.redis.freeze();
+  const lost = await send('orders', key).finally(() => harness.redis.thaw());
   expect(lost.status).toBe(503);
   expect(((await lost.json()) as { detail: string }).detail).toContain('may have been accepted');
   const again = () => send('orders', key);
@@ -96,31 +103,31 @@ test('an event whose answer was lost runs once when it is repeated with its key'
 
 /** How many runs of the workflow are under way: nobody claims them here. */
 async function activeRuns(): Promise<number> {
-  await door.runs.ready();
-  const counts = await readCounts(door.runs, PROJECT, workflowUid('orders'));
+  await harness.runs.ready();
+  const counts = await readCounts(harness.runs, PROJECT, workflowUid('orders'));
   if (isUnavailable(counts)) throw new Error('the run store does not answer');
   return counts.active;
 }
 
 test('a wiped run store accepts nothing until it is opened again', async () => {
-  await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
+  await runCommand('redis-cli', ['-p', String(harness.redis.port), 'flushall']);
   expect(await refusal()).toBe('run-store-unavailable');
-  await openProject(door.runs, PROJECT);
+  await openProject(harness.runs, PROJECT);
   expect((await send()).status).toBe(200);
 });
 
 test('a full project accepts no events', async () => {
-  await setQuota(door.runs, PROJECT, 1);
+  await setQuota(harness.runs, PROJECT, 1);
   expect(await refusal()).toBe('run-store-full');
-  await setQuota(door.runs, PROJECT, 64 * 2 ** 20);
+  await setQuota(harness.runs, PROJECT, 64 * 2 ** 20);
   expect((await send()).status).toBe(200);
 });
 
 test('SIGTERM: readiness goes, calls are still taken, whoever waits is waited for as long as was said, then the Lease is gone', async () => {
   const pod = 'gateway-leaving';
   const leaving = await startGateway({
-    kubeconfigPath: door.api.kubeconfigPath,
-    redisURL: door.redis.url,
+    kubeconfigPath: harness.api.kubeconfigPath,
+    redisURL: harness.redis.url,
     pod,
     namespace: NAMESPACE,
     env: { DRAIN_SECONDS: '1', CLOSE_SECONDS: '5' },
@@ -144,14 +151,14 @@ test('SIGTERM: readiness goes, calls are still taken, whoever waits is waited fo
   expect(afterMs).toBeGreaterThan(5_000);
   expect(await stopped).toBe(0);
   expect(
-    await door.client.find(leases, { namespace: NAMESPACE, name: `windlass-gateway-${pod}` }),
+    await harness.client.find(leases, { namespace: NAMESPACE, name: `windlass-gateway-${pod}` }),
   ).toBeUndefined();
 });
 
 test('without the API server webhooks are accepted, the replica stays ready, and execute calls are refused', async () => {
-  await door.api.stop();
+  await harness.api.stop();
   expect((await send()).status).toBe(200);
-  const execute = await fetch(`${door.gateway.internalURL}/workflows/${NAMESPACE}.orders/execute`, {
+  const execute = await fetch(`${harness.gateway.internalURL}/workflows/${NAMESPACE}.orders/execute`, {
     method: 'POST',
     headers: { authorization: 'Bearer somebody' },
   });
@@ -159,6 +166,6 @@ test('without the API server webhooks are accepted, the replica stays ready, and
   expect(((await execute.json()) as { type: string }).type).toBe(
     'tag:windlass.dev,2026:problem/cluster-unavailable',
   );
-  expect((await fetch(`${door.gateway.internalURL}/readyz`)).status).toBe(200);
+  expect((await fetch(`${harness.gateway.internalURL}/readyz`)).status).toBe(200);
   expect((await send('unknown')).status).toBe(404);
 });

@@ -2,21 +2,36 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSummaries } from '../../../runs/read.ts';
-import { openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { CHUNKED, CLOSE, EVENTS, HEAD, LENGTH, MALFORMED, ODD, smuggled } from '../../support/rawRequests.ts';
+import {
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  workflowUid,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import {
+  CHUNKED,
+  CLOSE,
+  EVENTS,
+  HEAD,
+  LENGTH,
+  MALFORMED,
+  ODD,
+  smuggled,
+} from '../../support/gateway/rawRequests.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 
 beforeAll(async () => {
-  door = await openDoor();
-  await putRoute(door.client, 'orders');
-  await pollUntil('the route', async () => (await fetch(door.hook('orders'))).status === 405, {
+  harness = await startGatewayHarness();
+  await putRoute(harness.client, 'orders');
+  await pollUntil('the route', async () => (await fetch(harness.hook('orders'))).status === 405, {
     timeoutMs: 20_000,
   });
 });
 
-afterAll(() => door?.close());
+afterAll(() => harness?.close());
 
 type Exchange = {
   /** Sent once something has come back. */
@@ -27,7 +42,7 @@ type Exchange = {
 /** Sends bytes and gives all that comes back until the other side closes. */
 function exchange(bytes: string, { next, timeoutMs = 5_000 }: Exchange = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(door.gateway.publicPort, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+    const socket = connect(harness.gateway.publicPort, '127.0.0.1', () => socket.write(bytes, 'latin1'));
     let text = '';
     let more = next;
     const overdue = setTimeout(() => {
@@ -70,12 +85,12 @@ test.each(ODD)('%s: %j', async (_what, answers, bytes) => {
 
 /** How many calls of webhooks were answered with 200. */
 async function accepted(): Promise<number> {
-  const metrics = await (await fetch(door.gateway.metricsURL)).text();
+  const metrics = await (await fetch(harness.gateway.metricsURL)).text();
   return Number(/route="webhook",status="200"\} (\d+)/.exec(metrics)?.[1] ?? 0);
 }
 
 test('none of these requests started a run', async () => {
-  expect(await readSummaries(door.runs, PROJECT, workflowUid('orders'), 10)).toEqual([]);
+  expect(await readSummaries(harness.runs, PROJECT, workflowUid('orders'), 10)).toEqual([]);
   expect(await accepted()).toBe(0);
 });
 
@@ -134,7 +149,7 @@ test.each([
   const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
   const text = await exchange(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(count)}${end}`);
   expect(statuses(text)).toEqual([413]);
-  expect((await fetch(door.hook('orders'))).status).toBe(405);
+  expect((await fetch(harness.hook('orders'))).status).toBe(405);
 });
 
 test.each([
@@ -154,7 +169,7 @@ test.each(['with its length', 'in chunks'])(
   async (way) => {
     const chunks = () => new Blob(['"', 'x'.repeat(8 * 2 ** 20), '"']);
     for (let time = 0; time < 4; time += 1) {
-      const answer = await fetch(door.hook('orders'), {
+      const answer = await fetch(harness.hook('orders'), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         ...(way === 'in chunks'
@@ -199,7 +214,7 @@ test('silent connections and incomplete headers time out after 5 s, bodies after
 async function resetAfter(bytes: string, times: number): Promise<void> {
   const gone = Array.from({ length: times }, (_, time) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const socket = connect(door.gateway.publicPort, '127.0.0.1', () => {
+    const socket = connect(harness.gateway.publicPort, '127.0.0.1', () => {
       socket.write(bytes, 'latin1');
       if (time % 2 === 0) socket.resetAndDestroy();
       else setImmediate(() => socket.resetAndDestroy());
@@ -229,7 +244,7 @@ test.each([
 ])(
   'a client that is refused, because its request is %s, cannot hold the connection open',
   async (_what, bytes) => {
-    const port = door.gateway.publicPort;
+    const port = harness.gateway.publicPort;
     const sockets = Array.from({ length: 50 }, () => {
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(bytes));
       return socket.resume().on('error', () => undefined);
@@ -242,14 +257,14 @@ test.each([
 
 /** How many connections the gateway has, of all listeners. */
 async function connections(): Promise<number> {
-  const metrics = await (await fetch(door.gateway.metricsURL)).text();
+  const metrics = await (await fetch(harness.gateway.metricsURL)).text();
   return Number(/^windlass_gateway_connections (\d+)$/m.exec(metrics)?.[1]);
 }
 
 test('no request failed unexpectedly, and no memory is reserved', async () => {
-  const metrics = await (await fetch(door.gateway.metricsURL)).text();
+  const metrics = await (await fetch(harness.gateway.metricsURL)).text();
   expect(metrics).not.toMatch(/status="5\d\d"/);
   expect(metrics).toMatch(/^windlass_gateway_in_flight_bytes 0$/m);
   expect(metrics).toMatch(/^windlass_gateway_refused_total\{reason="malformed"\} [1-9]/m);
-  expect(door.gateway.log.filter((line) => line.includes('unexpectedly'))).toEqual([]);
+  expect(harness.gateway.log.filter((line) => line.includes('unexpectedly'))).toEqual([]);
 });

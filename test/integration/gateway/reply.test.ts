@@ -7,29 +7,34 @@ import { keysOf } from '../../../store/keys.ts';
 import { readRun } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { openProject } from '../../../runs/project.ts';
-import { runCommand } from '../../support/command.ts';
-import { openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { runCommand } from '../../support/process/command.ts';
+import {
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 
 beforeAll(async () => {
-  door = await openDoor();
-  await putRoute(door.client, 'asking', { webhook: { reply: true } });
-  await putRoute(door.client, 'hurried', { webhook: { reply: true, replyTimeoutSeconds: 1 } });
-  await pollUntil('the routes', async () => (await fetch(door.hook('hurried'))).status === 405, {
+  harness = await startGatewayHarness();
+  await putRoute(harness.client, 'asking', { webhook: { reply: true } });
+  await putRoute(harness.client, 'hurried', { webhook: { reply: true, replyTimeoutSeconds: 1 } });
+  await pollUntil('the routes', async () => (await fetch(harness.hook('hurried'))).status === 405, {
     timeoutMs: 20_000,
   });
 });
 
-afterAll(() => door?.close());
+afterAll(() => harness?.close());
 
 function send(
   workflow: string,
   headers: Record<string, string> = {},
   signal?: AbortSignal,
 ): Promise<Response> {
-  return fetch(door.hook(workflow), {
+  return fetch(harness.hook(workflow), {
     method: 'POST',
     body: '{}',
     headers: { 'content-type': 'application/json', ...headers },
@@ -42,7 +47,7 @@ function claimNext(): Promise<ClaimRef> {
   return pollUntil(
     'a run to claim',
     async () => {
-      const claimed = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 1 });
+      const claimed = await claimRuns(harness.runs, { project: PROJECT, runner: 'test', max: 1 });
       const [claim] = claimed.outcome === 'claimed' ? claimed.claims : [];
       return claim && { project: PROJECT, run: claim.state.run, token: claim.token };
     },
@@ -60,13 +65,13 @@ const REPLY: Reply = {
 test('the caller gets the reply of the response node while the run continues', async () => {
   const answering = send('asking');
   const ref = await claimNext();
-  await advance(door.runs, ref, { reply: REPLY });
+  await advance(harness.runs, ref, { reply: REPLY });
   const answer = await answering;
   expect(answer.status).toBe(201);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
   expect(answer.headers.get('x-order')).toBe('4711');
   expect(await answer.text()).toBe(REPLY.body);
-  await advance(door.runs, ref, { end: { phase: 'Succeeded' } });
+  await advance(harness.runs, ref, { end: { phase: 'Succeeded' } });
 });
 
 test('a page that a response node defines is sandboxed, and sets nothing for the whole host', async () => {
@@ -84,7 +89,7 @@ test('a page that a response node defines is sandboxed, and sets nothing for the
     'bad name': 'x',
     'x-bad': 'a\nb',
   };
-  await advance(door.runs, ref, {
+  await advance(harness.runs, ref, {
     reply: { status: 200, headers, body: '<script>1</script>', contentType: 'text/html' },
     end: { phase: 'Succeeded' },
   });
@@ -100,7 +105,10 @@ test('a page that a response node defines is sandboxed, and sets nothing for the
 
 test.each([204, 304])('an answer with status %i has no content', async (status) => {
   const answering = send('asking');
-  await advance(door.runs, await claimNext(), { reply: { ...REPLY, status }, end: { phase: 'Succeeded' } });
+  await advance(harness.runs, await claimNext(), {
+    reply: { ...REPLY, status },
+    end: { phase: 'Succeeded' },
+  });
   const answer = await answering;
   expect(answer.status).toBe(status);
   expect(await answer.text()).toBe('');
@@ -109,7 +117,7 @@ test.each([204, 304])('an answer with status %i has no content', async (status) 
 test('a run that succeeds without a response node is answered with its name', async () => {
   const answering = send('asking');
   const ref = await claimNext();
-  await advance(door.runs, ref, { end: { phase: 'Succeeded' } });
+  await advance(harness.runs, ref, { end: { phase: 'Succeeded' } });
   const answer = await answering;
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({ run: ref.run });
@@ -120,7 +128,7 @@ test.each(['Failed', 'Cancelled'] as const)(
   async (phase) => {
     const answering = send('asking');
     const ref = await claimNext();
-    await advance(door.runs, ref, { end: { phase, reason: 'NodeFailed', message: 'c4n4ry' } });
+    await advance(harness.runs, ref, { end: { phase, reason: 'NodeFailed', message: 'c4n4ry' } });
     const answer = await answering;
     expect(answer.status).toBe(502);
     const body = await answer.text();
@@ -138,14 +146,16 @@ test('a run that takes too long gets 504 with its name, and continues', async ()
   const { run } = (await answer.json()) as { run: string };
   const ref = await claimNext();
   expect(ref.run).toBe(run);
-  expect(await advance(door.runs, ref, { end: { phase: 'Succeeded' } })).toMatchObject({ outcome: 'done' });
+  expect(await advance(harness.runs, ref, { end: { phase: 'Succeeded' } })).toMatchObject({
+    outcome: 'done',
+  });
 });
 
 test('a repeated request gets the same answer, while the run works and after it', async () => {
   const key = { 'idempotency-key': 'once' };
   const both = [send('asking', key), send('asking', key)];
   const ref = await claimNext();
-  await advance(door.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } });
+  await advance(harness.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } });
   const answers = [...(await Promise.all(both)), await send('asking', key)];
   for (const answer of answers) {
     expect([answer.status, answer.headers.get('x-order'), await answer.text()]).toEqual([
@@ -158,8 +168,8 @@ test('a repeated request gets the same answer, while the run works and after it'
 
 /** Takes a run out of the store as its recording does, while its key stays. */
 async function forget(run: string): Promise<void> {
-  await runCommand('redis-cli', ['-p', String(door.redis.port), 'del', keysOf(PROJECT).run(run)]);
-  expect(await readRun(door.runs, PROJECT, run)).toBeUndefined();
+  await runCommand('redis-cli', ['-p', String(harness.redis.port), 'del', keysOf(PROJECT).run(run)]);
+  expect(await readRun(harness.runs, PROJECT, run)).toBeUndefined();
 }
 
 test.each([
@@ -172,11 +182,11 @@ test.each([
     const key = { 'idempotency-key': `recorded-${phase}` };
     const first = send('asking', key);
     const ref = await claimNext();
-    await advance(door.runs, ref, { end: { phase } });
+    await advance(harness.runs, ref, { end: { phase } });
     expect((await first).status).toBe(status);
-    const state = await readRun(door.runs, PROJECT, ref.run);
+    const state = await readRun(harness.runs, PROJECT, ref.run);
     if (!state || isUnavailable(state)) throw new Error('the run is not there');
-    expect(await recorded(door.runs, state, 'written')).toBe('recorded');
+    expect(await recorded(harness.runs, state, 'written')).toBe('recorded');
     await forget(ref.run);
     const repeated = await send('asking', key);
     expect(repeated.status).toBe(status);
@@ -188,7 +198,7 @@ test('a repeated request whose run left the run store gets 202', async () => {
   const key = { 'idempotency-key': 'failed' };
   const first = send('asking', key);
   const ref = await claimNext();
-  await advance(door.runs, ref, { end: { phase: 'Failed', reason: 'NodeFailed' } });
+  await advance(harness.runs, ref, { end: { phase: 'Failed', reason: 'NodeFailed' } });
   expect((await first).status).toBe(502);
   await forget(ref.run);
   const repeated = await send('asking', key);
@@ -200,15 +210,15 @@ test('a caller whose run is lost while it waits gets 504 outcome-unknown', async
   const answering = send('asking');
   const { run } = await claimNext();
   await pollUntil('a waiter', async () => (await waiters()) === '1', { timeoutMs: 20_000, everyMs: 10 });
-  await runCommand('redis-cli', ['-p', String(door.redis.port), 'flushall']);
+  await runCommand('redis-cli', ['-p', String(harness.redis.port), 'flushall']);
   const answer = await answering;
   expect(answer.status).toBe(504);
   expect(await answer.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/outcome-unknown', run });
-  await openProject(door.runs, PROJECT, { quotaBytes: 64 * 2 ** 20 });
+  await openProject(harness.runs, PROJECT, { quotaBytes: 64 * 2 ** 20 });
 });
 
 async function waiters(): Promise<string | undefined> {
-  const text = await (await fetch(door.gateway.metricsURL)).text();
+  const text = await (await fetch(harness.gateway.metricsURL)).text();
   return /^windlass_gateway_waiters (\d+)$/m.exec(text)?.[1];
 }
 
@@ -219,7 +229,7 @@ test('a caller that disconnects no longer waits, and its run continues', async (
   leaving.abort();
   await expect(answering).rejects.toThrow('aborted');
   await pollUntil('no waiter', async () => (await waiters()) === '0', { timeoutMs: 20_000 });
-  expect(await advance(door.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } })).toMatchObject({
+  expect(await advance(harness.runs, ref, { reply: REPLY, end: { phase: 'Succeeded' } })).toMatchObject({
     outcome: 'done',
   });
 });

@@ -2,19 +2,25 @@ import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import { startBalancer, type Balancer } from '../../support/balancer.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, type Door } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startBalancer, type Balancer } from '../../support/network/balancer.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 let balancer: Balancer;
 
 beforeAll(async () => {
-  door = await openDoor();
-  await putRoute(door.client, 'orders');
-  await putRoute(door.client, 'asking', { webhook: { reply: true } });
-  await pollUntil('the routes', async () => (await fetch(door.hook('asking'))).status === 405, {
+  harness = await startGatewayHarness();
+  await putRoute(harness.client, 'orders');
+  await putRoute(harness.client, 'asking', { webhook: { reply: true } });
+  await pollUntil('the routes', async () => (await fetch(harness.hook('asking'))).status === 405, {
     timeoutMs: 20_000,
   });
   balancer = await startBalancer();
@@ -22,13 +28,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await balancer?.close();
-  await door?.close();
+  await harness?.close();
 });
 
 function startReplica(pod: string, env: Record<string, string>): Promise<GatewayProcess> {
   return startGateway({
-    kubeconfigPath: door.api.kubeconfigPath,
-    redisURL: door.redis.url,
+    kubeconfigPath: harness.api.kubeconfigPath,
+    redisURL: harness.redis.url,
     pod,
     namespace: NAMESPACE,
     env,
@@ -111,13 +117,13 @@ test('a hundred waiting callers get their answers from a replica that shuts down
 
 /** Plays the runner: answers what waits for a reply, and says how many those were. */
 async function answerRuns(): Promise<number> {
-  const outcome = await claimRuns(door.runs, { project: PROJECT, runner: 'test', max: 50 });
+  const outcome = await claimRuns(harness.runs, { project: PROJECT, runner: 'test', max: 50 });
   if (outcome.outcome !== 'claimed') return 0;
   const asking = outcome.claims.filter(({ state }) => state.workflow === 'asking');
   await Promise.all(
     outcome.claims.map(({ state, token }) =>
       advance(
-        door.runs,
+        harness.runs,
         { project: PROJECT, run: state.run, token },
         {
           reply: { status: 201, headers: {}, body: '{}', contentType: 'application/json' },

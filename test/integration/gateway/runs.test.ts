@@ -8,20 +8,27 @@ import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { NAMESPACE, openDoor, PROJECT, putRoute, workflowUid, type Door } from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { accepted, claimed, refOf, stateOf, submissionOf } from '../../support/runStore.ts';
-import { tokenOf } from '../../support/users.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  PROJECT,
+  putRoute,
+  workflowUid,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { accepted, claimed, refOf, stateOf, submissionOf } from '../../support/runStore/runStore.ts';
+import { tokenOf } from '../../support/cluster/users.ts';
 
 const workflowRuns = namespacedResource<WorkflowRun>(GROUP, 'v1alpha1', 'WorkflowRun', 'workflowruns');
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
 type Item = { run: string; phase: string; summary?: boolean };
 type List = { items: Item[]; continue?: string };
 
-let door: Door;
+let harness: GatewayHarness;
 let reader: string;
 let canceller: string;
 let stranger: string;
@@ -29,7 +36,7 @@ let workflow: string;
 let workflows = 0;
 
 beforeAll(async () => {
-  door = await openDoor();
+  harness = await startGatewayHarness();
   const right = (verbs: string[]): Rule => ({ apiGroups: [GROUP], resources: ['workflowruns'], verbs });
   [reader, canceller, stranger] = await Promise.all([
     makeUser('reader', [right(['get', 'list'])]),
@@ -37,22 +44,22 @@ beforeAll(async () => {
     makeUser('stranger', []),
   ]);
 });
-afterAll(() => door?.close());
+afterAll(() => harness?.close());
 
 beforeEach(async () => {
   workflow = `orders-${(workflows += 1)}`;
-  await putRoute(door.client, workflow);
-  await pollUntil('the route', async () => (await fetch(door.hook(workflow))).status === 405, {
+  await putRoute(harness.client, workflow);
+  await pollUntil('the route', async () => (await fetch(harness.hook(workflow))).status === 405, {
     timeoutMs: 20_000,
   });
 });
 
 /** So that the next test claims its own runs. */
 afterEach(async () => {
-  const left = await unfinishedRuns(door.runs, PROJECT, workflowUid(workflow));
+  const left = await unfinishedRuns(harness.runs, PROJECT, workflowUid(workflow));
   if (isUnavailable(left)) throw new Error('the run store does not answer');
   for (let from = 0; from < left.length; from += PORTION)
-    await Promise.all(left.slice(from, from + PORTION).map((run) => cancelRun(door.runs, PROJECT, run)));
+    await Promise.all(left.slice(from, from + PORTION).map((run) => cancelRun(harness.runs, PROJECT, run)));
 });
 
 /** As many calls at once as are answered in time also where the machine is slow. */
@@ -60,18 +67,18 @@ const PORTION = 100;
 
 async function makeUser(name: string, rules: Rule[]): Promise<string> {
   const metadata = { namespace: NAMESPACE, name };
-  await door.client.create(serviceAccounts, { metadata });
-  await door.client.create(roles, { metadata, rules });
-  await door.client.create(roleBindings, {
+  await harness.client.create(serviceAccounts, { metadata });
+  await harness.client.create(roles, { metadata, rules });
+  await harness.client.create(roleBindings, {
     metadata,
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace: NAMESPACE }],
   });
-  return tokenOf(door.client, NAMESPACE, name);
+  return tokenOf(harness.client, NAMESPACE, name);
 }
 
 const address = (path: string) =>
-  `${door.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/runs${path}`;
+  `${harness.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/runs${path}`;
 const call = (method: string, path: string, token = reader) =>
   fetch(address(path), { method, headers: { authorization: `Bearer ${token}` } });
 const cancel = (run: string, token = canceller) => call('DELETE', `/${run}`, token);
@@ -96,27 +103,27 @@ async function pages(query: string, between: () => Promise<void> = async () => {
 }
 
 function submitted(): Promise<string> {
-  return accepted(door.runs, submissionOf(PROJECT, { workflow, workflowUid: workflowUid(workflow) }));
+  return accepted(harness.runs, submissionOf(PROJECT, { workflow, workflowUid: workflowUid(workflow) }));
 }
 
 async function ended(phase: TerminalPhase): Promise<string> {
   const run = await submitted();
-  const [claim] = await claimed(door.runs, PROJECT, 1);
+  const [claim] = await claimed(harness.runs, PROJECT, 1);
   if (!claim) throw new Error('nothing was ready');
-  await advance(door.runs, refOf(claim), { end: { phase, message: 'So it was.' } });
+  await advance(harness.runs, refOf(claim), { end: { phase, message: 'So it was.' } });
   return run;
 }
 
 /** Lets an ended run go from the store, as its recording does. */
 async function letGo(run: string): Promise<void> {
-  expect(await recorded(door.runs, await stateOf(door.runs, PROJECT, run), 'written')).toBe('recorded');
+  expect(await recorded(harness.runs, await stateOf(harness.runs, PROJECT, run), 'written')).toBe('recorded');
 }
 
 async function writeRecord(run: string, status: WorkflowRun['status']): Promise<void> {
   const ref = { namespace: NAMESPACE, name: run };
   const labels = { [LABEL.workflow]: workflow };
-  await door.client.create(workflowRuns, { metadata: { ...ref, labels }, spec: { workflow } });
-  await door.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+  await harness.client.create(workflowRuns, { metadata: { ...ref, labels }, spec: { workflow } });
+  await harness.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
 }
 
 test('unfinished runs, records and summaries form one list, newest first, each once, while runs move between them', async () => {
@@ -176,13 +183,13 @@ test('with a rare phase 2,000 runs are read for a page, which may be empty and n
 
 test('a run created as an object is listed first until it is accepted, and once', async () => {
   const before = await submitted();
-  const { metadata } = await door.client.create(workflowRuns, {
+  const { metadata } = await harness.client.create(workflowRuns, {
     metadata: { namespace: NAMESPACE, name: `by-hand-${workflow}` },
     spec: { workflow },
   });
   expect((await pages('limit=1')).map(({ run }) => run)).toEqual([metadata.name, before]);
   await accepted(
-    door.runs,
+    harness.runs,
     submissionOf(PROJECT, {
       workflow,
       workflowUid: workflowUid(workflow),
@@ -197,7 +204,7 @@ test('a run created as an object is listed first until it is accepted, and once'
 test('a summary can be read and is marked; a pruned and trimmed run is unknown', async () => {
   const run = await ended('Failed');
   await letGo(run);
-  await door.runs.command('unlink', `wl:{${PROJECT}}:run:${run}`);
+  await harness.runs.command('unlink', `wl:{${PROJECT}}:run:${run}`);
   const answer = await call('GET', `/${run}`);
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
@@ -207,7 +214,7 @@ test('a summary can be read and is marked; a pruned and trimmed run is unknown',
     summary: true,
     nodes: [],
   });
-  await dropWorkflow(door.runs, PROJECT, workflowUid(workflow));
+  await dropWorkflow(harness.runs, PROJECT, workflowUid(workflow));
   expect((await call('GET', `/${run}`)).status).toBe(404);
 });
 
@@ -227,24 +234,24 @@ test('callers without the right to list or delete runs are refused and learn not
   expect((await call('GET', '', 'nothing')).status).toBe(401);
   expect((await cancel(run, reader)).status).toBe(403);
   expect((await cancel('unknown', reader)).status).toBe(403);
-  expect((await stateOf(door.runs, PROJECT, run)).phase).toBe('Pending');
-  const unknown = `${door.gateway.internalURL}/workflows/${NAMESPACE}.unknown/runs`;
+  expect((await stateOf(harness.runs, PROJECT, run)).phase).toBe('Pending');
+  const unknown = `${harness.gateway.internalURL}/workflows/${NAMESPACE}.unknown/runs`;
   const answer = await fetch(unknown, { headers: { authorization: `Bearer ${reader}` } });
   expect(answer.status).toBe(404);
 });
 
 test('a waiting run is cancelled at once, a claimed one is asked to end, and an ended one stays', async () => {
   const held = await submitted();
-  const [claim] = await claimed(door.runs, PROJECT, 1);
+  const [claim] = await claimed(harness.runs, PROJECT, 1);
   const asked = await cancel(held);
   expect([asked.status, await asked.json()]).toEqual([202, { run: held }]);
-  expect((await stateOf(door.runs, PROJECT, held)).cancelRequested).toBe(true);
-  if (claim) await advance(door.runs, refOf(claim), { end: { phase: 'Cancelled' } });
+  expect((await stateOf(harness.runs, PROJECT, held)).cancelRequested).toBe(true);
+  if (claim) await advance(harness.runs, refOf(claim), { end: { phase: 'Cancelled' } });
   expect((await cancel(held)).status).toBe(204);
 
   const queued = await submitted();
   expect((await cancel(queued)).status).toBe(204);
-  expect(await stateOf(door.runs, PROJECT, queued)).toMatchObject({
+  expect(await stateOf(harness.runs, PROJECT, queued)).toMatchObject({
     phase: 'Cancelled',
     reason: 'Cancelled',
   });
@@ -262,7 +269,7 @@ test('a waiting run is cancelled at once, a claimed one is asked to end, and an 
 
 test('cancelling is audited with its user and result', async () => {
   const trail = () =>
-    auditTrail(door.gateway.log, 'run.cancel').map(({ result, reason, user }) =>
+    auditTrail(harness.gateway.log, 'run.cancel').map(({ result, reason, user }) =>
       [result, reason, user?.name.split(':').at(-1)].join(' '),
     );
   const lines = ['allowed  canceller', 'failed run-ended canceller', 'denied forbidden reader'];

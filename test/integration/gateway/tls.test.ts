@@ -6,13 +6,18 @@ import { text as textOf } from 'node:stream/consumers';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceAccounts } from '../../../kube/resource.ts';
-import { makeCertificates, type SecretFiles } from '../../support/certificates.ts';
-import { OUR_PAGE } from '../../support/consoleVisit.ts';
-import { NAMESPACE, openDoor, putRoute, type Door } from '../../support/door.ts';
-import { mountSecret, type MountedSecret } from '../../support/mountedSecret.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { EVENTS, MALFORMED, ODD } from '../../support/rawRequests.ts';
-import { tokenOf } from '../../support/users.ts';
+import { makeCertificates, type SecretFiles } from '../../support/cluster/certificates.ts';
+import { OUR_PAGE } from '../../support/console/cookieClient.ts';
+import {
+  NAMESPACE,
+  startGatewayHarness,
+  putRoute,
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { mountSecret, type MountedSecret } from '../../support/cluster/mountedSecret.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { EVENTS, MALFORMED, ODD } from '../../support/gateway/rawRequests.ts';
+import { tokenOf } from '../../support/cluster/users.ts';
 
 /**
  * Small, so that a test reaches it; over TLS half of what is set. Those of the internal listener are counted
@@ -21,7 +26,7 @@ import { tokenOf } from '../../support/users.ts';
 const CONNECTIONS = 20;
 const LIMITS = { headersSeconds: 1, connections: 2 * CONNECTIONS };
 
-let door: Door;
+let harness: GatewayHarness;
 let files: Record<'first' | 'second', SecretFiles>;
 let mount: MountedSecret;
 let internalMount: MountedSecret;
@@ -34,13 +39,13 @@ beforeAll(async () => {
   mount = await mountSecret(files.first);
   internalMount = await mountSecret(files.first);
   const env = { PUBLIC_TLS_DIR: mount.path, INTERNAL_TLS_DIR: internalMount.path };
-  door = await openDoor({ env: { ...env, LIMITS: JSON.stringify(LIMITS) } });
-  await putRoute(door.client, 'orders');
+  harness = await startGatewayHarness({ env: { ...env, LIMITS: JSON.stringify(LIMITS) } });
+  await putRoute(harness.client, 'orders');
   await pollUntil('the route', async () => (await call()).status === 200, { timeoutMs: 20_000 });
 });
 
 afterAll(async () => {
-  await door?.close();
+  await harness?.close();
   mount?.remove();
   internalMount?.remove();
 });
@@ -49,14 +54,14 @@ const portOf = (url: string) => Number(new URL(url).port);
 
 /** A connection to the public listener, or another, once its handshake is done. */
 async function open(options: ConnectionOptions = {}): Promise<TLSSocket> {
-  const socket = connect({ port: door.gateway.publicPort, host: '127.0.0.1', ca, ...options });
+  const socket = connect({ port: harness.gateway.publicPort, host: '127.0.0.1', ca, ...options });
   socket.on('error', () => undefined);
   await once(socket, 'secureConnect');
   return socket;
 }
 
 /** Who is named by the certificate that a new connection is shown. */
-async function shown(port = door.gateway.publicPort): Promise<string> {
+async function shown(port = harness.gateway.publicPort): Promise<string> {
   const socket = await open({ port });
   const { CN } = socket.getPeerCertificate().subject;
   socket.destroy();
@@ -76,7 +81,7 @@ async function call({ path, port, agent = false, headers, body }: Call = {}) {
   const sent = path === undefined ? '{}' : body;
   const asking = request({
     host: '127.0.0.1',
-    port: port ?? door.gateway.publicPort,
+    port: port ?? harness.gateway.publicPort,
     ca,
     agent,
     path: path ?? `/webhook/${NAMESPACE}.orders/new`,
@@ -89,7 +94,7 @@ async function call({ path, port, agent = false, headers, body }: Call = {}) {
 }
 
 async function metric(name: string): Promise<number> {
-  const answer = await fetch(door.gateway.metricsURL, { headers: { connection: 'close' } });
+  const answer = await fetch(harness.gateway.metricsURL, { headers: { connection: 'close' } });
   const text = await answer.text();
   return Number(
     text
@@ -117,7 +122,7 @@ const statusesOf = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
 test('both listeners accept TLS 1.2 and 1.3, and neither older versions nor plain HTTP', async () => {
-  const [outside, inside] = [door.gateway.publicPort, portOf(door.gateway.internalURL)];
+  const [outside, inside] = [harness.gateway.publicPort, portOf(harness.gateway.internalURL)];
   expect(await call({ path: '/healthz', port: inside })).toMatchObject({ status: 200 });
   for (const port of [outside, inside]) {
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -148,7 +153,7 @@ test('malformed and unusual HTTP gets the same answers over TLS', async () => {
 test('silent connections time out during and after the handshake, and count until then', async () => {
   await noConnections();
   const before = await refused('tls-handshake');
-  const silent = connectPlain(door.gateway.publicPort, '127.0.0.1');
+  const silent = connectPlain(harness.gateway.publicPort, '127.0.0.1');
   const [idle] = await Promise.all([open(), once(silent, 'connect')]);
   idle.write('POST / HTTP/1.1\r\n');
   expect(await openConnections()).toBe(2);
@@ -162,7 +167,7 @@ test('silent connections time out during and after the handshake, and count unti
 
 test('connections with unfinished handshakes are closed first when there are too many', async () => {
   const silent = Array.from({ length: CONNECTIONS + 10 }, () =>
-    connectPlain(door.gateway.publicPort, '127.0.0.1').on('error', () => undefined),
+    connectPlain(harness.gateway.publicPort, '127.0.0.1').on('error', () => undefined),
   );
   await Promise.all(silent.map((socket) => once(socket, 'connect')));
   expect(await call()).toMatchObject({ status: 200 });
@@ -173,10 +178,10 @@ test('connections with unfinished handshakes are closed first when there are too
 });
 
 test('a browser over TLS gets a secure cookie, unless a proxy reports plain HTTP', async () => {
-  await door.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'ada' } });
-  const token = await tokenOf(door.client, NAMESPACE, 'ada');
+  await harness.client.create(serviceAccounts, { metadata: { namespace: NAMESPACE, name: 'ada' } });
+  const token = await tokenOf(harness.client, NAMESPACE, 'ada');
   const signIn = async (headers: Record<string, string>) => {
-    const port = portOf(door.gateway.internalURL);
+    const port = portOf(harness.gateway.internalURL);
     const body = JSON.stringify({ token });
     const signed = await call({ port, path: '/console/session', body, headers: { ...OUR_PAGE, ...headers } });
     return signed.headers['set-cookie']?.join();
@@ -197,14 +202,14 @@ test('new connections use a new certificate, open ones continue, and an invalid 
   try {
     expect(await shown()).toBe('first');
     await mount.update({ ...files.second, 'tls.key': files.first['tls.key'] });
-    const logged = (text: string) => () => door.gateway.log.some((line) => line.includes(text));
+    const logged = (text: string) => () => harness.gateway.log.some((line) => line.includes(text));
     await pollUntil('the refusal', logged('refused the new TLS certificate'), { timeoutMs: 20_000 });
     expect(await shown()).toBe('first');
 
     await mount.update(files.second);
     await pollUntil('the new one', async () => (await shown()) === 'second', { timeoutMs: 20_000 });
     expect(logged('reloaded the TLS certificate')()).toBe(true);
-    expect(await shown(portOf(door.gateway.internalURL))).toBe('first');
+    expect(await shown(portOf(harness.gateway.internalURL))).toBe('first');
   } finally {
     keepCalling.abort();
     await Promise.all(calling);

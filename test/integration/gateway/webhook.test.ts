@@ -9,46 +9,46 @@ import { readRun } from '../../../runs/read.ts';
 import type { RunState } from '../../../runs/types.ts';
 import {
   NAMESPACE,
-  openDoor,
+  startGatewayHarness,
   POD,
   PROJECT,
   putRoute,
   removeRoute,
   workflowUid,
-  type Door,
-} from '../../support/door.ts';
-import { pollUntil } from '../../support/poll.ts';
+  type GatewayHarness,
+} from '../../support/gateway/gatewayHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
-let door: Door;
+let harness: GatewayHarness;
 
 beforeAll(async () => {
-  door = await openDoor();
+  harness = await startGatewayHarness();
   await Promise.all([
-    putRoute(door.client, 'orders'),
-    putRoute(door.client, 'deliveries', { webhook: { dedupeHeader: 'x-delivery', headers: ['x-event'] } }),
+    putRoute(harness.client, 'orders'),
+    putRoute(harness.client, 'deliveries', { webhook: { dedupeHeader: 'x-delivery', headers: ['x-event'] } }),
   ]);
   await Promise.all(['orders', 'deliveries'].map((workflow) => served(workflow, true)));
 });
 
-afterAll(() => door?.close());
+afterAll(() => harness?.close());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 function send(workflow: string, body: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(door.hook(workflow), { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
+  return fetch(harness.hook(workflow), { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
 }
 
 /** Waits until the webhook is there, or is not: without making a run. */
 async function served(workflow: string, there: boolean, timeoutMs = 5_000): Promise<void> {
   await pollUntil(
     `${workflow} being served: ${there}`,
-    async () => ((await fetch(door.hook(workflow))).status === 405) === there,
+    async () => ((await fetch(harness.hook(workflow))).status === 405) === there,
     { timeoutMs, everyMs: 10 },
   );
 }
 
 async function stored(run: string): Promise<RunState> {
-  const state = await readRun(door.runs, PROJECT, run);
+  const state = await readRun(harness.runs, PROJECT, run);
   if (state === undefined || isUnavailable(state)) throw new Error(`${run} is not in the run store`);
   return state;
 }
@@ -141,7 +141,7 @@ test('a workflow can name the header with the dedupe key, and the headers that n
 });
 
 test('a workflow that rejects above its limit answers 429 with Retry-After', async () => {
-  await putRoute(door.client, 'busy');
+  await putRoute(harness.client, 'busy');
   await served('busy', true);
   const limits = {
     workflowUid: workflowUid('busy'),
@@ -149,30 +149,30 @@ test('a workflow that rejects above its limit answers 429 with Retry-After', asy
     policy: 'Reject',
     deadlineMs: 60_000,
   } as const;
-  await setWorkflowLimits(door.runs, PROJECT, limits);
+  await setWorkflowLimits(harness.runs, PROJECT, limits);
   await accepted(await send('busy', '{}'));
   const answer = await send('busy', '{}');
   expect(answer.status).toBe(429);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  await removeRoute(door.client, 'busy');
+  await removeRoute(harness.client, 'busy');
 });
 
 test('a deactivated workflow is not found within two seconds, and returns at the same URL', async () => {
-  await putRoute(door.client, 'toggled');
+  await putRoute(harness.client, 'toggled');
   await served('toggled', true, 2_000);
-  await putRoute(door.client, 'toggled', { active: false });
+  await putRoute(harness.client, 'toggled', { active: false });
   await served('toggled', false, 2_000);
   expect((await send('toggled', '{}')).status).toBe(404);
-  await putRoute(door.client, 'toggled');
+  await putRoute(harness.client, 'toggled');
   await served('toggled', true, 2_000);
-  await removeRoute(door.client, 'toggled');
+  await removeRoute(harness.client, 'toggled');
   await served('toggled', false, 2_000);
 });
 
 /** What the replica says in its Lease, as the operator reads it. */
 async function acknowledges(uid: string, generation: number): Promise<boolean> {
-  const lease = await door.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
-  const routes = await door.client.list(webhookRoutes);
+  const lease = await harness.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
+  const routes = await harness.client.list(webhookRoutes);
   const digest = emptyDigest();
   for (const { metadata } of routes.items) toggle(digest, metadata.uid ?? '', metadata.generation ?? 0);
   if (!routes.items.some(({ metadata }) => metadata.uid === uid)) toggle(digest, uid, generation);
@@ -180,7 +180,7 @@ async function acknowledges(uid: string, generation: number): Promise<boolean> {
 }
 
 test('a route is acknowledged in the Lease exactly while it is served', async () => {
-  const { metadata } = await putRoute(door.client, 'acknowledged');
+  const { metadata } = await putRoute(harness.client, 'acknowledged');
   const { uid = '', generation = 0 } = metadata;
   await pollUntil('the acknowledgement', () => acknowledges(uid, generation), {
     timeoutMs: 20_000,
@@ -188,7 +188,7 @@ test('a route is acknowledged in the Lease exactly while it is served', async ()
   });
   // The very next request is answered.
   expect((await send('acknowledged', '{}')).status).toBe(200);
-  await removeRoute(door.client, 'acknowledged');
+  await removeRoute(harness.client, 'acknowledged');
   await pollUntil('the end of it', async () => !(await acknowledges(uid, generation)), {
     timeoutMs: 20_000,
     everyMs: 20,
@@ -197,13 +197,13 @@ test('a route is acknowledged in the Lease exactly while it is served', async ()
 });
 
 test('the Lease has labels, pod and process, and is deleted with them', async () => {
-  const lease = await door.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
+  const lease = await harness.client.get(leases, { namespace: NAMESPACE, name: `windlass-gateway-${POD}` });
   expect(lease.metadata.labels).toMatchObject({ 'app.kubernetes.io/component': 'gateway' });
   expect(lease.spec?.holderIdentity).toMatch(new RegExp(`^${POD}_[0-9a-f-]{36}$`));
 });
 
 test('the metrics count answers and durations', async () => {
-  const text = await (await fetch(door.gateway.metricsURL)).text();
+  const text = await (await fetch(harness.gateway.metricsURL)).text();
   expect(text).toMatch(/^windlass_gateway_requests_total\{route="webhook",status="200"\} [1-9]\d*$/m);
   expect(text).toMatch(/^windlass_gateway_accept_seconds_count [1-9]\d*$/m);
   expect(text).toMatch(/^windlass_gateway_routes [1-9]\d*$/m);

@@ -16,9 +16,9 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { startKubeApiFaults } from '../../support/kubeApiFaults.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 
 let server: ApiServer;
 let client: KubeClient;
@@ -180,14 +180,14 @@ test('a flood of different events in one namespace is cut to its burst, and leav
 });
 
 test('an event that cannot be written is logged and disturbs nobody', async () => {
-  const door = await startKubeApiFaults(server.connection);
-  const refused = createClient(door.connection);
-  door.always(() => true, { status: 403 });
+  const faults = await startKubeApiFaults(server.connection);
+  const refused = createClient(faults.connection);
+  faults.always(() => true, { status: 403 });
   const log = createCollectedLog();
   const recorder = createRecorder(refused, 'example.com/operator', { log });
   recorder.record(owner, occurrence);
   await recorder.flush();
   expect(log.messages('warn')).toEqual(['writing an Event failed']);
   await refused.close();
-  await door.stop();
+  await faults.stop();
 });

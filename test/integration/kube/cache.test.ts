@@ -1,4 +1,4 @@
-/** Caches that follow a real API server, through a door that misbehaves. Each test has its own namespace and door. */
+/** Caches that follow a real API server, through a faults that misbehaves. Each test has its own namespace and faults. */
 import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest';
 import { createCache, type Cache, type CacheOptions, type Change } from '../../../kube/cache.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
@@ -6,10 +6,10 @@ import { done, runController, watchInto, type Key } from '../../../kube/controll
 import { createQueue } from '../../../kube/queue.ts';
 import type { ReflectorOutcome } from '../../../kube/reflector.ts';
 import { configMaps, namespaces, type ConfigMap } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { isList, isWatch, startKubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { isList, isWatch, startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let direct: KubeClient;
@@ -37,8 +37,8 @@ const test = plainTest.extend<{ world: World }>({
 });
 
 async function createWorld(namespace: string) {
-  const door = await startKubeApiFaults(server.connection);
-  const client = createClient(door.connection);
+  const faults = await startKubeApiFaults(server.connection);
+  const client = createClient(faults.connection);
   const log = createCollectedLog();
   const stop = new AbortController();
   const running: Promise<void>[] = [];
@@ -47,7 +47,7 @@ async function createWorld(namespace: string) {
 
   return {
     namespace,
-    door,
+    faults,
     client,
     log,
     stop,
@@ -66,14 +66,14 @@ async function createWorld(namespace: string) {
       direct.apply(configMaps, { metadata: { namespace, name }, data: { value } }),
     remove: (name: string): Promise<boolean> => direct.delete(configMaps, { namespace, name }),
     watchIsOpen: (): Promise<boolean> =>
-      pollUntil('an open watch', () => door.openWatches() > 0, { timeoutMs: 20_000, everyMs: 10 }),
-    lists: (): number => door.seen.filter(isList).length,
-    watches: (): number => door.seen.filter(isWatch).length,
+      pollUntil('an open watch', () => faults.openWatches() > 0, { timeoutMs: 20_000, everyMs: 10 }),
+    lists: (): number => faults.seen.filter(isList).length,
+    watches: (): number => faults.seen.filter(isWatch).length,
     end: async (): Promise<void> => {
       stop.abort();
       await Promise.all(running);
       await client.close();
-      await door.stop();
+      await faults.stop();
     },
   };
 }
@@ -99,16 +99,16 @@ describe.concurrent('a cache', () => {
   test('a watch that goes silent is found out, and a change is seen within 30 s, at most 10 requests a minute', async ({
     world,
   }) => {
-    const { door, outcomes, follow, put, watchIsOpen, lists } = world;
+    const { faults, outcomes, follow, put, watchIsOpen, lists } = world;
     const cache = await follow();
     await watchIsOpen();
-    door.silenceWatches();
+    faults.silenceWatches();
     const silentAt = performance.now();
-    const before = door.seen.length;
+    const before = faults.seen.length;
     await put('a', 'one');
     await valueIs(cache, 'a', 'one', 30_000);
     expect(performance.now() - silentAt).toBeGreaterThan(15_000);
-    expect(door.seen.length - before).toBeLessThanOrEqual(3);
+    expect(faults.seen.length - before).toBeLessThanOrEqual(3);
     expect(outcomes).toEqual(['listed', 'stalled']);
     expect(lists()).toBe(1);
   }, 45_000);
@@ -159,14 +159,14 @@ describe.concurrent('a cache', () => {
   ])(
     'after $how that its version expired it lists again and misses nothing, within 5 s',
     async ({ reply }, { world }) => {
-      const { door, follow, put, remove, watchIsOpen, lists } = world;
+      const { faults, follow, put, remove, watchIsOpen, lists } = world;
       await put('gone', 'x');
       const cache = await follow();
       const changes: string[] = [];
       cache.onChange((change) => changes.push(told(change)));
       await watchIsOpen();
-      door.script(isWatch, reply);
-      door.resetWatches();
+      faults.script(isWatch, reply);
+      faults.resetWatches();
       await remove('gone');
       await put('new', 'x');
       const seen = (): boolean => names(cache).join() === 'new';
@@ -177,11 +177,11 @@ describe.concurrent('a cache', () => {
   );
 
   test('after a reset it goes on where it was, within 5 s and without a list', async ({ world }) => {
-    const { door, follow, put, watchIsOpen, lists } = world;
+    const { faults, follow, put, watchIsOpen, lists } = world;
     const cache = await follow();
     for (const value of ['one', 'two', 'three']) {
       await watchIsOpen();
-      door.resetWatches();
+      faults.resetWatches();
       await put('a', value);
       await valueIs(cache, 'a', value, 5_000);
     }
@@ -195,11 +195,11 @@ describe.concurrent('a cache', () => {
     { name: '403', reply: { status: 403 }, level: 'warn' as const },
     { name: 'rubbish', reply: { lines: ['rubbish'], finish: 'end' as const }, level: 'warn' as const },
   ])('$name for watches passes: it goes on and misses nothing', async ({ reply, level }, { world }) => {
-    const { door, log, follow, put, watchIsOpen } = world;
+    const { faults, log, follow, put, watchIsOpen } = world;
     const cache = await follow();
     await watchIsOpen();
-    door.script(isWatch, reply, reply);
-    door.resetWatches();
+    faults.script(isWatch, reply, reply);
+    faults.resetWatches();
     await put('a', 'one');
     await valueIs(cache, 'a', 'one', 10_000);
     // What the server answered is one plain line; that the connection was reset is told beside it.
@@ -209,19 +209,19 @@ describe.concurrent('a cache', () => {
   });
 
   test('a list that fails is tried again until the cache is synced', async ({ world }) => {
-    const { door, follow, put } = world;
+    const { faults, follow, put } = world;
     await put('a', 'one');
-    door.script(isList, { status: 503 }, 'reset', { status: 403 }, { lines: ['rubbish'], finish: 'end' });
+    faults.script(isList, { status: 503 }, 'reset', { status: 403 }, { lines: ['rubbish'], finish: 'end' });
     const cache = await follow();
     expect(names(cache)).toEqual(['a']);
   });
 
   test('while the API server is away the last good state stays, and its age tells', async ({ world }) => {
-    const { door, follow, put } = world;
+    const { faults, follow, put } = world;
     await put('a', 'one');
     const cache = await follow();
-    const back = door.always(() => true, 'reset');
-    door.resetWatches();
+    const back = faults.always(() => true, 'reset');
+    faults.resetWatches();
     await pollUntil('an age of a second', () => cache.lastSyncAgeMs() > 1_000, { timeoutMs: 20_000 });
     expect(names(cache)).toEqual(['a']);
     back();
@@ -236,15 +236,15 @@ describe.concurrent('a cache', () => {
   test('a version that the server refuses as one from its future is given up for a list', async ({
     world,
   }) => {
-    const { door, follow, put, watchIsOpen, lists } = world;
+    const { faults, follow, put, watchIsOpen, lists } = world;
     await put('a', 'one');
     const cache = await follow();
     await watchIsOpen();
-    door.script(isWatch, {
+    faults.script(isWatch, {
       status: 504,
       body: { kind: 'Status', reason: 'Timeout', message: 'Too large resource version' },
     });
-    door.resetWatches();
+    faults.resetWatches();
     await put('a', 'two');
     await valueIs(cache, 'a', 'two', 5_000);
     expect(lists()).toBe(2);
@@ -253,7 +253,7 @@ describe.concurrent('a cache', () => {
   test('a list that stays older than what was seen is believed in the end, as after a backup was restored', async ({
     world,
   }) => {
-    const { namespace, door, log, follow, put, watchIsOpen, lists } = world;
+    const { namespace, faults, log, follow, put, watchIsOpen, lists } = world;
     await put('a', 'old');
     const old = await direct.raw('GET', `/api/v1/namespaces/${namespace}/configmaps`);
     const cache = await follow();
@@ -263,8 +263,8 @@ describe.concurrent('a cache', () => {
     const held: (string | undefined)[] = [];
     cache.onChange(({ object }) => held.push(object.data?.['value']));
     const before = lists();
-    const restored = door.always(isList, { status: 200, body: old });
-    door.expireWatches();
+    const restored = faults.always(isList, { status: 200, body: old });
+    faults.expireWatches();
     // Between the lists it waits 15.5 s in all, give or take a half.
     await pollUntil('the old list being believed', () => held.includes('old'), { timeoutMs: 50_000 });
     restored();
@@ -273,9 +273,9 @@ describe.concurrent('a cache', () => {
     await valueIs(cache, 'a', 'new', 10_000);
   });
 
-  test('a door that ends every watch at once does not make a storm', async ({ world }) => {
-    const { door, follow, watches } = world;
-    door.always(isWatch, { lines: [], finish: 'end' });
+  test('a faults that ends every watch at once does not make a storm', async ({ world }) => {
+    const { faults, follow, watches } = world;
+    faults.always(isWatch, { lines: [], finish: 'end' });
     await follow();
     const startedAt = performance.now();
     await pollUntil('four watches', () => watches() >= 4, { timeoutMs: 20_000 });
@@ -298,33 +298,33 @@ describe.concurrent('a cache', () => {
   });
 
   test('what we wrote is not forgotten for an older copy, while the watch lags', async ({ world }) => {
-    const { namespace, door, follow, put, watchIsOpen } = world;
+    const { namespace, faults, follow, put, watchIsOpen } = world;
     const written = await put('a', 'one');
     const cache = await follow();
     await watchIsOpen();
-    door.holdWatches();
+    faults.holdWatches();
     const next = await put('a', 'two');
     cache.noteWrite(next);
     const old = cache.get(namespace, 'a');
     expect(old?.metadata.resourceVersion).toBe(written.metadata.resourceVersion);
     expect(old !== undefined && cache.isStale(old)).toBe(true);
     expect((await cache.getFresh(namespace, 'a'))?.data).toEqual({ value: 'two' });
-    door.releaseWatches();
+    faults.releaseWatches();
     await valueIs(cache, 'a', 'two', 5_000);
     const current = cache.get(namespace, 'a');
     expect(current !== undefined && cache.isStale(current)).toBe(false);
-    const before = door.seen.length;
+    const before = faults.seen.length;
     expect((await cache.getFresh(namespace, 'a'))?.data).toEqual({ value: 'two' });
-    expect(door.seen.length).toBe(before);
+    expect(faults.seen.length).toBe(before);
   });
 
   test('an object that we made a moment ago is found, though the watch has not told of it', async ({
     world,
   }) => {
-    const { namespace, door, follow, put, watchIsOpen } = world;
+    const { namespace, faults, follow, put, watchIsOpen } = world;
     const cache = await follow();
     await watchIsOpen();
-    door.holdWatches();
+    faults.holdWatches();
     cache.noteWrite(await put('a', 'one'));
     expect(cache.get(namespace, 'a')).toBeUndefined();
     expect((await cache.getFresh(namespace, 'a'))?.data).toEqual({ value: 'one' });
@@ -334,8 +334,8 @@ describe.concurrent('a cache', () => {
   test('a stop during the list leaves no watch behind and rejects the wait for the sync', async ({
     world,
   }) => {
-    const { namespace, door, client, log, stop, lists, watches } = world;
-    door.always(isList, 'silence');
+    const { namespace, faults, client, log, stop, lists, watches } = world;
+    faults.always(isList, 'silence');
     const cache = createCache({ client, resource: configMaps, namespace, log });
     const started = cache.start(stop.signal);
     await pollUntil('the list', () => lists() === 1, { timeoutMs: 20_000, everyMs: 10 });
@@ -346,17 +346,17 @@ describe.concurrent('a cache', () => {
   });
 
   test('a stop ends the open watch', async ({ world }) => {
-    const { door, stop, running, follow, watchIsOpen, lists, watches } = world;
+    const { faults, stop, running, follow, watchIsOpen, lists, watches } = world;
     await follow();
     await watchIsOpen();
     stop.abort();
     await Promise.all(running);
-    await pollUntil('no open watch', () => door.openWatches() === 0, { timeoutMs: 20_000, everyMs: 10 });
+    await pollUntil('no open watch', () => faults.openWatches() === 0, { timeoutMs: 20_000, everyMs: 10 });
     expect(lists() + watches()).toBe(2);
   });
 
   test('watches of a quiet kind share connections and prove that nothing is missing', async ({ world }) => {
-    const { door, outcomes, follow, lists } = world;
+    const { faults, outcomes, follow, lists } = world;
     const cache = await follow({ watchSeconds: { least: 1, most: 1 } });
     await pollUntil(
       'six ended watches',
@@ -367,7 +367,7 @@ describe.concurrent('a cache', () => {
     );
     await pollUntil('a fresh cache', () => cache.lastSyncAgeMs() < 2_500, { timeoutMs: 20_000, everyMs: 10 });
     // One for the list, and one or two that all watches share.
-    expect(door.accepted()).toBeLessThanOrEqual(3);
+    expect(faults.accepted()).toBeLessThanOrEqual(3);
     expect(lists()).toBe(1);
   });
 

@@ -22,8 +22,8 @@ import {
   subjectAccessReviews,
   tokenReviews,
 } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let client: KubeClient;
@@ -168,8 +168,8 @@ test('a watch tells what happens after its version, and ends at its time', async
 });
 
 test('200 calls, 16 at once and beside 20 open watches, use at most 16 connections', async () => {
-  const door = await openDoor(server.url);
-  const pooled = createClient({ ...server.connection, server: door.url });
+  const proxy = await startCountingProxy(server.url);
+  const pooled = createClient({ ...server.connection, server: proxy.url });
   const stop = new AbortController();
   await client.create(configMaps, { metadata: at('a') });
   const open = new Set<number>();
@@ -180,7 +180,7 @@ test('200 calls, 16 at once and beside 20 open watches, use at most 16 connectio
   const watches = Promise.all(Array.from({ length: 20 }, (_, id) => watch(id)));
   try {
     await pollUntil('20 open watches', () => open.size === 20, { timeoutMs: 10_000, everyMs: 10 });
-    const before = door.accepted();
+    const before = proxy.accepted();
     expect(before).toBe(20);
     let left = 200;
     const work = async (): Promise<void> => {
@@ -188,12 +188,12 @@ test('200 calls, 16 at once and beside 20 open watches, use at most 16 connectio
     };
     await Promise.all(Array.from({ length: 16 }, work));
     await Promise.all(Array.from({ length: 200 }, () => pooled.get(configMaps, at('a'))));
-    expect(door.accepted() - before).toBeLessThanOrEqual(16);
+    expect(proxy.accepted() - before).toBeLessThanOrEqual(16);
   } finally {
     stop.abort();
     await watches;
     await pooled.close();
-    await door.close();
+    await proxy.close();
   }
 });
 
@@ -228,12 +228,12 @@ test('a service account is who its token says, and may what it is allowed', asyn
   await stranger.close();
 });
 
-/** A door that passes bytes through and counts connections, so that TLS is the real one. */
-async function openDoor(target: string) {
+/** A proxy that passes bytes through and counts connections, so that TLS is the real one. */
+async function startCountingProxy(target: string) {
   const { port } = new URL(target);
   const sockets = new Set<Socket>();
   let accepted = 0;
-  const door = createServer((socket) => {
+  const proxy = createServer((socket) => {
     accepted += 1;
     const out = connectSocket(Number(port), '127.0.0.1');
     for (const end of [socket, out]) {
@@ -242,15 +242,15 @@ async function openDoor(target: string) {
     }
     socket.pipe(out).pipe(socket);
   });
-  door.listen(0, '127.0.0.1');
-  await once(door, 'listening');
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
   return {
-    url: `https://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    url: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     accepted: () => accepted,
     close: async () => {
       for (const socket of sockets) socket.destroy();
-      door.close();
-      await once(door, 'close');
+      proxy.close();
+      await once(proxy, 'close');
     },
   };
 }

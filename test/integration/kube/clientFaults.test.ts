@@ -3,8 +3,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient, type ClientOptions, type KubeClient } from '../../../kube/client.ts';
 import { ApiError, isTransient } from '../../../kube/errors.ts';
 import { configMaps } from '../../../kube/resource.ts';
-import { startKubeApiFaults, type KubeApiFaults, type SeenRequest } from '../../support/kubeApiFaults.ts';
-import { pollUntil } from '../../support/poll.ts';
+import {
+  startKubeApiFaults,
+  type KubeApiFaults,
+  type SeenRequest,
+} from '../../support/cluster/kubeApiFaults.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let server: KubeApiFaults;
 let client: KubeClient;

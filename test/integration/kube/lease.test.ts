@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { maintainLease, runWithLease } from '../../../kube/lease.ts';
 import { leases, namespaces } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { startKubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let direct: KubeClient;
@@ -45,10 +45,10 @@ async function createWorld(namespace: string) {
   const ends: (() => Promise<void>)[] = [];
   await direct.create(namespaces, { metadata: { name: namespace } });
 
-  /** A program that wants to lead, behind a door of its own; told to end, it waits for `finish`. */
+  /** A program that wants to lead, behind a faults of its own; told to end, it waits for `finish`. */
   async function contend(identity: string, times: typeof LONG, finish: Promise<void> = Promise.resolve()) {
-    const door = await startKubeApiFaults(server.connection);
-    const client = createClient(door.connection);
+    const faults = await startKubeApiFaults(server.connection);
+    const client = createClient(faults.connection);
     const stop = new AbortController();
     const log = createCollectedLog();
     const ended = runWithLease({
@@ -73,9 +73,9 @@ async function createWorld(namespace: string) {
       stop.abort();
       await ended;
       await client.close();
-      await door.stop();
+      await faults.stop();
     });
-    return { door, stop, ended, log };
+    return { faults, stop, ended, log };
   }
 
   return {
@@ -134,7 +134,7 @@ describe.concurrent('leader election', () => {
     const a = await world.contend('a', SHORT);
     await world.happens('a leads');
     await world.contend('b', SHORT);
-    a.door.always(() => true, 'silence');
+    a.faults.always(() => true, 'silence');
     await world.happens('b leads');
     expect(world.history).toEqual(['a leads', 'a lost', 'a ended', 'b leads']);
     await expect(a.ended).resolves.toBeUndefined();
@@ -143,11 +143,11 @@ describe.concurrent('leader election', () => {
   test('a few failed renewals do not cost the lease', async ({ world }) => {
     const a = await world.contend('a', LONG);
     await world.happens('a leads');
-    a.door.script(() => true, { status: 500 }, 'reset', { status: 429 });
+    a.faults.script(() => true, { status: 500 }, 'reset', { status: 429 });
     const { renewTime } = (await world.lease()).spec ?? {};
     const renewed = async (): Promise<boolean> => (await world.lease()).spec?.renewTime !== renewTime;
     await pollUntil('a renewal', renewed, { timeoutMs: SOON_MS });
-    expect(a.door.seen.length).toBeGreaterThan(4);
+    expect(a.faults.seen.length).toBeGreaterThan(4);
     expect(world.history).toEqual(['a leads']);
   });
 
@@ -212,8 +212,8 @@ describe.concurrent('a kept lease', () => {
   const RARELY = 60_000;
 
   async function keep(world: World, everyMs = 600) {
-    const door = await startKubeApiFaults(server.connection);
-    const client = createClient(door.connection);
+    const faults = await startKubeApiFaults(server.connection);
+    const client = createClient(faults.connection);
     const stop = new AbortController();
     const kept = maintainLease({
       client,
@@ -230,7 +230,7 @@ describe.concurrent('a kept lease', () => {
       stop.abort();
       await kept.stopped;
       await client.close();
-      await door.stop();
+      await faults.stop();
     });
     const digest = async (): Promise<string | undefined> =>
       (await world.lease()).metadata.annotations?.['digest'];
@@ -239,7 +239,7 @@ describe.concurrent('a kept lease', () => {
         timeoutMs: SOON_MS,
         everyMs: 10,
       });
-    return { door, stop, kept, digestIs };
+    return { faults, stop, kept, digestIs };
   }
 
   test('is there at once, is renewed, and goes with its keeper', async ({ world }) => {
@@ -274,22 +274,22 @@ describe.concurrent('a kept lease', () => {
   });
 
   test('writes a burst of changes as a few, and ends with the last', async ({ world }) => {
-    const { door, kept, digestIs } = await keep(world, RARELY);
+    const { faults, kept, digestIs } = await keep(world, RARELY);
     await digestIs('one');
-    const before = door.seen.length;
+    const before = faults.seen.length;
     for (let change = 1; change <= 1_000; change += 1) kept.publish({ digest: `change-${change}` });
     await digestIs('change-1000');
-    expect(door.seen.length - before).toBeLessThan(5);
+    expect(faults.seen.length - before).toBeLessThan(5);
   });
 
   test('does not confirm what the server has not, and goes on when it is back', async ({ world }) => {
-    const { door, kept, digestIs } = await keep(world);
+    const { faults, kept, digestIs } = await keep(world);
     await digestIs('one');
     // The server has it before its answer is here.
     await pollUntil('the first word back', () => kept.confirmed().annotations?.['digest'] === 'one', {
       timeoutMs: SOON_MS,
     });
-    const back = door.always(() => true, { status: 503 });
+    const back = faults.always(() => true, { status: 503 });
     kept.publish({ digest: 'two' });
     await pollUntil('an age beyond the period', () => kept.confirmed().ageMs > 1_000, { timeoutMs: SOON_MS });
     expect(kept.confirmed()).toMatchObject({ annotations: { digest: 'one' }, steadyMs: 0 });

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';
 import type { MailTrigger } from '../../../api/trigger.ts';
 import type { PollContext } from '../../../nodes/poller.ts';
-import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
-import { lookAt, type Poll } from '../../support/mailPolls.ts';
-import { startMeter } from '../../support/meter.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
+import { lookAt, type Poll } from '../../support/nodes/mailPolls.ts';
+import { startMeter } from '../../support/network/byteMeter.ts';
 
 let server: Dovecot;
 beforeAll(async () => {

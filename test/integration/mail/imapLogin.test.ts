@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { checkCredential } from '../../../nodes/checks.ts';
 import { Secret } from '../../../nodes/secret.ts';
-import { runCommand } from '../../support/command.ts';
-import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
-import { makeFolder } from '../../support/folder.ts';
-import { listen, readBody, sendJson, type Listening } from '../../support/listen.ts';
-import { lookAt } from '../../support/mailPolls.ts';
-import { localEgress } from '../../support/stepContext.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
+import { makeFolder } from '../../support/process/folder.ts';
+import { listen, readBody, sendJson, type Listening } from '../../support/network/listen.ts';
+import { lookAt } from '../../support/nodes/mailPolls.ts';
+import { localEgress } from '../../support/nodes/stepContext.ts';
 
 let server: Dovecot;
 let provider: Listening;

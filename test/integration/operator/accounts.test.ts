@@ -16,14 +16,14 @@ import {
   poolAccount,
 } from '../../../store/accounts.ts';
 import { connectRunStore } from '../../../store/connection.ts';
-import { aclFile } from '../../support/aclFile.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { runCommand } from '../../support/command.ts';
-import { makeFolder, type Folder } from '../../support/folder.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { renderedChart } from '../../support/renderedChart.ts';
-import { startRedis } from '../../support/redis.ts';
+import { aclFile } from '../../support/runStore/aclFile.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { makeFolder, type Folder } from '../../support/process/folder.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { renderedChart } from '../../support/cluster/renderedChart.ts';
+import { startRedis } from '../../support/runStore/redis.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const ref = { namespace: 'system', name: 'run-store' };

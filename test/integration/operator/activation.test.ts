@@ -7,18 +7,22 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { getRevision } from '../../../runs/revisions.ts';
-import { auditTrail, type AuditLine } from '../../support/auditTrail.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { clusterRoles, isAllowed } from '../../support/users.ts';
+import { auditTrail, type AuditLine } from '../../support/logs/auditTrail.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
 const NAME = 'order-confirmation';
 const folder = join(import.meta.dirname, '../../../examples', NAME);
 const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let uid: string;
 let example: string[];
@@ -26,7 +30,7 @@ let example: string[];
 beforeAll(async () => {
   // The service that an example calls, as the demo allows it.
   const env = { RUNNER_EGRESS_ALLOW: '127.0.0.0/8,mail.windlass-demo.svc:8025' };
-  stage = await startOperatorStage({ env });
+  stage = await startOperatorHarness({ env });
   stage.startOperator();
   const files = ['accounts.yaml', 'workflow.yaml'].map((name) => readFile(join(folder, name), 'utf8'));
   const texts = await Promise.all(files);

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startModelServer } from '../../support/modelServer.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startTelegramServer, type TelegramServer } from '../../support/telegramServer.ts';
-import { startWholeSystem, type WholeSystem } from '../../support/wholeSystem.ts';
+import { startModelServer } from '../../support/providers/model/modelServer.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startTelegramServer, type TelegramServer } from '../../support/providers/telegram/telegramServer.ts';
+import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
 
 const folder = join(import.meta.dirname, '../../../examples/bot-answer');
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([system?.stop(), model?.close(), telegram?.close()]));
 
 test('a message to the bot is answered into its chat, and switched off nothing is left at Telegram', async () => {
-  const { stage, gateway, namespace } = system;
+  const { harness: stage, gateway, namespace } = system;
   const texts = await Promise.all(
     ['accounts.yaml', 'workflow.yaml'].map((name) => readFile(join(folder, name), 'utf8')),
   );

@@ -7,21 +7,21 @@ import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { readRun } from '../../../runs/read.ts';
-import type { OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startWebhookStage, type WebhookStage } from '../../support/webhookStage.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startWebhookHarness, type WebhookHarness } from '../../support/operator/webhookHarness.ts';
 
 const TOKEN = '123456789:AAF-canary-token-of-a-bot';
 const OTHER_TOKEN = '123456789:AAF-canary-token-that-came-later';
 const SIGNING = '8f742231b10e8888abcd99yyyzzz85a5';
 const WITHIN = { timeoutMs: 20_000, everyMs: 50 };
 
-let webhooks: WebhookStage;
-let stage: OperatorStage;
+let webhooks: WebhookHarness;
+let stage: OperatorHarness;
 
 beforeAll(async () => {
-  webhooks = await startWebhookStage();
-  ({ stage } = webhooks);
+  webhooks = await startWebhookHarness();
+  ({ harness: stage } = webhooks);
 }, 600_000);
 afterAll(() => webhooks?.stop());
 

@@ -13,21 +13,21 @@ import { readDemand } from '../../../runs/record/demand.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { listRuns } from '../../../runs/list.ts';
 import { isUnavailable } from '../../../store/connection.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { accepted, refOf, submissionOf } from '../../support/runStore.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { accepted, refOf, submissionOf } from '../../support/runStore/runStore.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const READY = { type: 'Ready', status: 'True' };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let project: string;
 let stop: AbortController;
 let recording: Promise<void> | undefined;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
 }, 600_000);
 afterAll(() => stage?.stop());
 beforeEach(async () => {

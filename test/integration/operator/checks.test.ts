@@ -9,22 +9,22 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { roles, secrets } from '../../../kube/resource.ts';
 import { credentials, workflowRuns } from '../../../operator/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { DUE, grantAccounts, makeDue, wake } from '../../support/grantedAccounts.ts';
-import { listen, sendJson, type Listening } from '../../support/listen.ts';
-import { startMailServer, type MailServer } from '../../support/mailServer.ts';
-import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
-import { startOAuthProvider, type OAuthProvider } from '../../support/oauthProvider.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { DUE, grantAccounts, makeDue, wake } from '../../support/operator/grantedAccounts.ts';
+import { listen, sendJson, type Listening } from '../../support/network/listen.ts';
+import { startMailServer, type MailServer } from '../../support/providers/mail/mailServer.ts';
+import { startModelServer, type ModelServer } from '../../support/providers/model/modelServer.ts';
+import { startOAuthProvider, type OAuthProvider } from '../../support/providers/oauth/oauthProvider.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runner/runnerProgram.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const PASSWORD = 'right-password';
 const HEALED = { timeoutMs: 30_000, everyMs: 50 };
 /** For a test that waits for several of these. */
 const LONG = { timeout: 90_000 };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let runner: RunnerProgram;
 let mailbox: MailServer;
@@ -40,7 +40,7 @@ let came = 0;
 let before: { waiting: unknown; came: number };
 
 beforeAll(async () => {
-  stage = await startOperatorStage({
+  stage = await startOperatorHarness({
     triesCredentials: true,
     env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
   });

@@ -5,9 +5,9 @@ import { keepCodes } from '../../../operator/oauth/codes.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { seal } from '../../../store/oauth/seal.ts';
 import { storeCode, readKey, SEALED_FOR, type Code } from '../../../store/oauth/states.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 const WITHIN = { timeout: 20_000 };
 const CODE: Code = {

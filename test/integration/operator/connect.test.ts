@@ -5,17 +5,17 @@ import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { seal } from '../../../store/oauth/seal.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { begin, createBrowser, signIn } from '../../support/browser.ts';
-import { answerFor, expectNothing, withParameter } from '../../support/connecting.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { begin, createBrowser, signIn } from '../../support/providers/oauth/browser.ts';
+import { answerFor, expectNothing, withParameter } from '../../support/operator/connecting.ts';
 import { hashOf, storeCode, MAX_LINKS, readKey, SEALED_FOR, type Code } from '../../../store/oauth/states.ts';
-import { CLIENT } from '../../support/oauthProvider.ts';
-import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';
+import { CLIENT } from '../../support/providers/oauth/oauthProvider.ts';
+import { startOAuthHarness, type OAuthHarness } from '../../support/operator/oauthHarness.ts';
 
-let stage: OAuthStage;
+let stage: OAuthHarness;
 
 beforeAll(async () => {
-  stage = await startOAuthStage();
+  stage = await startOAuthHarness();
   stage.startOperator();
 }, 600_000);
 afterAll(() => stage?.stop());

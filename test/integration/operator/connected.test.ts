@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
-import { createBrowser, signIn } from '../../support/browser.ts';
-import { answerFor, expectNothing, withParameter } from '../../support/connecting.ts';
-import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';
+import { createBrowser, signIn } from '../../support/providers/oauth/browser.ts';
+import { answerFor, expectNothing, withParameter } from '../../support/operator/connecting.ts';
+import { startOAuthHarness, type OAuthHarness } from '../../support/operator/oauthHarness.ts';
 
-let stage: OAuthStage;
+let stage: OAuthHarness;
 
 beforeAll(async () => {
-  stage = await startOAuthStage();
+  stage = await startOAuthHarness();
   stage.startOperator();
 }, 600_000);
 afterAll(() => stage?.stop());

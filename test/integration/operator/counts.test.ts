@@ -11,8 +11,8 @@ import { advance } from '../../../runs/advance.ts';
 import { keysOf, type ProjectUid } from '../../../store/keys.ts';
 import { openProject } from '../../../runs/project.ts';
 import type { WorkflowLimits } from '../../../runs/types.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { createManualClock } from '../../support/manualClock.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { createManualClock } from '../../support/time/manualClock.ts';
 import {
   accepted,
   claimedOne,
@@ -20,7 +20,7 @@ import {
   startRunStore,
   submissionOf,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const UID = 'uid-orders';
 const KEY = { namespace: 'shop', name: 'orders' };

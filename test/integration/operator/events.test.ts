@@ -4,18 +4,18 @@ import { events, secrets } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntilPasses } from '../../support/poll.ts';
-import { accepted, claimed, refOf, submissionOf } from '../../support/runStore.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntilPasses } from '../../support/time/poll.ts';
+import { accepted, claimed, refOf, submissionOf } from '../../support/runStore/runStore.ts';
 
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
   stage.startOperator();
 }, 600_000);
 

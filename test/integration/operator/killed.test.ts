@@ -7,24 +7,34 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { namespaces, secrets } from '../../../kube/resource.ts';
 import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import type { Program } from '../../support/program.ts';
-import { startOperatorStage, SYSTEM, WHOLE_POOL, type OperatorStage } from '../../support/operatorStage.ts';
-import { deleteNamespace, readEverything, stateOf, type Project } from '../../support/projectState.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
-import { writeKubeconfig } from '../../support/users.ts';
-import { createWriteGate } from '../../support/writeGate.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
+import type { Program } from '../../support/process/program.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  WHOLE_POOL,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import {
+  deleteNamespace,
+  readEverything,
+  stateOf,
+  type Project,
+} from '../../support/operator/projectState.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedisProxy, type RedisProxy } from '../../support/runStore/redisProxy.ts';
+import { writeKubeconfig } from '../../support/cluster/users.ts';
+import { createWriteGate } from '../../support/operator/writeGate.ts';
 
 const WITHIN = { timeoutMs: 240_000, everyMs: 1_000 };
 const LONG = { timeout: 240_000, interval: 1_000 };
 const USERS = 'made-by-hand';
 
 const gate = createWriteGate();
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let kube: KubeApiFaults;
-let redis: RedisDoor;
+let redis: RedisProxy;
 let kubeconfigPath: string;
 let operator: Program | undefined;
 let ending: AbortController;
@@ -34,14 +44,14 @@ let recording: Promise<void>[];
 beforeEach(async () => {
   ending = new AbortController();
   recording = [];
-  stage = await startOperatorStage({ bounded: false });
+  stage = await startOperatorHarness({ bounded: false });
   kube = await startKubeApiFaults({ server: stage.server.url, ca: stage.connection.ca ?? '', auth: {} });
   const refusal = {
     status: 409,
     body: { kind: 'Status', code: 409, reason: 'Conflict', message: 'cut off' },
   };
   kube.always((request) => !gate.passesKube(request), refusal);
-  redis = await startRedisDoor(stage.redis.port, (command) => gate.passesRedis(command));
+  redis = await startRedisProxy(stage.redis.port, (command) => gate.passesRedis(command));
   const token = (await stage.connection.auth.token?.()) ?? '';
   kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, 'operator', token);
 }, 600_000);

@@ -2,13 +2,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
-import { startKubeApiFaults, type KubeApiFaults, type SeenRequest } from '../../support/kubeApiFaults.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import type { Program } from '../../support/program.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
-import { writeKubeconfig } from '../../support/users.ts';
+import {
+  startKubeApiFaults,
+  type KubeApiFaults,
+  type SeenRequest,
+} from '../../support/cluster/kubeApiFaults.ts';
+import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
+import type { Program } from '../../support/process/program.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedisProxy, type RedisProxy } from '../../support/runStore/redisProxy.ts';
+import { writeKubeconfig } from '../../support/cluster/users.ts';
 
 const WITHIN = { timeoutMs: 60_000, everyMs: 20 };
 const CROWD = 40;
@@ -18,16 +26,16 @@ type Replica = {
   name: string;
   process: Program;
   kube: KubeApiFaults;
-  redis: RedisDoor;
+  redis: RedisProxy;
   sent: string[];
 };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 const replicas: Replica[] = [];
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ bounded: false });
+  stage = await startOperatorHarness({ bounded: false });
   ({ namespace } = await stage.createProject());
 }, 600_000);
 
@@ -37,11 +45,11 @@ afterAll(async () => {
   await stage?.stop();
 });
 
-/** A replica with doors of its own, so that what it sends can be told from what others send. */
+/** A replica with proxies of its own, so that what it sends can be told from what others send. */
 async function startReplica(name: string): Promise<Replica> {
   const kube = await startKubeApiFaults({ ...stage.server.connection, auth: {} });
   const sent: string[] = [];
-  const redis = await startRedisDoor(stage.redis.port, ([command = '']) => {
+  const redis = await startRedisProxy(stage.redis.port, ([command = '']) => {
     if (!HANDSHAKE.has(command.toLowerCase())) sent.push(command);
     return true;
   });

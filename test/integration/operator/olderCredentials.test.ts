@@ -13,7 +13,7 @@ import {
   startRunStore,
   submissionOf,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const namespace = 'shop';
 const metadata = { namespace, name: 'orders', uid: 'uid-orders' };

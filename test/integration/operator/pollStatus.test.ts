@@ -9,8 +9,8 @@ import { claimPoll } from '../../../store/polling/claim.ts';
 import type { PollRef } from '../../../store/polling/triggers.ts';
 import { failPoll, movePoll } from '../../../store/polling/outcome.ts';
 import { putTrigger } from '../../../store/polling/triggers.ts';
-import { createManualClock } from '../../support/manualClock.ts';
-import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
+import { createManualClock } from '../../support/time/manualClock.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 const UID = 'uid-orders';
 const KEY = { namespace: 'shop', name: 'orders' };

@@ -4,9 +4,9 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, events } from '../../../kube/resource.ts';
 import { PollError } from '../../../nodes/poller.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
-import { openPollProject, type PollProject } from '../../support/pollProject.ts';
-import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
-import { operatorOfFile } from '../../support/runningOperator.ts';
+import { openPollProject, type PollProject } from '../../support/operator/pollProject.ts';
+import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
+import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 const PENDING = { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' };

@@ -1,9 +1,9 @@
 /** Polled triggers whose run store loses everything. */
 import { expect, test } from 'vitest';
 import { events } from '../../../kube/resource.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { openPollProject, type PollProject } from '../../support/pollProject.ts';
-import { operatorOfFile } from '../../support/runningOperator.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { openPollProject, type PollProject } from '../../support/operator/pollProject.ts';
+import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 
 const SOON = { timeoutMs: 20_000, everyMs: 25 };
 /** What the run store knows is looked at each half minute. */

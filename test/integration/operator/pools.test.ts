@@ -4,19 +4,23 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { deployments, events, pods } from '../../../kube/resource.ts';
 import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
 import { projectSettings, workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { clusterRoles, isAllowed } from '../../support/users.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
 const QUOTA =
   'pods "windlass-runner-6d5f7-" is forbidden: exceeded quota: compute, requested: limits.memory=512Mi, used: limits.memory=0, limited: limits.memory=256Mi';
 
 const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ startsPools: false });
+  stage = await startOperatorHarness({ startsPools: false });
   stage.startOperator();
 }, 600_000);
 

@@ -16,11 +16,11 @@ import {
   type Resource,
 } from '../../../kube/resource.ts';
 import { podDisruptionBudgets, projectSettings, workflows } from '../../../operator/resources.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
-import { openPollProject } from '../../support/pollProject.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
+import { openPollProject } from '../../support/operator/pollProject.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { openScheduleProject, READY } from '../../support/scheduleProject.ts';
+import { openScheduleProject, READY } from '../../support/operator/scheduleProject.ts';
 
 const ROLE = 'eks.amazonaws.com/role-arn';
 const BOUNDS = {
@@ -34,10 +34,10 @@ const BOUNDS = {
 const SOON = { timeoutMs: 20_000, everyMs: 50 };
 const NAME = 'default';
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({
+  stage = await startOperatorHarness({
     env: { PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
   });
   stage.startOperator();

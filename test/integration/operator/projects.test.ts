@@ -4,13 +4,13 @@ import type { Revision } from '../../../api/revision.ts';
 import type { DeletionProgress } from '../../../operator/store/deletion.ts';
 import { createProjectStore, type ProjectStore } from '../../../operator/store/projects.ts';
 import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { keysOf } from '../../../store/keys.ts';
 import type { RecordedRun } from '../../../runs/restore.ts';
 import { submit } from '../../../runs/submit.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { accepted, startRunStore, submissionOf, type TestStore } from '../../support/runStore.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { accepted, startRunStore, submissionOf, type TestStore } from '../../support/runStore/runStore.ts';
 
 const revision = { name: 'orders-1', revision: { steps: [] } as unknown as Revision };
 const limits = { workflowUid: 'uid-orders', concurrency: 1, policy: 'Reject', deadlineMs: 60_000 } as const;

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Manifest } from '../../../kube/writes.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import { workflows } from '../../../operator/resources.ts';
-import type { GatewayProcess } from '../../support/gatewayProcess.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { startReplicas } from '../../support/replicas.ts';
+import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { startReplicas } from '../../support/operator/gatewayReplicas.ts';
 
 const WORKFLOWS = 100;
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let gateways: GatewayProcess[] = [];
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
   gateways = await startReplicas(stage, stage.server.kubeconfigPath);
   stage.startOperator();
 }, 600_000);

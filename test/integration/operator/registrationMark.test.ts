@@ -15,14 +15,18 @@ import { credentials, webhookRoutes } from '../../../operator/resources.ts';
 import { createWorld, startWorld, synced, type World } from '../../../operator/world.ts';
 import { openProject } from '../../../runs/project.ts';
 import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
-import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { createManualClock, type ManualClock } from '../../support/time/manualClock.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com';
 const WITHIN = { timeoutMs: 10_000, everyMs: 20 };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 /** With the operator's rights. */
 let client: KubeClient;
 let world: World;
@@ -33,7 +37,7 @@ let recorder: Recorder;
 let reconcile: (key: Key) => Promise<Action>;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
   client = createClient(stage.connection, { fieldManager: 'windlass-operator' });
   world = createWorld({ client, namespace: SYSTEM, watched: [], log: stage.log });
   following = startWorld(world, ended.signal);

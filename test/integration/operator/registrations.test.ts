@@ -10,17 +10,21 @@ import { events, namespaces, secrets } from '../../../kube/resource.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
-import { startTelegramServer, TELEGRAM_TOKEN, type TelegramServer } from '../../support/telegramServer.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runner/runnerProgram.ts';
+import {
+  startTelegramServer,
+  TELEGRAM_TOKEN,
+  type TelegramServer,
+} from '../../support/providers/telegram/telegramServer.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 const LONG = { timeout: 90_000 };
 const THEIRS = 'https://other.example.com/secret-path';
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let project: string;
 let runner: RunnerProgram;
@@ -29,7 +33,7 @@ const servers: TelegramServer[] = [];
 let bots = 1_000;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ triesCredentials: true, env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' } });
+  stage = await startOperatorHarness({ triesCredentials: true, env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' } });
   stage.startOperator();
   ({ namespace, uid: project } = await stage.createProject());
   await apply('Workflow', 'first', { active: true, nodes: [{ id: 'trigger', manual: {} }] });

@@ -3,20 +3,30 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, leases, secrets } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
-import { DUE, grantAccounts, makeDue, type Granted, type Times } from '../../support/grantedAccounts.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startOAuthProvider, type OAuthProvider } from '../../support/oauthProvider.ts';
-import { startOperatorProcess } from '../../support/operatorProgram.ts';
-import type { Program } from '../../support/program.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { writeKubeconfig } from '../../support/users.ts';
-import { createWriteGate } from '../../support/writeGate.ts';
+import {
+  DUE,
+  grantAccounts,
+  makeDue,
+  type Granted,
+  type Times,
+} from '../../support/operator/grantedAccounts.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { startOAuthProvider, type OAuthProvider } from '../../support/providers/oauth/oauthProvider.ts';
+import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
+import type { Program } from '../../support/process/program.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { writeKubeconfig } from '../../support/cluster/users.ts';
+import { createWriteGate } from '../../support/operator/writeGate.ts';
 
 const WITHIN = { timeout: 60_000, interval: 100 };
 const FRESH: Times = { obtainedMs: -1_000, expiresMs: 3_600_000 };
 const CROWD = Array.from({ length: 100 }, (_, at) => `account-${at}`);
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let provider: OAuthProvider;
 let kube: KubeApiFaults;
 const gate = createWriteGate();
@@ -25,7 +35,7 @@ const EGRESS = { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' };
 const LEASE = { namespace: SYSTEM, name: 'windlass-operator' };
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ env: EGRESS });
+  stage = await startOperatorHarness({ env: EGRESS });
   provider = await startOAuthProvider({ redirectURI: 'https://hooks.example.com/oauth/callback' });
   kube = await startKubeApiFaults({ ...stage.server.connection, auth: {} });
   const body = { kind: 'Status', code: 500, reason: 'InternalError', message: 'cut off' };

@@ -19,9 +19,9 @@ import { keysOf } from '../../../store/keys.ts';
 import { openProject, storeId } from '../../../runs/project.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { accepted, claimedOne, stateOf, submissionOf } from '../../support/runStore.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { accepted, claimedOne, stateOf, submissionOf } from '../../support/runStore/runStore.ts';
 
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 const KINDS: Resource<KubeObject>[] = [
@@ -36,12 +36,12 @@ const KINDS: Resource<KubeObject>[] = [
   secrets,
 ];
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let uid: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
 }, 600_000);
 
 afterAll(() => stage?.stop());

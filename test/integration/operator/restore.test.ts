@@ -12,21 +12,21 @@ import { readRun } from '../../../runs/read.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { claimed, refOf, submissionOf } from '../../support/runStore.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { claimed, refOf, submissionOf } from '../../support/runStore/runStore.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const TOLD = 'the run store lost the data of a project, putting it back';
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let uid: string;
 let workflowUid: string;
 let revision: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
 }, 600_000);
 
 afterAll(() => stage?.stop());

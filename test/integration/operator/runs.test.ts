@@ -8,26 +8,26 @@ import { isInvalid } from '../../../kube/errors.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { claimed, claimedOne } from '../../support/runStore.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { claimed, claimedOne } from '../../support/runStore/runStore.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const WITHIN = { timeout: 40_000, interval: 25 };
 const READY = { type: 'Ready', status: 'True' };
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let uid: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
 }, 600_000);
 
 afterAll(() => stage?.stop());

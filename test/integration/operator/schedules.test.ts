@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { operatorOfFile } from '../../support/runningOperator.ts';
-import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { operatorOfFile } from '../../support/operator/runningOperator.ts';
+import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/operator/scheduleProject.ts';
 
 const stage = operatorOfFile();
 const openProject = () => openScheduleProject(stage());

@@ -5,9 +5,9 @@ import { isNotFound } from '../../../kube/errors.ts';
 import { cronJobs } from '../../../kube/resource.ts';
 import { webhookRoutes } from '../../../operator/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
-import { operatorOfFile } from '../../support/runningOperator.ts';
-import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';
+import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
+import { operatorOfFile } from '../../support/operator/runningOperator.ts';
+import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/operator/scheduleProject.ts';
 
 const stage = operatorOfFile();
 const openProject = () => openScheduleProject(stage());

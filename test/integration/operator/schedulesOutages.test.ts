@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { webhookRoutes, workflows } from '../../../operator/resources.ts';
-import { pollUntilPasses } from '../../support/poll.ts';
-import { operatorOfFile } from '../../support/runningOperator.ts';
-import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';
+import { pollUntilPasses } from '../../support/time/poll.ts';
+import { operatorOfFile } from '../../support/operator/runningOperator.ts';
+import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/operator/scheduleProject.ts';
 
 const stage = operatorOfFile();
 const openProject = () => openScheduleProject(stage());

@@ -6,23 +6,23 @@ import { webhookRoutes, workflows } from '../../../operator/resources.ts';
 import { ensurePoolAccount, hasPoolAccount } from '../../../store/accounts.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { closeProject, openProject } from '../../../runs/project.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setQuota } from '../../../runs/limits.ts';
 import { readUse } from '../../../runs/usage.ts';
 import { submit } from '../../../runs/submit.ts';
-import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
-import { deleteNamespace } from '../../support/projectState.ts';
-import { accepted, submissionOf } from '../../support/runStore.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { deleteNamespace } from '../../support/operator/projectState.ts';
+import { accepted, submissionOf } from '../../support/runStore/runStore.ts';
 
 const WITHIN = { timeout: 40_000, interval: 50 };
 const GONE = '6f1d3d0e-0000-4000-8000-000000000000';
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 let uid: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
 }, 600_000);
 
 afterAll(() => stage?.stop());

@@ -1,36 +1,46 @@
 /**
- * Operator and gateway behind doors to the API server that misbehave: a change that is made meanwhile is in effect within 5 s of the
+ * Operator and gateway behind proxies to the API server that misbehave: a change that is made meanwhile is in effect within 5 s of the
  * end of the fault (within 30 s of the change when watches fall silent), and nothing is made twice.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
-import { applyChart } from '../../support/chart.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { isList, isWatch, startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startOperatorStage, SYSTEM, TESTER, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
+import { applyChart } from '../../support/cluster/chart.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import {
+  isList,
+  isWatch,
+  startKubeApiFaults,
+  type KubeApiFaults,
+} from '../../support/cluster/kubeApiFaults.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  TESTER,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const GATEWAY = 'gateway-1';
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 /** One for the operator, one for the gateway. */
-let doors: KubeApiFaults[] = [];
+let proxies: KubeApiFaults[] = [];
 let gateway: GatewayProcess;
 let namespace: string;
 let uid: string;
 let changes = 0;
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
+  stage = await startOperatorHarness();
   await applyChart(stage.server, SYSTEM, { templates: ['gateway', 'gateway-rbac'] });
   const upstream = { ...stage.server.connection, auth: {} };
-  doors = await Promise.all([startKubeApiFaults(upstream), startKubeApiFaults(upstream)]);
-  const [operatorDoor, gatewayDoor] = doors as [KubeApiFaults, KubeApiFaults];
+  proxies = await Promise.all([startKubeApiFaults(upstream), startKubeApiFaults(upstream)]);
+  const [operatorProxy, gatewayProxy] = proxies as [KubeApiFaults, KubeApiFaults];
   const token = await tokenOf(stage.client, SYSTEM, 'windlass-gateway');
-  const url = gatewayDoor.connection.server;
+  const url = gatewayProxy.connection.server;
   // It acknowledges for itself.
   stage.gateway.lag(GATEWAY);
   gateway = await startGateway({
@@ -40,7 +50,7 @@ beforeAll(async () => {
     namespace: SYSTEM,
     env: { REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
   });
-  stage.startOperator({ ...operatorDoor.connection, auth: stage.connection.auth });
+  stage.startOperator({ ...operatorProxy.connection, auth: stage.connection.auth });
   ({ namespace, uid } = await stage.createProject());
   await put();
   await served(60_000);
@@ -55,7 +65,7 @@ beforeEach(async () => {
 afterAll(async () => {
   await gateway?.stop();
   await stage?.stop();
-  await Promise.all(doors.map((door) => door.stop()));
+  await Promise.all(proxies.map((proxy) => proxy.stop()));
 });
 
 const path = () => `path-${changes}`;
@@ -115,22 +125,22 @@ async function runsOf(): Promise<string[]> {
   return Array.isArray(runs) ? runs : [];
 }
 
-const everyDoor = (act: (door: KubeApiFaults) => void) => () => doors.forEach(act);
+const everyProxy = (act: (proxy: KubeApiFaults) => void) => () => proxies.forEach(act);
 
 /** Answers the next watch of each kind so. */
-function answerWatchesOnce(door: KubeApiFaults, status: number): void {
+function answerWatchesOnce(proxy: KubeApiFaults, status: number): void {
   const answered = new Set<string>();
-  door.always(
+  proxy.always(
     (request) => isWatch(request) && !answered.has(request.path) && answered.add(request.path).size > 0,
     { status, body: { kind: 'Status', code: status, reason: 'Expired' } },
   );
-  door.resetWatches();
+  proxy.resetWatches();
 }
 
 test.for([
-  ['an answer 410', everyDoor((door) => answerWatchesOnce(door, 410))],
-  ['an ERROR event in the middle of a watch', everyDoor((door) => door.expireWatches())],
-  ['a reset', everyDoor((door) => door.resetWatches())],
+  ['an answer 410', everyProxy((proxy) => answerWatchesOnce(proxy, 410))],
+  ['an ERROR event in the middle of a watch', everyProxy((proxy) => proxy.expireWatches())],
+  ['a reset', everyProxy((proxy) => proxy.resetWatches())],
 ] as const)('a change during %s is in effect within 5 s', async ([, begin]) => {
   begin();
   await change();
@@ -139,7 +149,7 @@ test.for([
 
 test('changes right before and right after watches are closed are in effect within 5 s', async () => {
   // A proxy that closes every 30 s: our own watches end before that, so that one that closes them early is the worse one.
-  const close = async () => doors.forEach((door) => door.endWatches());
+  const close = async () => proxies.forEach((proxy) => proxy.endWatches());
   await close();
   await change();
   expect(await inEffect(5_000)).toBe(404);
@@ -149,12 +159,12 @@ test('changes right before and right after watches are closed are in effect with
 });
 
 test('a change whose events are held up is in effect within 5 s of their release', async () => {
-  doors.forEach((door) => door.holdWatches());
+  proxies.forEach((proxy) => proxy.holdWatches());
   await change();
   await change();
   // Longer than all that the operator would do at once.
   await expect(served(1_500)).rejects.toThrow('did not happen');
-  doors.forEach((door) => door.releaseWatches());
+  proxies.forEach((proxy) => proxy.releaseWatches());
   expect(await inEffect(5_000)).toBe(404);
 });
 
@@ -167,14 +177,14 @@ test('lists that are older than what was seen take nothing back', async () => {
   }
   await change();
   expect(await inEffect(5_000)).toBe(404);
-  for (const door of doors) {
+  for (const proxy of proxies) {
     for (const [listPath, body] of lists)
-      door.script(
+      proxy.script(
         (request) => isList(request) && request.path === listPath,
         { status: 200, body },
         { status: 200, body },
       );
-    door.expireWatches();
+    proxy.expireWatches();
   }
   const answers: number[] = [];
   const since = performance.now();
@@ -193,7 +203,7 @@ test('lists that are older than what was seen take nothing back', async () => {
 });
 
 test('while watches are silent, without being closed, a change is in effect within 30 s', async () => {
-  doors.forEach((door) => door.silenceWatches());
+  proxies.forEach((proxy) => proxy.silenceWatches());
   await change();
   expect(await inEffect(30_000)).toBe(404);
 }, 60_000);

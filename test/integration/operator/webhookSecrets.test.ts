@@ -4,29 +4,29 @@ import type { WebhookAuth } from '../../../api/trigger.ts';
 import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { workflows } from '../../../operator/resources.ts';
-import type { GatewayProcess } from '../../support/gatewayProcess.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import type { OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
+import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   base64,
   bearer,
   manifest,
   refs,
   send,
-  startWebhookStage,
+  startWebhookHarness,
   token,
   type Sent,
-  type WebhookStage,
-} from '../../support/webhookStage.ts';
+  type WebhookHarness,
+} from '../../support/operator/webhookHarness.ts';
 
-let webhooks: WebhookStage;
-let stage: OperatorStage;
+let webhooks: WebhookHarness;
+let stage: OperatorHarness;
 let gateways: GatewayProcess[];
 
 beforeAll(async () => {
-  webhooks = await startWebhookStage();
-  ({ stage, gateways } = webhooks);
+  webhooks = await startWebhookHarness();
+  ({ harness: stage, gateways } = webhooks);
 }, 600_000);
 afterAll(() => webhooks?.stop());
 

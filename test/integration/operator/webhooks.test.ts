@@ -12,34 +12,34 @@ import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
 import { webhookRoutes, workflows } from '../../../operator/resources.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { runCommand } from '../../support/command.ts';
-import type { GatewayProcess } from '../../support/gatewayProcess.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { connectionOf } from '../../support/users.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { runCommand } from '../../support/process/command.ts';
+import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import { SYSTEM, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { connectionOf } from '../../support/cluster/users.ts';
 import {
   base64,
   bearer,
   manifest,
   refs,
   send,
-  startWebhookStage,
+  startWebhookHarness,
   token,
   type Sent,
-  type WebhookStage,
-} from '../../support/webhookStage.ts';
+  type WebhookHarness,
+} from '../../support/operator/webhookHarness.ts';
 
 const WITHIN = { timeout: 40_000, interval: 50 };
 const STANDARD_KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-let webhooks: WebhookStage;
-let stage: OperatorStage;
+let webhooks: WebhookHarness;
+let stage: OperatorHarness;
 let gateways: GatewayProcess[];
 
 beforeAll(async () => {
-  webhooks = await startWebhookStage();
-  ({ stage, gateways } = webhooks);
+  webhooks = await startWebhookHarness();
+  ({ harness: stage, gateways } = webhooks);
 }, 600_000);
 afterAll(() => webhooks?.stop());
 

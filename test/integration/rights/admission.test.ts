@@ -13,14 +13,14 @@ import {
 } from '../../../kube/resource.ts';
 import { poolRole } from '../../../operator/project/manifests.ts';
 import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { ADMISSION, applyChart } from '../../support/chart.ts';
-import { installCrds } from '../../support/crds.ts';
-import { kubectl } from '../../support/kubectl.ts';
-import { makeFolder } from '../../support/folder.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { createUser } from '../../support/users.ts';
-import { draft, NAMESPACE, outcomeOf, own, type Spec } from './admission/stage.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { ADMISSION, applyChart } from '../../support/cluster/chart.ts';
+import { installCrds } from '../../support/cluster/crds.ts';
+import { kubectl } from '../../support/cluster/kubectl.ts';
+import { makeFolder } from '../../support/process/folder.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { createUser } from '../../support/cluster/users.ts';
+import { draft, NAMESPACE, outcomeOf, own, type Spec } from './admission/harness.ts';
 import { testRevisions } from './admission/revisions.ts';
 import { testUse } from './admission/use.ts';
 

@@ -8,27 +8,35 @@ import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { configMaps } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { findCanaries as found, type Canary, type Source } from '../../support/canaries.ts';
-import { callOfHook, refusedCalls } from '../../support/canaryCalls.ts';
-import { APIS, failingProject } from '../../support/canaryProject.ts';
-import { openCanaryStage, PROJECT, type CanaryStage } from '../../support/canaryStage.ts';
-import { damaged, held, planted, redisPassword, refused, sent, stored } from '../../support/canaryTexts.ts';
-import { startEchoMailServer, startEchoServer } from '../../support/echoServer.ts';
-import type { Listening } from '../../support/listen.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { ask, type Ask } from '../../support/rawCalls.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { findCanaries as found, type Canary, type Source } from '../../support/rights/canaries.ts';
+import { callOfHook, refusedCalls } from '../../support/rights/canaryCalls.ts';
+import { APIS, failingProject } from '../../support/rights/canaryProject.ts';
+import { startCanaryHarness, PROJECT, type CanaryHarness } from '../../support/rights/canaryHarness.ts';
+import {
+  damaged,
+  held,
+  planted,
+  redisPassword,
+  refused,
+  sent,
+  stored,
+} from '../../support/rights/canaryTexts.ts';
+import { startEchoMailServer, startEchoServer } from '../../support/providers/http/echoServer.ts';
+import type { Listening } from '../../support/network/listen.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { ask, type Ask } from '../../support/gateway/rawCalls.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 100 };
 
 let echo: Listening;
 let mail: { port: number; close(): void };
-let canaries: CanaryStage;
+let canaries: CanaryHarness;
 const answers: string[] = [];
 
 beforeAll(async () => {
   [echo, mail] = await Promise.all([startEchoServer(), startEchoMailServer()]);
-  canaries = await openCanaryStage(failingProject({ echoURL: echo.url, mailPort: mail.port }), 'last');
+  canaries = await startCanaryHarness(failingProject({ echoURL: echo.url, mailPort: mail.port }), 'last');
 }, 120_000);
 afterAll(async () => {
   await canaries?.stop();
@@ -86,7 +94,7 @@ test.each([
 test('credentials that are tried say what servers repeat, without the secrets', async () => {
   const path = `/apis/windlass.dev/v1alpha1/namespaces/${PROJECT}/credentials`;
   const tried = async (): Promise<string[]> => {
-    const { items } = (await canaries.stage.client.raw('GET', path)) as { items: Credential[] };
+    const { items } = (await canaries.harness.client.raw('GET', path)) as { items: Credential[] };
     return items.flatMap(({ metadata, status }) => {
       const { reason = '', status: is } = findCondition(status?.conditions, 'Ready') ?? {};
       return is === 'False' ? [`${metadata.name} ${reason}`] : [];
@@ -150,7 +158,7 @@ test('programs that cannot log in to the run store do not say with what', async 
 }, 90_000);
 
 test('keys of a wrong type are told by their names', async () => {
-  const route = (await canaries.stage.client.raw(
+  const route = (await canaries.harness.client.raw(
     'GET',
     `/apis/windlass.dev/v1alpha1/namespaces/${PROJECT}/webhookroutes/last`,
   )) as { spec: { workflowUID: string } };
@@ -167,7 +175,7 @@ test('keys of a wrong type are told by their names', async () => {
 });
 
 test('what the API server says of a value that it refuses does not quote it', async () => {
-  const { client } = canaries.stage;
+  const { client } = canaries.harness;
   const outcomes = await Promise.allSettled([
     client.create(configMaps, {
       metadata: { namespace: PROJECT, name: 'refused', labels: { a: refused.text } },
@@ -197,7 +205,7 @@ test('none of it is found anywhere but where it belongs', async () => {
   expect(all.length).toBeGreaterThanOrEqual(25);
   await pollUntil('the records', async () => (await recordedRuns()) > 30, SOON);
   const { gateway = [], runner = [] } = canaries.logs;
-  for (const log of [gateway, runner, canaries.stage.trail]) expect(auditTrail(log)).not.toEqual([]);
+  for (const log of [gateway, runner, canaries.harness.trail]) expect(auditTrail(log)).not.toEqual([]);
   expect(gateway.join('\n')).toContain('"windlass.access"');
   const alive = await canaries.sources();
   process.kill(canaries.runner.pid, 'SIGUSR2');
@@ -216,20 +224,20 @@ test('none of it is found anywhere but where it belongs', async () => {
 
 async function recordedRuns(): Promise<number> {
   const path = `/apis/windlass.dev/v1alpha1/namespaces/${PROJECT}/workflowruns`;
-  const { items } = (await canaries.stage.client.raw('GET', path)) as { items: unknown[] };
+  const { items } = (await canaries.harness.client.raw('GET', path)) as { items: unknown[] };
   return items.length;
 }
 
 test('what is planted is found, wherever it is', async () => {
-  const { stage, store, logs } = canaries;
+  const { harness, store, logs } = canaries;
   const value = Buffer.from(`x:${planted.text}`).toString('base64');
-  await stage.client.create(configMaps, {
+  await harness.client.create(configMaps, {
     metadata: { namespace: PROJECT, name: 'planted' },
     data: { value },
   });
   await store.command('hset', `wl:{${canaries.uid}}:planted`, 'a', encodeURIComponent(planted.text));
   logs['gateway']?.push(JSON.stringify({ msg: planted.text }));
-  stage.log.info({ error: new Error('planted', { cause: { deep: [planted.text] } }) }, 'planted');
+  harness.log.info({ error: new Error('planted', { cause: { deep: [planted.text] } }) }, 'planted');
   const places = found([planted], await canaries.sources()).map((place) => place.replace(/ as .*/, ''));
   expect(new Set(places)).toEqual(
     new Set(['gateway', 'operator', 'configmaps', 'run store'].map((name) => `planted in ${name}`)),

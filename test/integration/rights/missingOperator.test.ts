@@ -4,13 +4,18 @@ import { parseAllDocuments } from 'yaml';
 import { roles, type PolicyRule, type Role } from '../../../kube/resource.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { ensureBinaries } from '../../cluster/build.ts';
-import { renderChart } from '../../support/chart.ts';
-import { mailWorkflow } from '../../support/mailWorkflow.ts';
-import { startOperatorStage, SYSTEM, WHOLE_POOL, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { deleteNamespace } from '../../support/projectState.ts';
-import { createProgress } from '../../support/progress.ts';
-import { clusterRoles, isAllowed } from '../../support/users.ts';
+import { renderChart } from '../../support/cluster/chart.ts';
+import { mailWorkflow } from '../../support/operator/mailWorkflow.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  WHOLE_POOL,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { deleteNamespace } from '../../support/operator/projectState.ts';
+import { createProgress } from '../../support/process/progress.ts';
+import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 
@@ -48,11 +53,11 @@ function titleOf({ verbs, resources, resourceNames = [] }: PolicyRule): string {
   return [verbs.join(', '), resources.join(', '), ...resourceNames].join(' ');
 }
 
-let stage: OperatorStage;
+let stage: OperatorHarness;
 let namespace: string;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({ env: WHOLE_POOL });
+  stage = await startOperatorHarness({ env: WHOLE_POOL });
 });
 beforeEach(async () => {
   ({ namespace } = await stage.createProject());

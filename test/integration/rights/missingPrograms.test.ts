@@ -16,17 +16,23 @@ import { credentials, workflowRuns } from '../../../operator/resources.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { openProject } from '../../../runs/project.ts';
 import type { RunState } from '../../../runs/types.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { ADMISSION, applyChart } from '../../support/chart.ts';
-import { installCrds } from '../../support/crds.ts';
-import { NAMESPACE, PROJECT, putGithubKey, putRoute } from '../../support/door.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
-import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
-import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
-import { clusterRoles, createUser, isAllowed, tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { ADMISSION, applyChart } from '../../support/cluster/chart.ts';
+import { installCrds } from '../../support/cluster/crds.ts';
+import { NAMESPACE, PROJECT, putGithubKey, putRoute } from '../../support/gateway/gatewayHarness.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { startModelServer, type ModelServer } from '../../support/providers/model/modelServer.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runner/runnerProgram.ts';
+import { openTestProject, type TestProject } from '../../support/runner/runnerProject.ts';
+import {
+  clusterRoles,
+  createUser,
+  isAllowed,
+  tokenOf,
+  writeKubeconfig,
+} from '../../support/cluster/users.ts';
 
 const SYSTEM = 'windlass-system';
 const SOON = { timeoutMs: 40_000, everyMs: 50 };

@@ -7,30 +7,34 @@ import { connectionOf } from '../../../api/provider.ts';
 import { events, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { credentials } from '../../../operator/resources.ts';
 import { hashOf } from '../../../store/oauth/states.ts';
-import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
-import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
-import { openPollProject } from '../../support/pollProject.ts';
-import { clusterRoles, isAllowed } from '../../support/users.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
+import { openPollProject } from '../../support/operator/pollProject.ts';
+import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
 const ROLE = { name: 'windlass-operator' };
 const USER = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 const SOON = { timeoutMs: 25_000, everyMs: 50 };
 
-let stage: OperatorStage;
+let harness: OperatorHarness;
 let granted: PolicyRule[];
 
 beforeAll(async () => {
-  stage = await startOperatorStage();
-  ({ rules: granted } = await stage.client.get(clusterRoles, ROLE));
+  harness = await startOperatorHarness();
+  ({ rules: granted } = await harness.client.get(clusterRoles, ROLE));
 });
 afterEach(async () => {
-  await stage.stopOperator();
+  await harness.stopOperator();
   await setRules(granted);
 });
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 function setRules(rules: PolicyRule[]): Promise<unknown> {
-  return stage.client.patch(clusterRoles, ROLE, { rules }, { type: 'merge' });
+  return harness.client.patch(clusterRoles, ROLE, { rules }, { type: 'merge' });
 }
 
 /** Starts the operator without the rules that fit, and waits until they are gone. */
@@ -39,15 +43,15 @@ async function startWithout(fits: (rule: PolicyRule) => boolean): Promise<void> 
   expect(missing).toHaveLength(1);
   await setRules(granted.filter((rule) => !fits(rule)));
   const isGone = async (rule: PolicyRule) =>
-    !(await isAllowed(stage.client, { user: USER, namespace: 'default' }, rule));
+    !(await isAllowed(harness.client, { user: USER, namespace: 'default' }, rule));
   for (const rule of missing) await pollUntil('the right being gone', () => isGone(rule), SOON);
-  stage.log.entries.length = 0;
-  stage.startOperator();
+  harness.log.entries.length = 0;
+  harness.startOperator();
 }
 
 /** What the operator has logged of errors, with the words before them. */
 function complaints(): string {
-  const lines = stage.log.entries.map(
+  const lines = harness.log.entries.map(
     ({ message, fields }) => `${message}: ${(fields as { err?: Error }).err?.message}`,
   );
   return lines.join('\n');
@@ -55,7 +59,7 @@ function complaints(): string {
 
 test('without the right to create events the log says which one could not be told, and all else goes on', async () => {
   await startWithout(({ resources, verbs }) => resources.includes('events') && verbs.includes('create'));
-  const project = await openPollProject(stage);
+  const project = await openPollProject(harness);
   await project.apply();
   await pollUntil('the trigger', () => project.state(), SOON);
   await project.look({ baselineLost: 'The mails are numbered anew.' });
@@ -67,7 +71,7 @@ test('without the right to create events the log says which one could not be tol
   // With another route the operator looks at once at what there is to tell.
   await project.apply({ steps: [{ id: 'done', skill: { name: 'set', parameters: { values: '1' } } }] });
   const told = async () =>
-    (await stage.client.list(events, { namespace: project.namespace })).items.filter(
+    (await harness.client.list(events, { namespace: project.namespace })).items.filter(
       ({ reason }) => reason === 'BaselineLost',
     );
   const expected = [{ reason: 'BaselineLost', note: 'The mails are numbered once more.' }];
@@ -79,14 +83,14 @@ test('without the right to create events the log says which one could not be tol
 });
 
 test('without the right to patch Secrets with tokens the log says so, and runners get the token when it is there', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const oauth2 = {
     authorizationURL: 'https://id.example.com/authorize',
     tokenURL: 'https://id.example.com/token',
     clientID: 'windlass',
   };
   const metadata = { namespace, name: 'mailbox' };
-  const { uid = '' } = (await stage.client.create(credentials, { metadata, spec: { oauth2 } })).metadata;
+  const { uid = '' } = (await harness.client.create(credentials, { metadata, spec: { oauth2 } })).metadata;
   // As an operator leaves it that is ended right after somebody has connected the account.
   const grant = {
     connection: hashOf(connectionOf(oauth2)),
@@ -96,18 +100,18 @@ test('without the right to patch Secrets with tokens the log says so, and runner
     scopes: [],
   };
   const grants = { namespace, name: 'windlass-refresh-tokens' };
-  await stage.client.create(secrets, { metadata: grants, data: { [uid]: btoa(JSON.stringify(grant)) } });
+  await harness.client.create(secrets, { metadata: grants, data: { [uid]: btoa(JSON.stringify(grant)) } });
   await startWithout(({ resourceNames = [] }) => resourceNames.includes('windlass-tokens'));
   const lack = /reconcile failed: .*windlass-tokens.* cannot patch resource "secrets"/;
   await pollUntil('the lack in the log', () => lack.test(complaints()), SOON);
   await setRules(granted);
   const token = async () =>
-    (await stage.client.find(secrets, { namespace, name: 'windlass-tokens' }))?.data?.['mailbox'];
+    (await harness.client.find(secrets, { namespace, name: 'windlass-tokens' }))?.data?.['mailbox'];
   await pollUntilPasses('the token', async () => expect(await token()).toBe(btoa('of the account')), SOON);
 });
 
 test('without the right to patch credentials a bot is not registered, which its workflow says, and it is when it is there', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const ours = { apiVersion: 'windlass.dev/v1alpha1' };
   const objects = [
     {
@@ -132,11 +136,15 @@ test('without the right to patch credentials a bot is not registered, which its 
   await startWithout(
     ({ resources, verbs }) => resources.join() === 'credentials' && verbs.join() === 'patch',
   );
-  await stage.apply(namespace, objects.map((each) => JSON.stringify(each)).join('\n---\n'));
+  await harness.apply(namespace, objects.map((each) => JSON.stringify(each)).join('\n---\n'));
   const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unauthorized' };
-  const { status } = await stage.waitFor(namespace, 'answers', wish);
+  const { status } = await harness.waitFor(namespace, 'answers', wish);
   const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
   expect(said).toContain('cannot patch resource "credentials"');
   await setRules(granted);
-  await stage.waitFor(namespace, 'answers', { type: 'TriggerHealthy', status: 'True', reason: 'Registered' });
+  await harness.waitFor(namespace, 'answers', {
+    type: 'TriggerHealthy',
+    status: 'True',
+    reason: 'Registered',
+  });
 });

@@ -20,18 +20,18 @@ import {
   workflowRuns,
   workflows,
 } from '../../../operator/resources.ts';
-import { ADMISSION } from '../../support/chart.ts';
-import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
-import { mailWorkflow } from '../../support/mailWorkflow.ts';
+import { ADMISSION } from '../../support/cluster/chart.ts';
+import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
+import { mailWorkflow } from '../../support/operator/mailWorkflow.ts';
 import {
-  startOperatorStage,
+  startOperatorHarness,
   SYSTEM,
   TESTER,
   WHOLE_POOL,
-  type OperatorStage,
-} from '../../support/operatorStage.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { createUser, tokenOf, writeKubeconfig } from '../../support/users.ts';
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { createUser, tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const WATCHED = ['shop', 'office'];
 const ELSEWHERE = 'elsewhere';
@@ -46,42 +46,42 @@ const POOL_PARTS: Resource[] = [
 ];
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
 
-let stage: OperatorStage;
+let harness: OperatorHarness;
 let gateway: GatewayProcess | undefined;
 
 beforeAll(async () => {
-  stage = await startOperatorStage({
+  harness = await startOperatorHarness({
     watchNamespaces: WATCHED,
     templates: [...ADMISSION, 'gateway', 'gateway-rbac'],
     env: WHOLE_POOL,
   });
-  await stage.client.create(namespaces, { metadata: { name: ELSEWHERE } });
-  stage.startOperator();
+  await harness.client.create(namespaces, { metadata: { name: ELSEWHERE } });
+  harness.startOperator();
 });
 afterAll(async () => {
   await gateway?.stop();
-  await stage?.stop();
+  await harness?.stop();
 });
 
 /** Without a runner no run ends, and with it no pool. */
 const manifest = (namespace: string) => mailWorkflow(namespace === 'office' ? {} : { run: {} });
 
 test('workflows of each of its namespaces are served, and those of another one are not touched', async () => {
-  for (const namespace of [ELSEWHERE, ...WATCHED]) await stage.apply(namespace, manifest(namespace));
-  for (const namespace of WATCHED) await stage.waitFor(namespace, 'orders', READY);
+  for (const namespace of [ELSEWHERE, ...WATCHED]) await harness.apply(namespace, manifest(namespace));
+  for (const namespace of WATCHED) await harness.waitFor(namespace, 'orders', READY);
   const elsewhere = { namespace: ELSEWHERE };
   const made: Resource[] = [webhookRoutes, controllerRevisions, deployments, roles, serviceAccounts];
-  for (const resource of made) expect((await stage.client.listAll(resource, elsewhere)).items).toEqual([]);
-  const { status } = await stage.client.get(workflows, { ...elsewhere, name: 'orders' });
+  for (const resource of made) expect((await harness.client.listAll(resource, elsewhere)).items).toEqual([]);
+  const { status } = await harness.client.get(workflows, { ...elsewhere, name: 'orders' });
   expect(isConditionTrue(status?.conditions, 'Ready')).toBe(false);
   expect(status?.observedGeneration).toBeUndefined();
-  const run = await stage.client.get(workflowRuns, { ...elsewhere, name: 'orders' });
+  const run = await harness.client.get(workflowRuns, { ...elsewhere, name: 'orders' });
   expect(run.status?.phase).toBeUndefined();
 });
 
 test('the label of one of its namespaces that requires auth is followed', async () => {
   const label = (value: string | null) =>
-    stage.client.patch(
+    harness.client.patch(
       namespaces,
       { name: 'office' },
       { metadata: { labels: { [LABEL.requireAuth]: value } } },
@@ -89,34 +89,34 @@ test('the label of one of its namespaces that requires auth is followed', async 
     );
   await label('true');
   const refused = { type: 'Valid', status: 'False', reason: 'AuthRequired' };
-  const { status } = await stage.waitFor('office', 'orders', refused);
+  const { status } = await harness.waitFor('office', 'orders', refused);
   expect(status?.url).toBeUndefined();
   await label(null);
-  expect((await stage.waitFor('office', 'orders', READY)).status?.url).toBeDefined();
+  expect((await harness.waitFor('office', 'orders', READY)).status?.url).toBeDefined();
 });
 
 test('the rights in these namespaces are all that it takes', async () => {
-  const refused = stage.log.entries.filter(({ fields }) => JSON.stringify(fields).includes('forbidden'));
+  const refused = harness.log.entries.filter(({ fields }) => JSON.stringify(fields).includes('forbidden'));
   expect(refused).toEqual([]);
   for (const namespace of WATCHED) {
-    const credential = await stage.client.get(credentials, { namespace, name: 'orders' });
+    const credential = await harness.client.get(credentials, { namespace, name: 'orders' });
     expect(isConditionTrue(credential.status?.conditions, 'Ready')).toBe(true);
     for (const resource of POOL_PARTS)
-      expect(await stage.client.find(resource, { namespace, name: 'windlass-runner' })).toBeDefined();
+      expect(await harness.client.find(resource, { namespace, name: 'windlass-runner' })).toBeDefined();
   }
 });
 
 test('the gateway serves the routes of these namespaces alone', async () => {
-  const token = await tokenOf(stage.client, SYSTEM, 'windlass-gateway');
+  const token = await tokenOf(harness.client, SYSTEM, 'windlass-gateway');
   // As if an operator with more rights had been here.
-  const { spec } = await stage.client.get(webhookRoutes, { namespace: 'shop', name: 'orders' });
-  await stage.client.create(webhookRoutes, {
+  const { spec } = await harness.client.get(webhookRoutes, { namespace: 'shop', name: 'orders' });
+  await harness.client.create(webhookRoutes, {
     metadata: { namespace: ELSEWHERE, name: 'orders' },
     ...(spec && { spec }),
   });
   gateway = await startGateway({
-    kubeconfigPath: await writeKubeconfig(stage.server, 'gateway', token),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await writeKubeconfig(harness.server, 'gateway', token),
+    redisURL: harness.redis.url,
     pod: 'one',
     namespace: SYSTEM,
     env: { WATCH_NAMESPACES: WATCHED.join(','), REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
@@ -129,7 +129,7 @@ test('the gateway serves the routes of these namespaces alone', async () => {
 });
 
 test('the operator of another installation writes in its own namespaces, and none of these', async () => {
-  const { server, client: admin } = stage;
+  const { server, client: admin } = harness;
   const route = await admin.get(webhookRoutes, { namespace: 'shop', name: 'orders' });
   const { ownerReferences = [] } = route.metadata;
   const rules = [
@@ -155,15 +155,16 @@ test('the operator of another installation writes in its own namespaces, and non
 
 test('a workflow that is deleted leaves nothing behind', async () => {
   const ref = { namespace: 'office', name: 'orders' };
-  await stage.client.delete(workflows, ref);
+  await harness.client.delete(workflows, ref);
   await pollUntil(
     'the pool gone',
     async () =>
-      (await stage.client.find(deployments, { namespace: 'office', name: 'windlass-runner' })) === undefined,
+      (await harness.client.find(deployments, { namespace: 'office', name: 'windlass-runner' })) ===
+      undefined,
     SOON,
   );
   for (const resource of POOL_PARTS)
     expect(
-      await stage.client.find(resource, { namespace: 'office', name: 'windlass-runner' }),
+      await harness.client.find(resource, { namespace: 'office', name: 'windlass-runner' }),
     ).toBeUndefined();
 });

@@ -3,10 +3,10 @@
  * nothing that comes back has a byte of what is the other's; and of the other's nothing is changed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findCanaries, type Canary } from '../../support/canaries.ts';
-import { ask, askRedis, callApi } from '../../support/rawCalls.ts';
-import { takeStock } from '../../support/stock.ts';
-import { openTenants, type Tenants } from '../../support/tenants.ts';
+import { findCanaries, type Canary } from '../../support/rights/canaries.ts';
+import { ask, askRedis, callApi } from '../../support/gateway/rawCalls.ts';
+import { snapshotTenant } from '../../support/rights/tenantSnapshot.ts';
+import { openTenants, type Tenants } from '../../support/rights/tenants.ts';
 import type { Attempt } from './attempts/attempt.ts';
 import { httpAttempts } from './attempts/http.ts';
 import { kubernetesAttempts } from './attempts/kubernetes.ts';
@@ -14,39 +14,39 @@ import { objectAttempts } from './attempts/objects.ts';
 import { redisAttempts } from './attempts/redis.ts';
 
 let tenants: Tenants;
-let stock: string[];
+let owned: string[];
 let canaries: Canary[];
 
 beforeAll(async () => {
   tenants = await openTenants();
   canaries = Object.values(tenants.canaries);
-  stock = await takeStock(tenants);
+  owned = await snapshotTenant(tenants);
 }, 120_000);
 afterAll(() => tenants?.stop());
 
 const found = (text: string): string[] => findCanaries(canaries, [{ name: 'the answer', text }]);
 
 test('the victim itself reads and starts by each of these ways what is its own', async () => {
-  const { gateway, victim, known, stage } = tenants;
+  const { gateway, victim, known, harness } = tenants;
   const path = `/workflows/victim.orders/runs/${known.run}`;
   const byGateway = await ask(gateway.internalURL, { path, token: victim.token });
   expect(found(byGateway)).toEqual(['input in the answer as plain', 'output in the answer as plain']);
-  const secret = await callApi(stage.server, {
+  const secret = await callApi(harness.server, {
     path: '/api/v1/namespaces/victim/secrets/accounts',
     token: victim.token,
   });
   expect(found(secret.body).join()).toMatch(/^password in the answer as base64.*,API key in .* as base64/);
   const key = `wl:{${victim.uid}}:run:${known.waiting}`;
-  const byRedis = await askRedis(stage.redis.port, victim.pool, ['HGETALL', key]);
+  const byRedis = await askRedis(harness.redis.port, victim.pool, ['HGETALL', key]);
   expect(found(byRedis)).toEqual(['input in the answer as plain']);
-  expect(stock.filter((line) => line.includes(known.run))).not.toEqual([]);
+  expect(owned.filter((line) => line.includes(known.run))).not.toEqual([]);
 });
 
 /** What has come, gone or changed of the victim's since. */
 function changesOf(now: readonly string[]): string[] {
-  const before = new Set(stock);
+  const before = new Set(owned);
   const after = new Set(now);
-  const gone = stock.filter((line) => !after.has(line)).map((line) => `- ${line}`);
+  const gone = owned.filter((line) => !after.has(line)).map((line) => `- ${line}`);
   return [...gone, ...now.filter((line) => !before.has(line)).map((line) => `+ ${line}`)];
 }
 
@@ -56,5 +56,5 @@ test.each(attempts.map((each) => [each.what, each] as const))('%s', async (_what
   const answer = await attempt(tenants);
   expect(answer).toMatch(refused);
   expect(found(answer)).toEqual([]);
-  expect(changesOf(await takeStock(tenants))).toEqual([]);
+  expect(changesOf(await snapshotTenant(tenants))).toEqual([]);
 });

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { workflowRuns } from '../../../operator/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { watchRestraint } from '../../support/restraint.ts';
-import { startSender, type Sender, type SentEvent } from '../../support/sender.ts';
-import { startWholeSystem, type WholeSystem } from '../../support/wholeSystem.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { watchProcessUsage } from '../../support/process/processUsage.ts';
+import { startSender, type Sender, type SentEvent } from '../../support/system/eventSender.ts';
+import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
 
 const EVENTS_PER_SECOND = 20;
 const OUTAGE_MS = 3_000;
@@ -50,7 +50,7 @@ function accepting(sender: Sender, since: number): Promise<unknown> {
   });
 }
 
-function expectCalm(told: () => ReturnType<ReturnType<typeof watchRestraint>>): void {
+function expectCalm(told: () => ReturnType<ReturnType<typeof watchProcessUsage>>): void {
   for (const { program, lines, cpu } of told()) {
     expect(lines, `lines a second of the ${program}`).toBeLessThan(5);
     expect(cpu, `processor time of the ${program}`).toBeLessThan(0.2);
@@ -85,7 +85,7 @@ async function outage({ begin, end, isPartial = false }: Outage): Promise<SentEv
   const sender = await sending();
   await begin();
   const from = performance.now();
-  const told = watchRestraint({ operator, gateway, runner });
+  const told = watchProcessUsage({ operator, gateway, runner });
   await passed(from);
   expectCalm(told);
   const until = performance.now();
@@ -113,12 +113,12 @@ async function repeated(accepted: readonly SentEvent[]): Promise<(string | undef
 }
 
 test('killed and started again: nothing accepted is lost or done twice', async () => {
-  const { redis } = system.stage;
+  const { redis } = system.harness;
   expect(await repeated(await outage({ begin: () => redis.kill(), end: () => redis.restart() }))).toEqual([]);
 });
 
 test('frozen: nothing accepted is lost or done twice', async () => {
-  const { redis } = system.stage;
+  const { redis } = system.harness;
   expect(await repeated(await outage({ begin: () => redis.freeze(), end: () => redis.thaw() }))).toEqual([]);
 });
 
@@ -140,13 +140,13 @@ test('half open, where commands arrive and answers do not: an event that is sent
 
 /** The file that the server appends to. */
 async function logFile(): Promise<string> {
-  const folder = join(system.stage.redis.folder, 'appendonlydir');
+  const folder = join(system.harness.redis.folder, 'appendonlydir');
   const name = (await readdir(folder)).find((entry) => entry.endsWith('.incr.aof'));
   return join(folder, name ?? '');
 }
 
 test('its log torn in the middle of a record: nothing that was answered is lost', async () => {
-  const { redis } = system.stage;
+  const { redis } = system.harness;
   const accepted = await outage({
     begin: async () => {
       await redis.kill();
@@ -158,7 +158,7 @@ test('its log torn in the middle of a record: nothing that was answered is lost'
 });
 
 test('its log cut back to before what was answered: what is recorded of that fails as DataLost, and what was there before goes on', async () => {
-  const { stage, effects, namespace } = system;
+  const { harness, effects, namespace } = system;
   release = effects.hold();
   const kept = await system.send('orders', 'before the cut');
   const { size } = await stat(await logFile());
@@ -171,13 +171,13 @@ test('its log cut back to before what was answered: what is recorded of that fai
     },
     { timeoutMs: 40_000 },
   );
-  await stage.redis.kill();
+  await harness.redis.kill();
   await truncate(await logFile(), size + 20);
-  await stage.redis.restart();
+  await harness.redis.restart();
   release();
   const phases = await system.allEnded(40_000);
   expect(phases.get(kept.run ?? '')).toBe('Succeeded');
-  const { status } = await stage.client.get(workflowRuns, { namespace, name: lost.run ?? '' });
+  const { status } = await harness.client.get(workflowRuns, { namespace, name: lost.run ?? '' });
   expect(status).toMatchObject({ phase: 'Failed', reason: 'DataLost' });
   const later = await (await sending()).stop();
   expect(await repeated(later.filter(isAccepted))).toEqual([]);
@@ -193,8 +193,8 @@ async function begunEvent(key: string): Promise<string> {
 }
 
 test.each<[string, string, (system: WholeSystem) => Promise<unknown>]>([
-  ['emptied with FLUSHALL', 'flushed', ({ stage }) => stage.redisCommand('flushall')],
-  ['replaced by an empty one without our accounts', 'replaced', ({ stage }) => stage.redis.replace()],
+  ['emptied with FLUSHALL', 'flushed', ({ harness }) => harness.redisCommand('flushall')],
+  ['replaced by an empty one without our accounts', 'replaced', ({ harness }) => harness.redis.replace()],
 ])(
   '%s: open again within seconds, what was recorded ends, and a repeated event is the recorded run',
   async (_what, key, wipe) => {
@@ -202,7 +202,7 @@ test.each<[string, string, (system: WholeSystem) => Promise<unknown>]>([
     release = effects.hold();
     const run = await begunEvent(key);
     const sender = await sending();
-    const told = watchRestraint({ operator, gateway, runner });
+    const told = watchProcessUsage({ operator, gateway, runner });
     await wipe(system);
     const wiped = performance.now();
     await accepting(sender, wiped);
@@ -222,16 +222,16 @@ test.each<[string, string, (system: WholeSystem) => Promise<unknown>]>([
 );
 
 test('all of its keys of a wrong type: refused, and mended as the documentation says', async () => {
-  const { stage, uid } = system;
+  const { harness, uid } = system;
   const { prefix, ...project } = keysOf(uid);
   const fixed = Object.values(project).filter((key) => typeof key === 'string');
-  const found = async () => (await stage.redisCommand('keys', `${prefix}*`)).filter((key) => key !== '');
+  const found = async () => (await harness.redisCommand('keys', `${prefix}*`)).filter((key) => key !== '');
   await outage({
     begin: async () => {
       const names = [...new Set([...fixed, ...(await found())])];
-      await stage.redisCommand('mset', ...names.flatMap((name) => [name, 'of somebody else']));
+      await harness.redisCommand('mset', ...names.flatMap((name) => [name, 'of somebody else']));
     },
-    end: async () => stage.redisCommand('unlink', ...(await found())),
+    end: async () => harness.redisCommand('unlink', ...(await found())),
   });
   const said = [system.gateway, system.runner].map(({ log }) =>
     log.filter((line) => line.includes('of a wrong type')),
@@ -254,17 +254,17 @@ async function fill(prefix: string) {
 }
 
 test('its memory full, and fuller than full: refused, what runs ends and is recorded, and that makes room', async () => {
-  const { stage, effects, operator, gateway, runner } = system;
+  const { harness, effects, operator, gateway, runner } = system;
   release = effects.hold();
-  const used = (await stage.redisCommand('info', 'memory')).find((line) => line.startsWith('used_memory:'));
+  const used = (await harness.redisCommand('info', 'memory')).find((line) => line.startsWith('used_memory:'));
   const limit = Number(used?.split(':')[1]) + 4 * 1024 * 1024;
-  await stage.redisCommand('config', 'set', 'maxmemory', String(limit));
+  await harness.redisCommand('config', 'set', 'maxmemory', String(limit));
   const { accepted, refusal } = await fill('memory');
   expect(refusal).toMatchObject({ status: 503, problem: 'run-store-full' });
   expect(refusal.retryAfter).toBeGreaterThan(0);
   expect(accepted.length).toBeGreaterThan(0);
-  await stage.redisCommand('config', 'set', 'maxmemory', '1mb');
-  const told = watchRestraint({ operator, gateway, runner });
+  await harness.redisCommand('config', 'set', 'maxmemory', '1mb');
+  const told = watchProcessUsage({ operator, gateway, runner });
   const sender = startSender(system, 'orders', EVENTS_PER_SECOND);
   senders.push(sender);
   await passed(performance.now());
@@ -278,22 +278,22 @@ test('its memory full, and fuller than full: refused, what runs ends and is reco
   };
   await pollUntil('the records of what was accepted', areRecorded, { timeoutMs: 40_000 });
   expect(await system.send('orders', 'small')).toMatchObject({ status: 503, problem: 'run-store-full' });
-  await stage.redisCommand('config', 'set', 'maxmemory', String(limit));
+  await harness.redisCommand('config', 'set', 'maxmemory', String(limit));
   await pollUntil('room', async () => (await system.send('orders', 'small')).status === 200, {
     timeoutMs: 40_000,
   });
-  await stage.redisCommand('config', 'set', 'maxmemory', '0');
+  await harness.redisCommand('config', 'set', 'maxmemory', '0');
 });
 
 /** What is on the volume: the log may consist of several files. */
 async function usedMiB(): Promise<number> {
-  const { blocks, bfree, bsize } = await statfs(system.stage.redis.folder);
+  const { blocks, bfree, bsize } = await statfs(system.harness.redis.folder);
   return Math.ceil(((blocks - bfree) * bsize) / 2 ** 20);
 }
 
 /** Takes what is left of the volume, to the last page. */
 async function takeTheRest(): Promise<void> {
-  const file = join(system.stage.redis.folder, 'of somebody else');
+  const file = join(system.harness.redis.folder, 'of somebody else');
   for (const bytes of [2 ** 20, 4_096]) {
     const isTaken = () => appendFile(file, Buffer.alloc(bytes)).then(() => true);
     while (await isTaken().catch(() => false));
@@ -301,7 +301,7 @@ async function takeTheRest(): Promise<void> {
 }
 
 test('its disk full: refused as long as it cannot write, and nothing accepted is lost', async () => {
-  const { redis } = system.stage;
+  const { redis } = system.harness;
   const stopSupervising = redis.supervise();
   const large: SentEvent[] = [];
   let [isOver, filled] = [false, Promise.resolve(true)];

@@ -3,20 +3,20 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { readEvents } from '../../../runs/events.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
-const stage = await startRunnerStage();
-const { conn, project, model, mailbox, credentials } = stage;
+const harness = await startRunnerHarness();
+const { conn, project, model, mailbox, credentials } = harness;
 let runner: Runner;
 
 beforeEach(() => {
-  stage.reset();
+  harness.reset();
   runner = startTestRunner(conn, project.uid, { credentials });
 });
 afterEach(() => runner.stop(0));
-afterAll(stage.close);
+afterAll(harness.close);
 
 const webhook = { id: 'trigger', webhook: { path: 'orders' } };
 const agent = (id: string, extra: object = {}, fields: object = {}) => ({

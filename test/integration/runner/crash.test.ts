@@ -4,16 +4,16 @@ import { connectRunStore } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { killRunner, spawnRunner } from '../../support/runnerProcess.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
-const stage = await startRunnerStage({ slowDelayMs: 40 });
-const { redis, conn, project, model, mailbox, credentials, withSuccessor } = stage;
+const harness = await startRunnerHarness({ slowDelayMs: 40 });
+const { redis, conn, project, model, mailbox, credentials, withSuccessor } = harness;
 
-beforeEach(stage.reset);
-afterAll(stage.close);
+beforeEach(harness.reset);
+afterAll(harness.close);
 
 const trigger = { id: 'trigger', webhook: { path: 'orders' } };
 const agent = {

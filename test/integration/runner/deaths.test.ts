@@ -5,19 +5,19 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
-import { makeMemoryGroup } from '../../support/memoryGroup.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { killRunner, QUICK, spawnRunner, type Order } from '../../support/runnerProcess.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { makeMemoryGroup } from '../../support/process/memoryGroup.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { killRunner, QUICK, spawnRunner, type Order } from '../../support/runner/runnerProcess.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
-const stage = await startRunnerStage({ slowDelayMs: 40 });
-const { redis, conn, project, model, mailbox, credentials, withSuccessor } = stage;
+const harness = await startRunnerHarness({ slowDelayMs: 40 });
+const { redis, conn, project, model, mailbox, credentials, withSuccessor } = harness;
 const children: ChildProcess[] = [];
 
-beforeEach(stage.reset);
+beforeEach(harness.reset);
 afterEach(() => Promise.all(children.splice(0).map(killRunner)));
-afterAll(stage.close);
+afterAll(harness.close);
 
 const trigger = { id: 'trigger', webhook: { path: 'orders' } };
 const agent = (id: string, name = 'demo', extra: object = {}) => ({

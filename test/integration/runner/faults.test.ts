@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
 import { connectRunStore } from '../../../store/connection.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
-import { startMailServer, type MailFault } from '../../support/mailServer.ts';
-import { startModelServer, type ModelFault } from '../../support/modelServer.ts';
-import { startRedis } from '../../support/redis.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { startMailServer, type MailFault } from '../../support/providers/mail/mailServer.ts';
+import { startModelServer, type ModelFault } from '../../support/providers/model/modelServer.ts';
+import { startRedis } from '../../support/runStore/redis.ts';
+import { openTestProject, startTestRunner } from '../../support/runner/runnerProject.ts';
 
 const redis = await startRedis();
 const model = await startModelServer();

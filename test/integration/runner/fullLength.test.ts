@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { isTerminal } from '../../../api/phase.ts';
 import { workflowRuns } from '../../../operator/resources.ts';
-import { pollUntil } from '../../support/poll.ts';
-import type { RunnerProgram } from '../../support/runnerProgram.ts';
-import { startWholeSystem, type WholeSystem } from '../../support/wholeSystem.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import type { RunnerProgram } from '../../support/runner/runnerProgram.ts';
+import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
 
 /** A runner whose beat stands still for 20 s is dead to the others, who look every 2 s; at 60 s it ends itself. */
 const BUSY_MS = 45_000;
-const blockable = fileURLToPath(new URL('../../support/blockable.ts', import.meta.url));
+const blockable = fileURLToPath(new URL('../../support/process/blockable.ts', import.meta.url));
 
 let system: WholeSystem;
 let zombie: RunnerProgram;
@@ -50,7 +50,7 @@ async function begun(key: string): Promise<string> {
 }
 
 async function recordOf(run: string): Promise<WorkflowRun | undefined> {
-  return system.stage.client.find(workflowRuns, { namespace: system.namespace, name: run });
+  return system.harness.client.find(workflowRuns, { namespace: system.namespace, name: run });
 }
 
 function ended(run: string, timeoutMs: number): Promise<WorkflowRun> {
@@ -61,7 +61,7 @@ function ended(run: string, timeoutMs: number): Promise<WorkflowRun> {
   return pollUntil(`the end of ${run}`, look, { timeoutMs, everyMs: 50 });
 }
 
-const keys = async () => system.stage.redisCommand('keys', `wl:{${system.uid}}:*`);
+const keys = async () => system.harness.redisCommand('keys', `wl:{${system.uid}}:*`);
 
 /** What is left of a run that was recorded and let go: its live events, the line about it, and whatever else bears its name. */
 async function remains(run: string): Promise<string[]> {
@@ -69,7 +69,7 @@ async function remains(run: string): Promise<string[]> {
   const own = names.filter((name) => name.includes(run));
   const lines = names.filter((name) => name.includes(':lines:'));
   const commands = [...own.map((name) => ['dump', name]), ...lines.map((name) => ['hget', name, run])];
-  const values = await Promise.all(commands.map((command) => system.stage.redisCommand(...command)));
+  const values = await Promise.all(commands.map((command) => system.harness.redisCommand(...command)));
   return [...own, ...values.map((value) => value.join())];
 }
 

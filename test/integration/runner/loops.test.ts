@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 import { keysOf } from '../../../store/keys.ts';
 
-const stage = await startRunnerStage();
-const { conn, project, mailbox, credentials } = stage;
+const harness = await startRunnerHarness();
+const { conn, project, mailbox, credentials } = harness;
 let runner: Runner;
 
 beforeEach(() => {
-  stage.reset();
+  harness.reset();
   runner = startTestRunner(conn, project.uid, { credentials });
 });
 afterEach(() => runner.stop(0));
-afterAll(stage.close);
+afterAll(harness.close);
 
 const webhook = { id: 'trigger', webhook: { path: 'orders' } };
 const shape = (id: string, values: unknown, extra: object = {}) => ({

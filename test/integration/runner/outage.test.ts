@@ -4,13 +4,13 @@ import { handBackAll } from '../../../runs/handback.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { openProject } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { copyProject, wipeProject } from '../../support/rewind.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { copyProject, wipeProject } from '../../support/runStore/projectCopy.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
-const stage = await startRunnerStage({ slowDelayMs: 40 });
-const { redis, conn, project, model, mailbox, credentials } = stage;
+const harness = await startRunnerHarness({ slowDelayMs: 40 });
+const { redis, conn, project, model, mailbox, credentials } = harness;
 const nodes = [
   { id: 'trigger', webhook: { path: 'orders' } },
   {
@@ -45,11 +45,11 @@ const hanging = await project.deploy([
 let runner: Runner;
 
 beforeEach(() => {
-  stage.reset();
+  harness.reset();
   runner = startTestRunner(conn, project.uid, { credentials });
 });
 afterEach(() => runner.stop(0));
-afterAll(stage.close);
+afterAll(harness.close);
 
 const asked = (times: number) =>
   pollUntil(`${times} questions`, () => model.requests.length === times, { timeoutMs: 20_000, everyMs: 5 });
@@ -165,7 +165,7 @@ test('a claim that reaches the store late is given back, also by a runner that h
   const run = await project.send(hanging, {});
   const late = await claimRuns(conn, { project: project.uid, runner: 'runner-1', max: 1 });
   expect(late).toMatchObject({ outcome: 'claimed', claims: [{ state: { run } }] });
-  await stage.withSuccessor('runner-2', async () => {
+  await harness.withSuccessor('runner-2', async () => {
     expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', crashes: 0 });
   });
 });

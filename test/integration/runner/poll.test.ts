@@ -13,12 +13,12 @@ import { readPoll, type PollState } from '../../../store/polling/state.ts';
 import { dropTrigger, putTrigger, type PolledTrigger } from '../../../store/polling/triggers.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedisDoor } from '../../support/redisDoor.ts';
-import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
-import { localEgress } from '../../support/stepContext.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedisProxy } from '../../support/runStore/redisProxy.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
+import { localEgress } from '../../support/nodes/stepContext.ts';
 
 let store: TestStore;
 let mail: Dovecot;
@@ -98,7 +98,7 @@ async function stateOf(uid: string): Promise<PollState> {
 async function startMortalPods() {
   let left = 0;
   let killed = new AbortController();
-  const door = await startRedisDoor(store.redis.port, ([name = '']) => {
+  const proxy = await startRedisProxy(store.redis.port, ([name = '']) => {
     if (!name.startsWith('eval')) return true;
     left -= 1;
     if (left < 0) killed.abort();
@@ -108,12 +108,12 @@ async function startMortalPods() {
     lookFor: async (steps: number, changes: Partial<PollDeps>): Promise<void> => {
       killed = new AbortController();
       left = steps;
-      const conn = connectRunStore({ url: door.url, name: 'killed' });
+      const conn = connectRunStore({ url: proxy.url, name: 'killed' });
       await conn.ready();
       await pollAccount(depsOf({ ...changes, conn, leave: killed.signal }), 'orders');
       await conn.close();
     },
-    stop: () => door.stop(),
+    stop: () => proxy.stop(),
   };
 }
 

@@ -13,15 +13,15 @@ import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { readPoll, type PollState } from '../../../store/polling/state.ts';
 import { putTrigger } from '../../../store/polling/triggers.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { installCrds } from '../../support/crds.ts';
-import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
-import { freePort } from '../../support/freePort.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startProgram, type Program } from '../../support/program.ts';
-import { startRedisDoor, type RedisDoor } from '../../support/redisDoor.ts';
-import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
-import { tokenOf, writeKubeconfig } from '../../support/users.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { installCrds } from '../../support/cluster/crds.ts';
+import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
+import { freePort } from '../../support/process/freePort.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startProgram, type Program } from '../../support/process/program.ts';
+import { startRedisProxy, type RedisProxy } from '../../support/runStore/redisProxy.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
+import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const program = fileURLToPath(new URL('../../../runner/poll/main.ts', import.meta.url));
 const namespace = 'shop';
@@ -42,7 +42,7 @@ let client: KubeClient;
 let store: TestStore;
 let mail: Dovecot;
 let mailbox: ImapFlow;
-let door: RedisDoor;
+let proxy: RedisProxy;
 let kubeconfig: string;
 let project: string;
 let passes: () => boolean;
@@ -65,13 +65,13 @@ beforeAll(async () => {
   await client.apply(roles, poolRole(namespace, ['accounts']));
   await client.apply(roleBindings, poolRoleBinding(namespace));
   kubeconfig = await writeKubeconfig(api, 'runner', await tokenOf(client, namespace, POOL));
-  door = await startRedisDoor(store.redis.port, ([name = '']) => !name.startsWith('eval') || passes());
+  proxy = await startRedisProxy(store.redis.port, ([name = '']) => !name.startsWith('eval') || passes());
   mailbox = await mail.client('shop');
 }, 600_000);
 
 afterAll(async () => {
   await mailbox?.logout();
-  await door?.stop();
+  await proxy?.stop();
   await Promise.all([store?.stop(), mail?.close(), client?.close()]);
   await api?.stop();
 });
@@ -87,7 +87,7 @@ function start(env: Record<string, string> = {}): Program {
     PROJECT_UID: project,
     POD_NAMESPACE: namespace,
     POD_NAME: 'pod-1',
-    REDIS_URL: door.url,
+    REDIS_URL: proxy.url,
     EGRESS_ALLOW: '127.0.0.0/8',
     KUBECONFIG: kubeconfig,
   };

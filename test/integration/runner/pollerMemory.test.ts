@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { readPoll, type PollState } from '../../../store/polling/state.ts';
-import { POD_MIB, startPollPods, type Place, type PollPods } from '../../support/pollPods.ts';
-import type { Account } from '../../support/providers/provider.ts';
-import { DRIVERS } from '../../support/providers/register.ts';
+import { POD_MIB, startPollPods, type Place, type PollPods } from '../../support/runner/pollPods.ts';
+import type { Account } from '../../support/conformance/provider.ts';
+import { DRIVERS } from '../../support/conformance/register.ts';
 
 const MOST_MIB = POD_MIB * 0.75;
 const UID = 'uid-orders';
@@ -74,7 +74,7 @@ describe.each(providers)('$title', (driver) => {
     };
     const events = await burst();
     took.burst = await look(async () => (await runs()) === events);
-    account.door.fail('endless');
+    account.proxy.fail('endless');
     took.endless = await look(async () => (await state()).failure !== undefined);
     expect(Object.entries(took).filter(([, memoryMiB]) => memoryMiB > MOST_MIB)).toEqual([]);
   }, 120_000);

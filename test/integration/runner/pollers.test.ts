@@ -8,16 +8,16 @@ import { POLLED_KINDS, pollsWith } from '../../../nodes/pollers.ts';
 import { scopesOf } from '../../../nodes/scopes.ts';
 import { healthOf } from '../../../operator/poll/health.ts';
 import type { PollOutcome } from '../../../runner/poll/pollAccount.ts';
-import { openPolledProject, type PolledProject } from '../../support/providers/polledProject.ts';
+import { openPolledProject, type PolledProject } from '../../support/conformance/polledProject.ts';
 import {
   FAULTS,
   RETRY_AFTER,
   type Account,
   type Fault,
   type Shown,
-} from '../../support/providers/provider.ts';
-import { DRIVERS } from '../../support/providers/register.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
+} from '../../support/conformance/provider.ts';
+import { DRIVERS } from '../../support/conformance/register.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 /** By when a look that is to fail must have its answer. */
 const SILENT_MS = 250;
@@ -179,28 +179,28 @@ describe.each(DRIVERS)('$title', (driver) => {
       const shown = driver.faults[fault];
       if (!shown) throw new Error('the protocol knows no such failure');
       const { firstRequestOnly = false } = shown;
-      account.door.fail(undefined);
+      account.proxy.fail(undefined);
       await happen(2);
       await project.look();
-      const requests = firstRequestOnly ? 1 : account.door.requests();
+      const requests = firstRequestOnly ? 1 : account.proxy.requests();
       const counted: Record<string, number> = {};
       for (let first = 0; first < requests; first += 1) {
         await happen(2);
-        account.door.fail(fault, first);
+        account.proxy.fail(fault, first);
         const looked = await project.look(fault === 'silence' ? { pageMs: SILENT_MS } : {});
-        if (account.door.failed() > 0) {
+        if (account.proxy.failed() > 0) {
           await expectShown(shown, looked, fault);
           await expectCounted(counted);
         }
         expect(added).toEqual(expect.arrayContaining(await project.started()));
-        account.door.fail(undefined);
+        account.proxy.fail(undefined);
         await project.look();
         expect(await project.started()).toEqual(added);
         expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
       }
       const failures = Object.values(counted).reduce((sum, count) => sum + count, 0);
       expect(failures).toBeGreaterThan(0);
-      expect(account.door.takenBytes()).toBeLessThanOrEqual(failures * TAKEN_BYTES);
+      expect(account.proxy.takenBytes()).toBeLessThanOrEqual(failures * TAKEN_BYTES);
     },
   );
 });

@@ -8,16 +8,16 @@ import { credentialResource } from '../../../runner/credentials.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
-import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
-import { auditTrail } from '../../support/auditTrail.ts';
-import { installCrds } from '../../support/crds.ts';
-import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { startModelServer, type ModelServer } from '../../support/modelServer.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
-import { startRunnerProgram, type RunnerProgram } from '../../support/runnerProgram.ts';
-import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
-import { writeKubeconfig } from '../../support/users.ts';
+import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import { auditTrail } from '../../support/logs/auditTrail.ts';
+import { installCrds } from '../../support/cluster/crds.ts';
+import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { startModelServer, type ModelServer } from '../../support/providers/model/modelServer.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
+import { startRunnerProgram, type RunnerProgram } from '../../support/runner/runnerProgram.ts';
+import { openTestProject, type TestProject } from '../../support/runner/runnerProject.ts';
+import { writeKubeconfig } from '../../support/cluster/users.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 const namespace = 'shop';
@@ -25,7 +25,7 @@ const SOON = { timeoutMs: 40_000, everyMs: 50 };
 
 let api: ApiServer;
 let client: KubeClient;
-let door: KubeApiFaults;
+let faults: KubeApiFaults;
 let redis: TestRedis;
 let model: ModelServer;
 let conn: RunStoreConnection;
@@ -49,20 +49,20 @@ beforeAll(async () => {
   await client.create(credentialResource, { metadata: { name: 'llm', namespace }, spec });
   conn = connectRunStore({ url: redis.url, name: 'test' });
   project = await openTestProject(conn);
-  door = await startKubeApiFaults(api.connection);
-  letThrough = door.always(() => true, 'reset');
+  faults = await startKubeApiFaults(api.connection);
+  letThrough = faults.always(() => true, 'reset');
   await startRunner();
 }, 600_000);
 
 afterAll(async () => {
   await runner?.stop('SIGKILL');
   await conn?.close();
-  await Promise.all([door?.stop(), model?.close(), redis?.stop(), client?.close()]);
+  await Promise.all([faults?.stop(), model?.close(), redis?.stop(), client?.close()]);
   await api?.stop();
 });
 
 async function startRunner(): Promise<void> {
-  const kubeconfigPath = await writeKubeconfig({ ...api, url: door.connection.server }, 'runner', 'none');
+  const kubeconfigPath = await writeKubeconfig({ ...api, url: faults.connection.server }, 'runner', 'none');
   const place = { kubeconfigPath, redisURL: redis.url, namespace, project: project.uid };
   runner = await startRunnerProgram({ ...place, env: { EGRESS_ALLOW: '127.0.0.0/8' } });
 }
@@ -84,7 +84,7 @@ const recorded = (run: string) =>
 
 test('while the API server is away at the start, the runner waits and fails no run; then it executes and records', async () => {
   const run = await project.send(await project.deploy(nodes), { name: 'Ada' });
-  await pollUntil('the runner asking for credentials', () => door.seen.length > 1, SOON);
+  await pollUntil('the runner asking for credentials', () => faults.seen.length > 1, SOON);
   const answer = await fetch(`${runner.url}/readyz`);
   expect([answer.status, await answer.text()]).toEqual([503, 'credentials are not synced yet\n']);
   expect((await fetch(`${runner.url}/healthz`)).status).toBe(200);
@@ -101,7 +101,7 @@ test('while the API server is away at the start, the runner waits and fails no r
 
 test('when the API server goes away later, runs are executed all the same and recorded afterwards', async () => {
   const revision = await project.deploy(nodes);
-  letThrough = door.always(() => true, 'reset');
+  letThrough = faults.always(() => true, 'reset');
   const run = await project.send(revision, { name: 'Bo' });
   expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded', reply: { body: 'You said: Bo' } });
   letThrough();

@@ -3,19 +3,19 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import type { NodeState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
-import { startTestRunner } from '../../support/runnerProject.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
-const stage = await startRunnerStage();
-const { conn, project, model, mailbox, credentials } = stage;
+const harness = await startRunnerHarness();
+const { conn, project, model, mailbox, credentials } = harness;
 let runner: Runner;
 
 beforeEach(() => {
-  stage.reset();
+  harness.reset();
   runner = startTestRunner(conn, project.uid, { credentials });
 });
 afterEach(() => runner.stop(0));
-afterAll(stage.close);
+afterAll(harness.close);
 
 const parameters = { to: 'ada@example.com', subject: 'Order', body: "{{ $('second').text_content }}" };
 const agent = (id: string) => ({ id, agent: { credential: 'llm', model: 'demo', prompt: `${id} says hi` } });

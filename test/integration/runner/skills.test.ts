@@ -1,12 +1,12 @@
 /** Skills in chains, as a runner executes them. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { connectRunStore } from '../../../store/connection.ts';
-import { answering, startHttpTarget } from '../../support/httpTarget.ts';
-import { sendJson } from '../../support/listen.ts';
-import { startRedis } from '../../support/redis.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
-import { startSheetsServer } from '../../support/sheetsServer.ts';
-import { startSlackServer } from '../../support/slackServer.ts';
+import { answering, startHttpTarget } from '../../support/nodes/httpTarget.ts';
+import { sendJson } from '../../support/network/listen.ts';
+import { startRedis } from '../../support/runStore/redis.ts';
+import { openTestProject, startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startSheetsServer } from '../../support/providers/google/sheetsServer.ts';
+import { startSlackServer } from '../../support/providers/slack/slackServer.ts';
 
 const redis = await startRedis();
 const target = await startHttpTarget();

@@ -1,11 +1,11 @@
 /** A sheet that takes longer to be read than a page of a look may take. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { excelDriver } from '../../support/providers/excel.ts';
-import { graphRefusal } from '../../support/providers/graph.ts';
-import { startHttpDoor } from '../../support/providers/httpDoor.ts';
-import { openPolledProject } from '../../support/providers/polledProject.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
-import { startWorkbookServer } from '../../support/workbookServer.ts';
+import { excelDriver } from '../../support/conformance/excel.ts';
+import { graphRefusal } from '../../support/conformance/graph.ts';
+import { startHttpProxy } from '../../support/conformance/httpProxy.ts';
+import { openPolledProject } from '../../support/conformance/polledProject.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
+import { startWorkbookServer } from '../../support/providers/microsoft/workbookServer.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
@@ -21,15 +21,15 @@ test('it is read by several, and what changes of it starts its run', { timeout: 
   const server = await startWorkbookServer({ rangeLatencyMs: RANGE_MS });
   const rows = Array.from({ length: ROWS }, (_, index) => [index === 0 ? 'id' : `row-${index}`, ...WIDE]);
   server.put('orders', rows);
-  const door = await startHttpDoor(server.url, graphRefusal);
-  const apiURL = `http://127.0.0.1:${door.port}`;
+  const proxy = await startHttpProxy(server.url, graphRefusal);
+  const apiURL = `http://127.0.0.1:${proxy.port}`;
   const project = await openPolledProject(store, excelDriver, {
     spec: { oauth2: { preset: 'microsoft', clientID: 'client', apiURL } },
     secrets: { access_token: 'good-token' },
     fields: { spreadsheetId: 'orders', keyColumn: 'id', perRow: true },
-    door,
+    proxy,
     add: async (name) => server.put('orders', [...rows, [name]]),
-    close: () => door.close(),
+    close: () => proxy.close(),
   });
   const options = { pageMs: PAGE_MS, burstMs: 60_000 };
   expect(await project.look(options)).toMatchObject({ outcome: 'again', failing: false });
@@ -38,7 +38,7 @@ test('it is read by several, and what changes of it starts its run', { timeout: 
   await project.look(options);
   expect(await project.started()).toEqual(['event']);
   expect((await project.state()).failure).toBeUndefined();
-  await door.close();
+  await proxy.close();
   await server.close();
 });
 

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keysOf } from '../../../store/keys.ts';
 import { readRun } from '../../../runs/read.ts';
 import { isUnavailable } from '../../../store/connection.ts';
-import { openTestProject, type TestProject } from '../../support/runnerProject.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
+import { openTestProject, type TestProject } from '../../support/runner/runnerProject.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 const program = join(import.meta.dirname, '../../../runner/tick/main.ts');
 

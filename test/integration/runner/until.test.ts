@@ -2,15 +2,15 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { restoreRun } from '../../../runs/restore.ts';
 import type { RunState } from '../../../runs/types.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { killRunner, spawnRunner } from '../../support/runnerProcess.ts';
-import { startRunnerStage } from '../../support/runnerStage.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
+import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
-const stage = await startRunnerStage({ slowDelayMs: 40 });
-const { redis, conn, project, model, mailbox, credentials, withSuccessor } = stage;
+const harness = await startRunnerHarness({ slowDelayMs: 40 });
+const { redis, conn, project, model, mailbox, credentials, withSuccessor } = harness;
 
-beforeEach(stage.reset);
-afterAll(stage.close);
+beforeEach(harness.reset);
+afterAll(harness.close);
 
 const agent = (id: string) => ({
   id,

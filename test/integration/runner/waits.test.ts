@@ -5,10 +5,10 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { connectRunStore } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
-import { startModelServer } from '../../support/modelServer.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedis } from '../../support/redis.ts';
-import { openTestProject, startTestRunner } from '../../support/runnerProject.ts';
+import { startModelServer } from '../../support/providers/model/modelServer.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedis } from '../../support/runStore/redis.ts';
+import { openTestProject, startTestRunner } from '../../support/runner/runnerProject.ts';
 
 const redis = await startRedis();
 const model = await startModelServer();

@@ -12,7 +12,7 @@ import { recorded } from '../../../runs/record/recorded.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
 import type { Advance, ClaimRef, NodeState } from '../../../runs/types.ts';
-import { copyProject } from '../../support/rewind.ts';
+import { copyProject } from '../../support/runStore/projectCopy.ts';
 import {
   accepted,
   claimed,
@@ -24,7 +24,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));

@@ -8,7 +8,7 @@ import { wakeDue } from '../../../runs/due.ts';
 import { readEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { listRuns } from '../../../runs/list.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readUse } from '../../../runs/usage.ts';
 import { readCounts } from '../../../runs/read.ts';
@@ -26,7 +26,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));

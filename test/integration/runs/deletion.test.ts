@@ -6,7 +6,7 @@ import { handBack } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { forEachPage, newScan } from '../../../store/scan.ts';
 import { closeProjects } from '../../../runs/project.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
@@ -22,7 +22,7 @@ import {
   stateOf,
   submissionOf,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const UID = 'uid-orders';
 const NEIGHBOUR = { workflow: 'mails', workflowUid: 'uid-mails' };

@@ -6,7 +6,7 @@ import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, createEventWriter, followEvents, readEvents } from '../../../runs/events.ts';
 import { keysOf } from '../../../store/keys.ts';
 import type { ClaimRef, RunEvent } from '../../../runs/types.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,
   claimedOne,
@@ -15,7 +15,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));

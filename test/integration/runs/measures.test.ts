@@ -13,7 +13,7 @@ import {
   startRunStore,
   submissionOf,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 

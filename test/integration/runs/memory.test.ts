@@ -10,8 +10,8 @@ import { readSummaries } from '../../../runs/read.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { submit } from '../../../runs/submit.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../../support/growingRuns.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../../support/runStore/growingRuns.ts';
 import {
   accepted,
   claimed,
@@ -22,7 +22,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const MIB = 1024 * 1024;
 const MAX_MEMORY = 32 * MIB;

@@ -5,13 +5,13 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, readEvents } from '../../../runs/events.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { ClaimRef, NodeState, WorkflowLimits } from '../../../runs/types.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,
   claimed,
@@ -22,7 +22,7 @@ import {
   stateOf,
   submissionOf,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore()));

@@ -11,16 +11,16 @@ import { putRevision } from '../../../runs/revisions.ts';
 import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
 import { readCounts, readSummaries } from '../../../runs/read.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
-import type { CollectedLog } from '../../support/collectedLog.ts';
-import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
-import { PLAIN_REVISION } from '../../support/plainRevision.ts';
-import { pollUntil } from '../../support/poll.ts';
+import type { CollectedLog } from '../../support/logs/collectedLog.ts';
+import type { KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
+import { PLAIN_REVISION } from '../../support/data/plainRevision.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   openRecordedProject,
-  startRecordStage,
+  startRecorderHarness,
   type RecordedProject,
-  type RecordStage,
-} from '../../support/recordStage.ts';
+  type RecorderHarness,
+} from '../../support/runStore/recorderHarness.ts';
 import {
   accepted,
   claimed,
@@ -30,11 +30,11 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const soon = { timeoutMs: 40_000, everyMs: 20 };
 
-let stage: RecordStage;
+let harness: RecorderHarness;
 let faults: KubeApiFaults;
 let kube: KubeClient;
 let store: TestStore;
@@ -43,12 +43,12 @@ let project: string;
 let log: CollectedLog;
 
 beforeAll(async () => {
-  stage = await startRecordStage();
-  ({ faults, kube, store } = stage);
+  harness = await startRecorderHarness();
+  ({ faults, kube, store } = harness);
 }, 600_000);
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 beforeEach(async () => {
-  own = await openRecordedProject(stage);
+  own = await openRecordedProject(harness);
   ({ project, log } = own);
 });
 afterEach(() => own.end());

@@ -12,14 +12,14 @@ import { recorded } from '../../../runs/record/recorded.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
 import { storedBytes } from '../../../runs/record/record.ts';
 import { createSummarizer } from '../../../runs/record/summarize.ts';
-import type { CollectedLog } from '../../support/collectedLog.ts';
-import type { KubeApiFaults } from '../../support/kubeApiFaults.ts';
+import type { CollectedLog } from '../../support/logs/collectedLog.ts';
+import type { KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 import {
   openRecordedProject,
-  startRecordStage,
+  startRecorderHarness,
   type RecordedProject,
-  type RecordStage,
-} from '../../support/recordStage.ts';
+  type RecorderHarness,
+} from '../../support/runStore/recorderHarness.ts';
 import {
   accepted,
   claimed,
@@ -29,11 +29,11 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const SOON = { timeout: 40_000, interval: 25 };
 
-let stage: RecordStage;
+let harness: RecorderHarness;
 let faults: KubeApiFaults;
 let kube: KubeClient;
 let store: TestStore;
@@ -43,14 +43,14 @@ let log: CollectedLog;
 let target: RecordTarget;
 
 beforeAll(async () => {
-  stage = await startRecordStage();
-  ({ faults, kube, store } = stage);
+  harness = await startRecorderHarness();
+  ({ faults, kube, store } = harness);
 }, 600_000);
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 beforeEach(async () => {
-  own = await openRecordedProject(stage);
+  own = await openRecordedProject(harness);
   ({ project, log } = own);
-  target = { kube: stage.recording, namespace: project, store: 'store-1' };
+  target = { kube: harness.recording, namespace: project, store: 'store-1' };
 });
 afterEach(() => own.end());
 

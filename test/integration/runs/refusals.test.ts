@@ -19,7 +19,7 @@ import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { ClaimRef, NodeState, WorkflowLimits } from '../../../runs/types.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import {
   accepted,
   claimed,
@@ -30,7 +30,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));

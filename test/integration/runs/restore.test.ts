@@ -11,7 +11,7 @@ import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
 import { submit } from '../../../runs/submit.ts';
-import { wipeProject } from '../../support/rewind.ts';
+import { wipeProject } from '../../support/runStore/projectCopy.ts';
 import {
   accepted,
   claimed,
@@ -23,7 +23,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 import type { Seeding } from '../../../store/lua.ts';
 
 let store: TestStore;

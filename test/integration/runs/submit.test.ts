@@ -15,7 +15,7 @@ import {
   stateOf,
   submissionOf,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore()));

@@ -8,7 +8,7 @@ import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { createTakeover, takeOver } from '../../../runs/takeover.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,
   claimed,
@@ -20,7 +20,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));

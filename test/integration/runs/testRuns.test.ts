@@ -5,7 +5,7 @@ import { beginDeletion, deletePage, dropWorkflow } from '../../../runs/deletion.
 import { groupsOf } from '../../../store/groups.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { knownRuns, listRuns } from '../../../runs/list.ts';
-import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { hasUnfinishedRuns, readCounts, readSummary } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
@@ -22,7 +22,7 @@ import {
   stateOf,
   submissionOf,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 const UID = 'uid-orders';
 const [LIVE, TEST] = groupsOf(UID);

@@ -25,10 +25,10 @@ import { lease, spend } from '../../../runs/record/backlog.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createTakeover } from '../../../runs/takeover.ts';
-import { aclFile } from '../../support/aclFile.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
-import { claimedOne, stateOf, submissionOf, succeededNode } from '../../support/runStore.ts';
+import { aclFile } from '../../support/runStore/aclFile.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
+import { claimedOne, stateOf, submissionOf, succeededNode } from '../../support/runStore/runStore.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const passwords = { operatorSha256: sha256('operator'), gatewaySha256: sha256('gateway') };

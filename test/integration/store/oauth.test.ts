@@ -16,7 +16,7 @@ import {
   takeState,
   type Link,
 } from '../../../store/oauth/states.ts';
-import { startRunStore, type TestStore } from '../../support/runStore.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 const MANY = 20;
 const CONNECTING = {

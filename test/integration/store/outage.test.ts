@@ -8,9 +8,9 @@ import { defineScript } from '../../../store/script.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { waitForWork } from '../../../runs/wake.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { startDropper, type Dropper } from '../../support/dropper.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/network/tcpProxy.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,
   claimed,
@@ -21,20 +21,20 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
-} from '../../support/runStore.ts';
+} from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
-let dropper: Dropper;
+let proxy: TcpProxy;
 let far: RunStoreConnection;
 beforeEach(async () => {
   store = await startRunStore();
-  dropper = await startDropper(store.redis.port);
-  far = connectRunStore({ url: `redis://127.0.0.1:${dropper.port}`, name: 'far' });
+  proxy = await startTcpProxy(store.redis.port);
+  far = connectRunStore({ url: `redis://127.0.0.1:${proxy.port}`, name: 'far' });
   await far.ready();
 });
 afterEach(async () => {
   await far.close();
-  await dropper.close();
+  await proxy.close();
   await store.stop();
 });
 
@@ -104,7 +104,7 @@ test('connections that break off under way never make a run twice', async () => 
       if (outcome.outcome === 'accepted') acceptedCount += 1;
     }
   };
-  const drops = setInterval(() => dropper.drop(), 40);
+  const drops = setInterval(() => proxy.drop(), 40);
   await Promise.all(Array.from({ length: 16 }, client));
   clearInterval(drops);
   const counts = await readCounts(conn, project, 'uid-orders');
@@ -166,12 +166,12 @@ function holdUp(ms: number, begin: () => void): void {
 
 test('a connection that breaks off is told of as lost, and one that is closed is not', async () => {
   const logs = [createCollectedLog(), createCollectedLog()] as const;
-  const url = `redis://127.0.0.1:${dropper.port}`;
+  const url = `redis://127.0.0.1:${proxy.port}`;
   const [kept, closed] = logs.map((log) => connectRunStore({ url, name: 'told', log }));
   await Promise.all([kept?.ready(), closed?.ready()]);
   await closed?.close();
-  dropper.swallow(true);
-  dropper.drop();
+  proxy.swallow(true);
+  proxy.drop();
   const told = () => logs[0].messages('warn').includes('run store: connection lost');
   await pollUntil('the loss being told', told, { timeoutMs: 10_000 });
   expect(logs[1].messages()).toEqual(['run store: connected']);
@@ -180,9 +180,9 @@ test('a connection that breaks off is told of as lost, and one that is closed is
 
 test('a connection on which nothing comes any more is replaced', async () => {
   const project = await newProject(store.conn);
-  dropper.swallow(true);
+  proxy.swallow(true);
   expect(await submit(far, submissionOf(project))).toMatchObject(unavailable);
-  dropper.swallow(false);
+  proxy.swallow(false);
   const outcome = await pollUntil(
     'an accepted event',
     async () => {
@@ -206,7 +206,7 @@ test('a step that the network held up until the run had gone on changes nothing'
     starts: [{ id: 'mail', attempt: 1, atMostOnce: true, at: Date.now() }],
     follows: sequence,
   };
-  const deliver = dropper.hold();
+  const deliver = proxy.hold();
   expect(await advance(far, ref, begin)).toMatchObject(unavailable);
   expect(await advance(conn, ref, begin)).toMatchObject({ outcome: 'done' });
   const checkpoint = { checkpoints: [succeededNode('mail')], follows: sequence + 1 };
@@ -238,11 +238,11 @@ test('a waiter gets a reply that was given while its connection was away', async
       ((await conn.command('pubsub', 'channels', '*')) as string[]).some((name) => name.endsWith(run)),
     { timeoutMs: 20_000, everyMs: 10 },
   );
-  dropper.swallow(true);
+  proxy.swallow(true);
   const reply = { status: 200, headers: {}, body: 'x', contentType: 'text/plain' };
   await advance(conn, ref, { reply });
-  dropper.drop();
-  dropper.swallow(false);
+  proxy.drop();
+  proxy.swallow(false);
   expect(await waiting).toEqual({ kind: 'reply', reply });
   waiter.close();
 });
@@ -252,7 +252,7 @@ test('work that comes while the wake-up connection is away is found within two s
   const project = await newProject(conn);
   const never = new AbortController().signal;
   await waitForWork(far, project, never);
-  dropper.drop();
+  proxy.drop();
   const run = await accepted(conn, submissionOf(project));
   const begin = performance.now();
   const found = await pollUntil(

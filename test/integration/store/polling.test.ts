@@ -15,7 +15,7 @@ import {
 import { setQuota } from '../../../runs/limits.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 const UID = 'uid-orders';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CHECKS, type TakenCheck } from '../../../store/requests/checks.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
+import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
 const works = { works: true, message: 'It works.' } as const;
 const rejected = { works: false, reason: 'Rejected', message: 'No.' } as const;

@@ -8,15 +8,15 @@ import { CERTIFICATE_ACCOUNT, GATEWAY_ACCOUNT, OPERATOR_ACCOUNT } from '../../..
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { servedCertificateExpiry } from '../../../store/serverCertificate.ts';
-import { makeCertificates, type SecretFiles } from '../../support/certificates.ts';
-import { createCollectedLog } from '../../support/collectedLog.ts';
-import { runCommand } from '../../support/command.ts';
-import { freePort } from '../../support/freePort.ts';
-import { makeFolder, type Folder } from '../../support/folder.ts';
-import { mountSecret, type MountedSecret } from '../../support/mountedSecret.ts';
-import { pollUntil } from '../../support/poll.ts';
-import { startProgram, type Program } from '../../support/program.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { makeCertificates, type SecretFiles } from '../../support/cluster/certificates.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { freePort } from '../../support/process/freePort.ts';
+import { makeFolder, type Folder } from '../../support/process/folder.ts';
+import { mountSecret, type MountedSecret } from '../../support/cluster/mountedSecret.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { startProgram, type Program } from '../../support/process/program.ts';
+import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 
 const scripts = join(import.meta.dirname, '../../../charts/windlass/files/redis');
 const password = 'of the operator';

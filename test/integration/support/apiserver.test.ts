@@ -5,12 +5,12 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startApiServer } from '../../support/apiserver.ts';
-import { runCommand } from '../../support/command.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { startApiServer } from '../../support/cluster/apiserver.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 30_000 };
-const modulePath = join(import.meta.dirname, '../../support/apiserver.ts');
+const modulePath = join(import.meta.dirname, '../../support/cluster/apiserver.ts');
 
 test('the token of a service account is let in with the rights that RBAC gives it, and stop leaves nothing', async () => {
   const server = await startApiServer();

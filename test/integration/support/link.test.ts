@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startLink, type Link } from '../../faults/storm/link.ts';
-import { pollUntil } from '../../support/poll.ts';
+import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 20_000, everyMs: 5 };
 

@@ -2,14 +2,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { Stage } from '../stage.ts';
+import type { Harness } from '../harness.ts';
 import { eventOf } from '../workflows.ts';
 
 /** `key`: 0 for none. */
 export type SentEvent = { workflow: string; key: number; body: number; test: boolean };
 
-export function createCaller(stage: Stage) {
-  const { project, store, records, ledger, problems } = stage;
+export function createCaller(harness: Harness) {
+  const { project, store, records, ledger, problems } = harness;
   const conn = store.connect();
   let last = 0;
 

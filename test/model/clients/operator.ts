@@ -16,15 +16,15 @@ import { storeId } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
 import { dedupeMarkOf } from '../../../runs/record/restoreAnnotations.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { Stage } from '../stage.ts';
+import type { Harness } from '../harness.ts';
 import { eventOf, limitsOf, REVISION, revisionOf, uidOf, WORKFLOWS, type Limits } from '../workflows.ts';
 
 export type Operator = ReturnType<typeof createOperator>;
 
-export function createOperator(stage: Stage) {
-  const { project, store, records, limits } = stage;
+export function createOperator(harness: Harness) {
+  const { project, store, records, limits } = harness;
   const conn = store.connect();
-  const context = contextOf(stage, { conn });
+  const context = contextOf(harness, { conn });
   /** Of the seeding that this operator began last. */
   let progress = newSeedProgress();
   let isSeeding = false;
@@ -36,7 +36,7 @@ export function createOperator(stage: Stage) {
         limits: limitsOf(workflow, limits.get(workflow) ?? { limit: 0, policy: 'Queue', suspended: true }),
       })),
     keys: () => [...records.objects.values()].flatMap(keyOf),
-    unfinished: () => unfinished(stage, context),
+    unfinished: () => unfinished(harness, context),
   };
 
   return {
@@ -59,7 +59,7 @@ export function createOperator(stage: Stage) {
       untilRefused(async () => {
         const object = records.objects.get(name);
         if (!object || isTerminal(object.status?.phase)) return;
-        if (isNew(object)) await submitObject(stage, conn, object);
+        if (isNew(object)) await submitObject(harness, conn, object);
         else await recoverIfLost(context, pacer, object);
       }),
     /** Puts a run back after what was read of it some time ago: the call was delayed. */
@@ -83,7 +83,7 @@ async function untilRefused(work: () => Promise<void>): Promise<void> {
 }
 
 async function submitObject(
-  { project, ledger, problems }: Stage,
+  { project, ledger, problems }: Harness,
   conn: OperatorContext['conn'],
   { metadata: { name, uid = '' }, spec }: WorkflowRun,
 ): Promise<void> {
@@ -102,7 +102,7 @@ function keyOf(object: WorkflowRun) {
 }
 
 async function* unfinished(
-  { records }: Stage,
+  { records }: Harness,
   context: OperatorContext,
 ): ReturnType<SeedSource['unfinished']> {
   for (const name of Array.from(records.objects.keys())) {
@@ -116,7 +116,7 @@ async function* unfinished(
 
 /** What of the operator's context these steps use. */
 function contextOf(
-  { project, store, records }: Stage,
+  { project, store, records }: Harness,
   { conn }: Pick<OperatorContext, 'conn'>,
 ): OperatorContext {
   const nothing = () => undefined;

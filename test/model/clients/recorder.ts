@@ -1,11 +1,11 @@
 /** A recorder that goes once over what is behind, and trims once what is too much. */
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { createSummarizer } from '../../../runs/record/summarize.ts';
-import type { Stage } from '../stage.ts';
+import type { Harness } from '../harness.ts';
 
 export type Recorder = ReturnType<typeof createRecording>;
 
-export function createRecording({ project, store, records }: Stage) {
+export function createRecording({ project, store, records }: Harness) {
   const conn = store.connect();
   return {
     record: async () => {

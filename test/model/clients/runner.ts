@@ -11,7 +11,7 @@ import { handBack, handBackAll } from '../../../runs/handback.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
 import { takeOverOnce } from '../scripts.ts';
-import type { Stage } from '../stage.ts';
+import type { Harness } from '../harness.ts';
 import { NODES } from '../workflows.ts';
 
 /** What a runner may do next with a run that it holds. */
@@ -38,8 +38,8 @@ const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 export type Runner = ReturnType<typeof createRunner>;
 
 /** A runner of that name; the connection is its own. */
-export function createRunner(stage: Stage, name: string) {
-  const { project, store, ledger, problems } = stage;
+export function createRunner(harness: Harness, name: string) {
+  const { project, store, ledger, problems } = harness;
   const conn: RunStoreConnection = store.connect();
   let held: Held[] = [];
   let isClaiming = false;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { foreignObjects, foreignParts, planOf, projectOf, type Found } from '../../demo/project.ts';
-import { tokenCommand } from '../../support/gateway.ts';
+import { tokenCommand } from '../../support/installation/installedGateway.ts';
 
 const PROJECT = 'windlass-examples';
 const KINDS = ['workflows.windlass.dev', 'credentials.windlass.dev'];
@@ -68,7 +68,7 @@ test('the plan names each namespace and how to remove it all', () => {
 });
 
 test('the servers of the demo name no namespace but their own and that of the examples', async () => {
-  const folder = join(import.meta.dirname, '../../support/manifests');
+  const folder = join(import.meta.dirname, '../../support/installation/manifests');
   const text = await readFile(join(folder, 'demo-servers.yaml'), 'utf8');
   const names = [...text.matchAll(/namespace: ([^ ,}\n]+)/g)].map(([, name]) => name);
   expect(new Set(names)).toEqual(new Set(['windlass-demo', 'PROJECT_NAMESPACE']));

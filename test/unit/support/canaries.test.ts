@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCanary, findCanaries } from '../../support/canaries.ts';
+import { createCanary, findCanaries } from '../../support/rights/canaries.ts';
 
 const canary = createCanary('password', `p"ä'\\ %+/=\n`, '&<>~');
 const found = (text: string) => findCanaries([canary], [{ name: 'log', text }]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProgress, stepFailure } from '../../support/progress.ts';
+import { createProgress, stepFailure } from '../../support/process/progress.ts';
 
 function collect(isTTY: boolean): { written: () => string; progress: ReturnType<typeof createProgress> } {
   let text = '';

@@ -7,7 +7,7 @@ import {
   wildcards,
   type RbacObject,
   type Right,
-} from '../../support/rights.ts';
+} from '../../support/rights/rights.ts';
 
 const bound = (name: string, namespace: string, account: string): RbacObject[] => [
   {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSheetsServer, type SheetsServer } from '../../support/sheetsServer.ts';
+import { startSheetsServer, type SheetsServer } from '../../support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
 

@@ -11,9 +11,9 @@ import {
   type OwnerReference,
 } from '../../../../kube/resource.ts';
 import { workflowRuns } from '../../../../operator/resources.ts';
-import { pollUntil } from '../../../support/poll.ts';
-import { connectionOf, tokenOf } from '../../../support/users.ts';
-import { draft, NAMESPACE, outcomeOf, type AdmissionStage } from './stage.ts';
+import { pollUntil } from '../../../support/time/poll.ts';
+import { connectionOf, tokenOf } from '../../../support/cluster/users.ts';
+import { draft, NAMESPACE, outcomeOf, type AdmissionHarness } from './harness.ts';
 
 const OWNER: OwnerReference = {
   apiVersion: 'windlass.dev/v1alpha1',
@@ -36,14 +36,17 @@ const ACCOUNTS = {
 type Account = keyof typeof ACCOUNTS;
 
 /** Defines the tests. The set-up of the file that calls it comes first. */
-export function testRevisions(stage: () => AdmissionStage): void {
+export function testRevisions(harness: () => AdmissionHarness): void {
   let users: Record<Account, KubeClient>;
 
   beforeAll(async () => {
-    await stage().admin.create(namespaces, { metadata: { name: 'windlass-system' } });
-    const made = Object.entries(ACCOUNTS).map(async ([key, account]) => [key, await login(stage(), account)]);
+    await harness().admin.create(namespaces, { metadata: { name: 'windlass-system' } });
+    const made = Object.entries(ACCOUNTS).map(async ([key, account]) => [
+      key,
+      await login(harness(), account),
+    ]);
     users = Object.fromEntries(await Promise.all(made)) as typeof users;
-    await bindToEverything(stage().admin, [ACCOUNTS.operator, ACCOUNTS.owner]);
+    await bindToEverything(harness().admin, [ACCOUNTS.operator, ACCOUNTS.owner]);
     const refused = async () => (await create('owner', [OWNER])).startsWith('403 ');
     await pollUntil('the policy in effect', refused, { timeoutMs: 20_000, everyMs: 50 });
   });
@@ -59,7 +62,7 @@ export function testRevisions(stage: () => AdmissionStage): void {
   const create = (account: Account, owners: OwnerReference[]): Promise<string> =>
     outcomeOf(users[account].create(controllerRevisions, revision(owners)));
   const make = async (owners: OwnerReference[], metadata?: Partial<ObjectMeta>): Promise<string> =>
-    (await stage().admin.create(controllerRevisions, revision(owners, metadata))).metadata.name;
+    (await harness().admin.create(controllerRevisions, revision(owners, metadata))).metadata.name;
   const patch = (account: Account, name: string, change: object): Promise<string> =>
     outcomeOf(
       users[account].patch(controllerRevisions, { namespace: NAMESPACE, name }, change, { type: 'merge' }),
@@ -127,7 +130,7 @@ export function testRevisions(stage: () => AdmissionStage): void {
     (mark) => `windlass.dev/${mark}`,
   );
   test.each(RECORD)('only who may write the status of a run marks it with %s', async (mark) => {
-    const { admin, server } = stage();
+    const { admin, server } = harness();
     const name = metaOf().name;
     const metadata = { namespace: NAMESPACE, annotations: { [mark]: 'x' } };
     const runner = createClient(
@@ -166,7 +169,7 @@ const metaOf = (): { name: string; namespace: string } =>
   draft({}).metadata as { name: string; namespace: string };
 
 async function login(
-  { admin, server }: AdmissionStage,
+  { admin, server }: AdmissionHarness,
   [namespace, name]: readonly [string, string],
 ): Promise<KubeClient> {
   await admin.create(serviceAccounts, { metadata: { namespace, name } });

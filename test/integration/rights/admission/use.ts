@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubeClient } from '../../../../kube/client.ts';
 import type { PolicyRule, Resource } from '../../../../kube/resource.ts';
 import { workflows as typed } from '../../../../operator/resources.ts';
-import { pollUntil } from '../../../support/poll.ts';
-import { createUser } from '../../../support/users.ts';
-import { draft, NAMESPACE, outcomeOf, own, type AdmissionStage, type Spec } from './stage.ts';
+import { pollUntil } from '../../../support/time/poll.ts';
+import { createUser } from '../../../support/cluster/users.ts';
+import { draft, NAMESPACE, outcomeOf, own, type AdmissionHarness, type Spec } from './harness.ts';
 
 /** Untyped, since what is tried need not be complete. */
 const workflows: Resource = typed;
@@ -79,11 +79,11 @@ const CHANGES: [string, Spec][] = [
 ];
 
 /** Defines the tests. The set-up of the file that calls it comes first. */
-export function testUse(stage: () => AdmissionStage): void {
+export function testUse(harness: () => AdmissionHarness): void {
   let users: Record<User, KubeClient>;
 
   beforeAll(async () => {
-    const { admin, server } = stage();
+    const { admin, server } = harness();
     const made = Object.entries(RIGHTS).map(async ([name, rules]) => {
       const client = await createUser(admin, server.connection, { namespace: NAMESPACE, name, rules });
       return [name, client] as const;
@@ -99,7 +99,7 @@ export function testUse(stage: () => AdmissionStage): void {
   const patch = (user: User, name: string, change: object): Promise<string> =>
     outcomeOf(users[user].patch(workflows, { namespace: NAMESPACE, name }, change, { type: 'merge' }));
   const make = async (spec: Spec): Promise<string> =>
-    (await stage().admin.create(workflows, draft(spec))).metadata.name;
+    (await harness().admin.create(workflows, draft(spec))).metadata.name;
 
   test.each(Object.entries(PLACES))('%s asks for the right to use that credential', async (_path, specOf) => {
     expect(await create('user-of-mail', specOf('other'))).toMatch(/^403 .*use credentials\/other/);

@@ -1,5 +1,5 @@
 /** What mallory tries. */
-import type { Tenants } from '../../../support/tenants.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 
 /** `attempt` gives all that came back, refusals included; `refused` is what it says when it did not work. */
 export type Attempt = {

@@ -1,6 +1,6 @@
 /** Over HTTP, with a token of its own and all names of the victim's. */
-import { ask, type Ask } from '../../../support/rawCalls.ts';
-import type { Tenants } from '../../../support/tenants.ts';
+import { ask, type Ask } from '../../../support/gateway/rawCalls.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
 const UNKNOWN = /^40[034] /;

@@ -1,6 +1,6 @@
 /** Through the Kubernetes API, as whoever may edit mallory's namespace, and as mallory's runners. */
-import { callApi, type Ask } from '../../../support/rawCalls.ts';
-import type { Tenants } from '../../../support/tenants.ts';
+import { callApi, type Ask } from '../../../support/gateway/rawCalls.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
 type As = (tenants: Tenants) => string;
@@ -23,7 +23,7 @@ function ask(
     const filled = (text: string): string =>
       text.replaceAll(/\{(\w+)\}/g, (all, name: keyof typeof names) => names[name] ?? all);
     const { body, path, ...rest } = request;
-    const answer = await callApi(tenants.stage.server, {
+    const answer = await callApi(tenants.harness.server, {
       ...rest,
       token: as(tenants),
       path: filled(path),

@@ -3,9 +3,9 @@ import { isTerminal } from '../../../../api/phase.ts';
 import type { Workflow } from '../../../../api/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
 import { workflowRuns, workflows } from '../../../../operator/resources.ts';
-import { pollUntil } from '../../../support/poll.ts';
-import { ask, callApi } from '../../../support/rawCalls.ts';
-import type { Tenants } from '../../../support/tenants.ts';
+import { pollUntil } from '../../../support/time/poll.ts';
+import { ask, callApi } from '../../../support/gateway/rawCalls.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -17,7 +17,7 @@ type Made = { name: string; refusal?: string };
 
 /** Makes an object as mallory's editor, or says what the API server answered instead. `{run}` and so on are the victim's. */
 async function make(tenants: Tenants, kind: string, spec: object, metadata: object = {}): Promise<Made> {
-  const { stage, mallory, known, victim } = tenants;
+  const { harness, mallory, known, victim } = tenants;
   const name = `attempt-${(made += 1)}`;
   const object = { apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name, ...metadata }, spec };
   const names = { ...known, project: victim.uid };
@@ -26,7 +26,7 @@ async function make(tenants: Tenants, kind: string, spec: object, metadata: obje
     (_all, key: 'run' | 'revision' | 'workflowUID' | 'project') => names[key],
   );
   const path = `/apis/windlass.dev/v1alpha1/namespaces/mallory/${kind.toLowerCase()}s`;
-  const answer = await callApi(stage.server, { method: 'POST', path, token: mallory.token, body });
+  const answer = await callApi(harness.server, { method: 'POST', path, token: mallory.token, body });
   return answer.status === 201 ? { name } : { name, refusal: `${answer.status} ${answer.body}` };
 }
 
@@ -50,7 +50,7 @@ function workflow(what: string, step: object, refused: RegExp = INVALID): Attemp
     ];
     const { name, refusal } = await make(tenants, 'Workflow', { active: true, nodes });
     if (refusal !== undefined) return refusal;
-    const { client } = tenants.stage;
+    const { client } = tenants.harness;
     const object = await pollUntil(
       `the conditions of ${what}`,
       async () => {
@@ -122,7 +122,7 @@ function run(what: string, spec: object, refused: RegExp, metadata: object = {})
   const attempt = async (tenants: Tenants): Promise<string> => {
     const { name, refusal } = await make(tenants, 'WorkflowRun', spec, metadata);
     if (refusal !== undefined) return refusal;
-    const { client } = tenants.stage;
+    const { client } = tenants.harness;
     const ended = await pollUntil(
       `the end of ${what}`,
       async () => {
@@ -179,7 +179,7 @@ const runs: Attempt[] = [
 /** A Secret by its path, whatever mallory writes into it, then a call of the victim's webhook with what it wrote. */
 const forgedKeys: Attempt = {
   what: 'Secret: the keys of the victim’s webhook in the Secret of its own project',
-  attempt: async ({ stage, mallory, known, gateway }) => {
+  attempt: async ({ harness, mallory, known, gateway }) => {
     const token = 'forged-by-mallory';
     const entry = `${known.workflowUID}.${known.material}`;
     const data = { [entry]: btoa(JSON.stringify([btoa(token)])) };
@@ -191,7 +191,7 @@ const forgedKeys: Attempt = {
     };
     const path = '/api/v1/namespaces/mallory/secrets';
     const body = JSON.stringify(secret);
-    const { status } = await callApi(stage.server, { method: 'POST', path, token: mallory.token, body });
+    const { status } = await callApi(harness.server, { method: 'POST', path, token: mallory.token, body });
     const hook = '/webhook/victim.orders/orders';
     const called = await ask(gateway.publicURL, { method: 'POST', path: hook, token, body: '{}' });
     return `${status}, then ${called}`;

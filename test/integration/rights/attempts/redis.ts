@@ -5,9 +5,9 @@ import { connectRunStore, type RunStoreConnection } from '../../../../store/conn
 import { cancelRun } from '../../../../runs/cancel.ts';
 import { readRun } from '../../../../runs/read.ts';
 import { submit } from '../../../../runs/submit.ts';
-import { askRedis } from '../../../support/rawCalls.ts';
-import { submissionOf } from '../../../support/runStore.ts';
-import type { Tenants } from '../../../support/tenants.ts';
+import { askRedis } from '../../../support/gateway/rawCalls.ts';
+import { submissionOf } from '../../../support/runStore/runStore.ts';
+import type { Tenants } from '../../../support/rights/tenants.ts';
 import type { Attempt } from './attempt.ts';
 
 type Keys = {
@@ -29,11 +29,11 @@ function commands(
   refused: RegExp = DENIED,
 ): Attempt {
   const attempt = async (tenants: Tenants): Promise<string> => {
-    const { stage, victim, mallory, known } = tenants;
+    const { harness, victim, mallory, known } = tenants;
     const theirs = `wl:{${victim.uid}}:`;
     const keys = { theirs, run: `${theirs}run:${known.waiting}`, own: `wl:{${mallory.uid}}:`, tenants };
     const words = of(keys).map((command) => command.map(String));
-    return askRedis(stage.redis.port, mallory.pool, ...words);
+    return askRedis(harness.redis.port, mallory.pool, ...words);
   };
   return { what: `Redis: ${what}`, attempt, refused };
 }
@@ -50,8 +50,8 @@ function transition(
   call: (conn: RunStoreConnection, tenants: Tenants) => Promise<unknown>,
 ): Attempt {
   const attempt = async (tenants: Tenants): Promise<string> => {
-    const { stage, mallory } = tenants;
-    const conn = connectRunStore({ url: stage.redis.url, name: 'mallory', ...mallory.pool });
+    const { harness, mallory } = tenants;
+    const conn = connectRunStore({ url: harness.redis.url, name: 'mallory', ...mallory.pool });
     await conn.ready();
     const answer = await call(conn, tenants).catch((error: Error) => error.message);
     await conn.close();

@@ -1,0 +1,33 @@
+/** What the clients of one history share: a project in the run store, its records, and what is promised about both. */
+import { createLedger, type Ledger } from './ledger.ts';
+import { createNetwork, type Network } from './network.ts';
+import { createRecords, type Records } from './records.ts';
+import { watchStore, type Server, type WatchedStore } from './watched.ts';
+import { UNLIMITED, WORKFLOWS, type Limits } from './workflows.ts';
+
+export type Harness = {
+  project: string;
+  network: Network;
+  store: WatchedStore;
+  records: Records;
+  ledger: Ledger;
+  /** What users have set, by workflow. */
+  limits: Map<string, Limits>;
+  /** What is wrong, in the order in which it was found. */
+  problems: string[];
+};
+
+/** A project that does not exist yet. */
+export function createHarness(server: Server, project: string): Harness {
+  const problems: string[] = [];
+  const tell = (problem: string) => void problems.push(problem);
+  const network = createNetwork((error) => tell(`a client failed: ${(error as Error).stack}`));
+  const ledger = createLedger(() => records);
+  const store = watchStore(server, network, { project, tell, judge: ledger.judge });
+  const records: Records = createRecords(network, {
+    now: () => store.now(),
+    judge: (name, { phase = '' }) => problems.push(...ledger.judgeRecord(name, phase)),
+  });
+  const limits = new Map(WORKFLOWS.map((workflow) => [workflow as string, UNLIMITED]));
+  return { project, network, store, records, ledger, limits, problems };
+}

@@ -1,0 +1,81 @@
+/** The lists, popovers and confirmations of the console, each opened by the steps of a user. */
+import type { Page } from 'playwright-core';
+import { openRowDialog, type View } from './dialogs.ts';
+import { canvasOpened } from './steps.ts';
+
+/** Opens the list of a field. */
+const listOpened = (field: string | RegExp) => async (page: Page) => {
+  await page.getByRole('combobox', { name: field }).first().click();
+  await page.getByRole('option').first().waitFor();
+};
+
+/** Changes the name of the workflow without saving it. */
+async function changeName(page: Page): Promise<void> {
+  await canvasOpened(page, 'trigger');
+  const field = page.getByLabel('Workflow name');
+  await field.fill('Another name');
+  await field.press('Enter');
+  await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+}
+
+/** The lists, popovers and confirmations. */
+export function menusOf(project: string): View[] {
+  const list = `/console/p/${project}/workflows`;
+  const mail = `${list}/order-confirmation?node=mail`;
+  return [
+    { what: 'the list of workflow statuses', path: list, open: listOpened('Status') },
+    { what: 'the list of run statuses', path: `/console/p/${project}/runs`, open: listOpened('Any status') },
+    { what: 'the list of skills', path: mail, open: listOpened(/^Skill/) },
+    { what: 'the list of credentials', path: mail, open: listOpened(/^Credential/) },
+    {
+      what: 'the id of a node',
+      path: mail,
+      open: async (page) => {
+        await page.getByRole('button', { name: 'Change ID' }).click();
+        await page.getByRole('dialog').getByLabel('ID').waitFor();
+      },
+    },
+    {
+      what: 'the references',
+      path: mail,
+      open: async (page) => {
+        await page
+          .getByRole('button', { name: /^Insert reference into/ })
+          .first()
+          .click();
+        await page.getByRole('dialog').getByRole('button').first().waitFor();
+      },
+    },
+    {
+      what: 'the suspension',
+      path: list,
+      open: (page) => openRowDialog(page, 'Order confirmation', 'Suspend'),
+    },
+    {
+      what: 'the copy of a managed workflow',
+      path: `${list}/from-git`,
+      open: async (page) => {
+        await page.getByRole('button', { name: 'Edit a copy' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Create copy' }).waitFor();
+      },
+    },
+    {
+      what: 'the question before changes are lost',
+      path: `${list}/draft`,
+      open: async (page) => {
+        await changeName(page);
+        await page.getByRole('link', { name: 'Go to workflows' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Save and leave' }).waitFor();
+      },
+    },
+    {
+      what: 'the question before activation',
+      path: `${list}/draft`,
+      open: async (page) => {
+        await changeName(page);
+        await page.getByRole('switch', { name: 'Active' }).click({ force: true });
+        await page.getByRole('dialog').getByRole('button', { name: 'Save and activate' }).waitFor();
+      },
+    },
+  ];
+}

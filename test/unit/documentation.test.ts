@@ -18,7 +18,7 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/*.md
 );
 
 const sources = globSync(
-  '{api,kube,nodes,runs,operator,gateway,runner,console,images,scripts,test,charts}/**/*',
+  '{api,kube,nodes,store,runs,operator,gateway,runner,console,images,scripts,test,charts}/**/*',
   {
     cwd: root,
     exclude: (path) => path.includes('documentation.test.ts'),
@@ -178,11 +178,34 @@ test.each<[string, unknown, string[]]>([
   expect(mistakesIn(shown)).toEqual(mistakes);
 });
 
+/** Tests and mutants that a page names, by their path or a pattern of paths. */
+const testsIn = (page: string) =>
+  codeIn(read(page)).filter((name) => /^[\w./*-]+\.(test\.tsx?|patch)$/.test(name));
+
+test('the pages with promises name the tests that hold them', () => {
+  const promises = ['docs/security.md', 'docs/execution.md', ...globSync('docs/triggers/*.md', { cwd: root })];
+  expect(promises.filter((page) => testsIn(page).length === 0)).toEqual([]);
+});
+
+test('the tour names functions that its files contain', () => {
+  const rows = [...read('docs/tour.md').matchAll(/^\| \d+ \| (.*?) \| (.*?) \|/gm)];
+  expect(rows).toHaveLength(20);
+  const missing = rows.flatMap(([, files = '', functions = '']) => {
+    const code = codeIn(files).map(read).join('\n');
+    return codeIn(functions).filter((name) => !code.includes(name));
+  });
+  expect(missing).toEqual([]);
+});
+
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);
 
   test('links to files and headings that exist', () => {
     expect(brokenLinks(page)).toEqual([]);
+  });
+
+  test('names tests that exist', () => {
+    expect(testsIn(page).filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([]);
   });
 
   test('shows objects with fields that their kinds have', () => {
@@ -201,11 +224,11 @@ describe.each(PAGES)('%s', (page) => {
         .filter((name) => !(name in scripts)),
       ...code.filter(
         (name) =>
-          /^(api|kube|nodes|runs|operator|gateway|runner|console|test|scripts|images|charts|crds|docs|examples)\/[\w./-]+\.\w+$/.test(
+          /^(api|kube|store|nodes|runs|operator|gateway|runner|console|test|scripts|images|charts|crds|docs|examples)\/[\w./-]+\.\w+$/.test(
             name,
           ) &&
           !/[A-Z]{3}/.test(name) &&
-          ![name, `test/integration/${name}`].some((path) => existsSync(join(root, path))),
+          !existsSync(join(root, name)),
       ),
       ...code
         .map((name) => name.replace(/=.*/, ''))

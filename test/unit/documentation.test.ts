@@ -1,6 +1,6 @@
 /** What the pages name exists: files, headings, fields, scripts, values of the chart, metrics and environment variables. */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { rootSchema } from '../../api/crd.ts';
@@ -147,6 +147,13 @@ function isValue(path: string): boolean {
 
 test.each(globSync('docs/*.md', { cwd: root }))('the README leads to %s', (page) => {
   expect(read('README.md')).toContain(`(${page})`);
+});
+
+test('the index of decisions lists each with its title', () => {
+  const pages = globSync('docs/decisions/0*.md', { cwd: root }).toSorted();
+  const entries = pages.map((page) => [basename(page), read(page).match(/^# \d+\. (.*)$/m)?.[1]]);
+  const listed = read('docs/decisions/README.md').matchAll(/^\| \[\d+\]\((.*?)\) \| (.*) \|$/gm);
+  expect([...listed].map(([, page, title]) => [page, title])).toEqual(entries);
 });
 
 test('the README names every trigger, step, skill and kind of credential', () => {

@@ -190,7 +190,11 @@ const testsIn = (page: string) =>
   codeIn(read(page)).filter((name) => /^[\w./*-]+\.(test\.tsx?|patch)$/.test(name));
 
 test('the pages with promises name the tests that hold them', () => {
-  const promises = ['docs/security.md', 'docs/execution.md', ...globSync('docs/triggers/*.md', { cwd: root })];
+  const promises = [
+    'docs/security.md',
+    'docs/execution.md',
+    ...globSync('docs/triggers/*.md', { cwd: root }),
+  ];
   expect(promises.filter((page) => testsIn(page).length === 0)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** Odd spreadsheets: what the table of bad input in docs/triggers.md says of them. */
+/** Odd spreadsheets: the table "Bad input" of docs/triggers/spreadsheet.md. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import { changesOf, dataOf } from '../../../test/support/nodes/sheetChanges.ts';

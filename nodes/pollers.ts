@@ -4,7 +4,7 @@
  */
 import type { CredentialKind } from '../api/credential.ts';
 import type { TriggerKind } from '../api/trigger.ts';
-import type { Poller } from './poller.ts';
+import type { Poller } from './contract/poller.ts';
 import { credentialsFor, type Offer } from './providers/register.ts';
 
 type Registered = {

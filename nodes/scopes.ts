@@ -6,7 +6,7 @@ import type { CredentialSpec } from '../api/credential.ts';
 import type { Preset } from '../api/provider.ts';
 import type { SkillStep } from '../api/step.ts';
 import { kindOf, type WorkflowNode } from '../api/workflow.ts';
-import type { ScopeUse } from './provider.ts';
+import type { ScopeUse } from './contract/provider.ts';
 import { PROVIDERS } from './providers/register.ts';
 
 /**

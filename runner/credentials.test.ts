@@ -5,7 +5,7 @@ import { connectionOf } from '../api/provider.ts';
 import { TOKENS } from '../api/token.ts';
 import type { Change } from '../kube/cache.ts';
 import type { KubeObject, ObjectRef, Resource } from '../kube/resource.ts';
-import { accessToken } from '../nodes/node.ts';
+import { accessToken } from '../nodes/contract/node.ts';
 import { hashOf } from '../store/oauth/states.ts';
 import { createCredentials } from './credentials.ts';
 import { createSecretReader } from './secrets.ts';

@@ -3,7 +3,7 @@
  * and of those that never end.
  */
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { connectionFailure, Failure } from './failure.ts';
+import { connectionFailure, Failure } from '../contract/failure.ts';
 import type { HttpAnswer } from './request.ts';
 
 const DECODERS = {

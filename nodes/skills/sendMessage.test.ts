@@ -10,7 +10,7 @@ import {
   TELEGRAM_TOKEN,
   type TelegramFault,
 } from '../../test/support/telegramServer.ts';
-import type { StepContext } from '../node.ts';
+import type { StepContext } from '../contract/node.ts';
 import { findSkill, validateSkill } from '../register.ts';
 
 const telegram = await startTelegramServer();

@@ -13,14 +13,13 @@ import {
   type CredentialAccess,
   type StepContext,
   type StepResult,
-} from '../node.ts';
-import { echoesOf } from '../secret.ts';
+} from '../contract/node.ts';
+import { echoesOf } from '../contract/secret.ts';
 import { parseMarkdown } from '../messages/markdown.ts';
-import type { Bot, Messenger, Outgoing, Sent } from '../messages/messenger.ts';
-import { partsOf, type RichText, type Room } from '../messages/richText.ts';
+import type { Bot, Messenger, Outgoing, Sent, RichText, Room } from '../contract/messenger.ts';
+import { partsOf } from '../messages/richText.ts';
 import { credentialsFor, findProvider } from '../providers/register.ts';
-import { destination } from './rules.ts';
-import { textParameter, type SkillDefinition } from './skill.ts';
+import { destination, textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 const LONGEST_TEXT = 524_288;
 /** Telegram admits some 20 messages a minute in a group. */

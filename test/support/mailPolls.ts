@@ -3,8 +3,8 @@ import type { CredentialSpec } from '../../api/credential.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { MailTrigger } from '../../api/trigger.ts';
 import { mailPoller } from '../../nodes/triggers/mail.ts';
-import type { PollContext, Polled } from '../../nodes/poller.ts';
-import { Secret } from '../../nodes/secret.ts';
+import type { PollContext, Polled } from '../../nodes/contract/poller.ts';
+import { Secret } from '../../nodes/contract/secret.ts';
 import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';
 

@@ -8,7 +8,7 @@ import {
   type DriveServer,
 } from '../../../test/support/driveServer.ts';
 import { filePolls, inShort, shownIn } from '../../../test/support/filePolls.ts';
-import type { Polled } from '../../poller.ts';
+import type { Polled } from '../../contract/poller.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
 

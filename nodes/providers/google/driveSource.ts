@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
-import { accessToken, type CredentialAccess } from '../../node.ts';
-import { PollError, type PollContext } from '../../poller.ts';
+import { accessToken, type CredentialAccess } from '../../contract/node.ts';
+import { PollError, type PollContext } from '../../contract/poller.ts';
 import {
   changesPage,
   changesStart,
@@ -22,7 +22,7 @@ import {
   type DriveFile,
 } from './drive.ts';
 import { compared } from '../../files/latest.ts';
-import type { Extent, Seen, SeenFile, Source } from '../../files/source.ts';
+import type { Extent, Seen, SeenFile, Source } from '../../contract/source.ts';
 import { firstPlace, inOrder, place, walk, type Place } from '../../files/walk.ts';
 
 const positionSchema = z.object({

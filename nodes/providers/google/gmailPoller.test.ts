@@ -8,7 +8,7 @@ import {
   type GmailServer,
 } from '../../../test/support/gmailServer.ts';
 import { lookAt, type Poll } from '../../../test/support/mailPolls.ts';
-import type { PollContext } from '../../poller.ts';
+import type { PollContext } from '../../contract/poller.ts';
 
 let server: GmailServer;
 beforeEach(async () => {

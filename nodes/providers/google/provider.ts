@@ -1,5 +1,5 @@
 /** Google: Gmail, Drive and Sheets by their APIs, and the scopes that they need. */
-import type { Provider } from '../../provider.ts';
+import type { Provider } from '../../contract/provider.ts';
 
 // https://developers.google.com/workspace/gmail/api/auth/scopes
 const GMAIL_READ = 'https://www.googleapis.com/auth/gmail.readonly';

@@ -6,10 +6,9 @@
 import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
 import type { Account, AccountCall } from '../../http/json.ts';
-import { accessToken, asStep, partOf, type CredentialAccess, type StepContext } from '../../node.ts';
+import { accessToken, asStep, partOf, type CredentialAccess, type StepContext } from '../../contract/node.ts';
 import { callGoogle } from './api.ts';
-import type { Cell } from '../../spreadsheet/book.ts';
-import type { SheetName } from '../../spreadsheet/reference.ts';
+import type { Cell, SheetName } from '../../contract/book.ts';
 
 const SHEETS_URL = 'https://sheets.googleapis.com';
 /** Of a page of cells. Google recommends 2 MB: https://developers.google.com/workspace/sheets/api/limits */

@@ -13,7 +13,7 @@ import {
   type ImapScript,
 } from '../../../test/support/imapScript.ts';
 import { lookAt, type Poll } from '../../../test/support/mailPolls.ts';
-import type { PollContext } from '../../poller.ts';
+import type { PollContext } from '../../contract/poller.ts';
 
 let server: ImapScript;
 afterEach(() => server.close());

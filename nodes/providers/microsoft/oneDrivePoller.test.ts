@@ -8,7 +8,7 @@ import {
   type GraphOptions,
   type GraphServer,
 } from '../../../test/support/graphServer.ts';
-import type { Polled } from '../../poller.ts';
+import type { Polled } from '../../contract/poller.ts';
 import { decodeState } from '../../triggers/files/state.ts';
 
 let server: GraphServer;

@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { Account } from '../../http/json.ts';
-import { accessToken, type CredentialAccess } from '../../node.ts';
-import { PollError, type PollContext } from '../../poller.ts';
-import type { Known } from '../../files/known.ts';
+import { accessToken, type CredentialAccess } from '../../contract/node.ts';
+import { PollError, type PollContext } from '../../contract/poller.ts';
+import type { Known } from '../../contract/known.ts';
 import { compared, gathered } from '../../files/latest.ts';
 import { deltaPage, driveIdOf, folderIdOf, GRAPH_URL, type DriveItem } from './oneDrive.ts';
-import type { Extent, Seen, SeenFile, Source } from '../../files/source.ts';
+import type { Extent, Seen, SeenFile, Source } from '../../contract/source.ts';
 
 const positionSchema = z.object({
   /** The path from which it continues; left out: all that there is. */

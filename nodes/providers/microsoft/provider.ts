@@ -1,5 +1,5 @@
 /** Microsoft: OneDrive and Excel by Microsoft Graph, and the scopes that they and Outlook need. */
-import type { Provider } from '../../provider.ts';
+import type { Provider } from '../../contract/provider.ts';
 
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
 const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';

@@ -6,7 +6,7 @@ import {
   type BucketServer,
 } from '../../../test/support/bucketServer.ts';
 import { filePolls, inShort, shownIn } from '../../../test/support/filePolls.ts';
-import type { PollContext } from '../../poller.ts';
+import type { PollContext } from '../../contract/poller.ts';
 
 let server: BucketServer;
 beforeEach(async () => {

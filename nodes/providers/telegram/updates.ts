@@ -4,14 +4,8 @@
  */
 import { TELEGRAM_UPDATES } from '../../../api/bot.ts';
 import type { ChatType } from '../../../api/trigger.ts';
-import {
-  firstWord,
-  member,
-  plain,
-  textOf,
-  type Received,
-  type ReceivedMessage,
-} from '../../messages/received.ts';
+import { firstWord, member, plain, textOf } from '../../messages/received.ts';
+import type { Received, ReceivedMessage } from '../../contract/messenger.ts';
 
 /**
  * The members of https://core.telegram.org/bots/api#message that say of which type it is, those first that

@@ -6,8 +6,8 @@ import {
   type TelegramServer,
 } from '../../../test/support/telegramServer.ts';
 import { localEgress } from '../../../test/support/stepContext.ts';
-import { resultOf } from '../../check.ts';
-import { Secret } from '../../secret.ts';
+import { resultOf } from '../../contract/check.ts';
+import { Secret } from '../../contract/secret.ts';
 import { registerWebhook, type WebhookWish } from './webhook.ts';
 
 const URL = 'https://hooks.example.com/bot/shop.support';

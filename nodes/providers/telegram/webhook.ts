@@ -4,11 +4,12 @@
  * of somebody else is replaced only by one of ours.
  */
 import { botSecret, TELEGRAM_UPDATES } from '../../../api/bot.ts';
-import { ask, type CheckContext, CheckError, refusal, shown } from '../../check.ts';
+import { type CheckContext, CheckError } from '../../contract/check.ts';
+import { ask, refusal, shown } from '../../http/check.ts';
 import type { JsonAnswer } from '../../http/json.ts';
-import { partOf, type CredentialAccess } from '../../node.ts';
+import { partOf, type CredentialAccess } from '../../contract/node.ts';
 import { methodURL } from './api.ts';
-import { echoesOf, Secret, type Mask } from '../../secret.ts';
+import { echoesOf, Secret, type Mask } from '../../contract/secret.ts';
 import { membersOf } from '../../../api/record.ts';
 
 const LONGEST_QUOTE = 300;

@@ -7,7 +7,7 @@ import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { NodeOutput } from '../../../api/value.ts';
 import type { HttpAnswer } from '../../http/request.ts';
-import { masked, type Mask } from '../../secret.ts';
+import { masked, type Mask } from '../../contract/secret.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Longer texts are cut in text_content; data_content has them whole. */

@@ -8,7 +8,7 @@ import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';
 import type { Method } from '../../http/request.ts';
 import { headerNameProblem } from '../../providers/http/authority.ts';
 import { urlProblem } from '../../http/url.ts';
-import { textParameter } from '../skill.ts';
+import { textParameter } from '../../contract/skill.ts';
 
 const METHODS = [
   'GET',

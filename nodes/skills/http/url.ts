@@ -9,7 +9,7 @@ import { printReference } from '../../../api/expression/reference.ts';
 import type { Given } from '../../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../../api/expression/template.ts';
 import { StepError } from '../../../api/reasons.ts';
-import type { ParameterRule } from '../skill.ts';
+import type { ParameterRule } from '../../contract/skill.ts';
 import { urlProblem } from '../../http/url.ts';
 
 type Part = string | Given;

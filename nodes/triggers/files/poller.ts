@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { NodeOutput } from '../../../api/value.ts';
-import { createPoller, PollError, type PollContext, type Polled } from '../../poller.ts';
-import { collect } from '../../collect.ts';
+import { createPoller, PollError, type PollContext, type Polled } from '../../contract/poller.ts';
+import { collect } from '../../contract/collect.ts';
 import { findProvider, titlesFor } from '../../providers/register.ts';
-import { Known } from '../../files/known.ts';
+import { Known } from '../../contract/known.ts';
 import { decodeState, encodeState, isMuch, type State } from './state.ts';
-import type { Change, SeenFile, Source } from '../../files/source.ts';
+import type { Change, SeenFile, Source } from '../../contract/source.ts';
 
 const cursorSchema = z.object({
   place: z.string(),

@@ -3,12 +3,11 @@
  * that one large sheet is read at a time, and that a poll which takes long or fails returns what it read, so
  * that the next one continues there.
  */
-import { PollError } from '../../poller.ts';
-import type { Book, Cell, Sheet } from '../../spreadsheet/book.ts';
+import { PollError } from '../../contract/poller.ts';
+import type { Book, Cell, Sheet, Area } from '../../contract/book.ts';
 import { asBefore, keyIndexOf, movesFrom, namesOf, type Moved } from '../../spreadsheet/layout.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { MOST_ROWS, type Begun, type State } from './state.ts';
-import type { Area } from '../../spreadsheet/reference.ts';
 import { createIds, digestOf, trimmed, type Row } from './rows.ts';
 
 export type Watched = {

@@ -1,6 +1,6 @@
 /** Rows as they are stored: what identifies a row, and whether it changed, in 18 bytes. */
 import { hash } from 'node:crypto';
-import type { Cell } from '../../spreadsheet/book.ts';
+import type { Cell } from '../../contract/book.ts';
 
 export type Row = {
   /** As the sheet numbers it, from 1. */

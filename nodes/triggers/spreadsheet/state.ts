@@ -6,7 +6,7 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import * as z from 'zod';
-import { areCells, areRows, type Cell } from '../../spreadsheet/book.ts';
+import { areCells, areRows, type Cell } from '../../contract/book.ts';
 import { bytesOf, decodeRows, encodeRows, headOf, type TableHead } from './rowTable.ts';
 import type { Row } from './rows.ts';
 

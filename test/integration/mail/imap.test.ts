@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';
 import type { MailTrigger } from '../../../api/trigger.ts';
-import type { PollContext } from '../../../nodes/poller.ts';
+import type { PollContext } from '../../../nodes/contract/poller.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
 import { lookAt, type Poll } from '../../support/mailPolls.ts';
 import { startMeter } from '../../support/meter.ts';

@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { checkCredential } from '../../../nodes/checks.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { runCommand } from '../../support/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
 import { makeFolder } from '../../support/folder.ts';

@@ -1,7 +1,5 @@
 /** The contract of spreadsheets for triggers. */
-import type { Wire } from '../http/request.ts';
-import type { CredentialAccess } from '../node.ts';
-import type { Area, SheetName } from './reference.ts';
+import type { Wire, CredentialAccess } from './node.ts';
 
 /** What a cell shows; `''` where it is empty. */
 export type Cell = string | number | boolean;
@@ -20,6 +18,15 @@ export function areCells(row: unknown): boolean {
 }
 
 const CELLS: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
+
+/**
+ * Cells of a sheet, counted from 0; the ends are the first that do not belong to it, and `Infinity` where
+ * nothing is said.
+ */
+export type Area = { startRow: number; endRow: number; startColumn: number; endColumn: number };
+
+/** A sheet by its title or by its number in URLs; neither: the first one. */
+export type SheetName = { title?: string; gid?: string };
 
 export type Sheet = {
   /** Stays the same when the sheet gets another title. */

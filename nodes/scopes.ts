@@ -35,7 +35,7 @@ function scopesIn(
 }
 
 function useOf(node: WorkflowNode): ScopeUse {
-  if (node.skill) return addsOnly(node.skill) ? 'upload_file_anew' : node.skill.name;
+  if (node.skill) return addsOnly(node.skill) ? 'upload_file_new' : node.skill.name;
   return node.spreadsheet?.spreadsheetId?.includes('://') ? 'spreadsheetByURL' : kindOf(node);
 }
 

@@ -79,21 +79,21 @@ test('a request has a body if its headers announce one', () => {
 const LIMIT = 1_000_000;
 
 test('the memory of a body that turns out too large is freed at once, not by the garbage collector', async () => {
-  await using door = await openReader();
+  await using reader = await openReader();
   const body = Buffer.alloc(LIMIT + 50_000, 'a');
   const before = process.memoryUsage().arrayBuffers;
   for (let bodies = 0; bodies < 20; bodies += 1) {
-    expect(await door.send(body)).toEqual({ outcome: 'too-large' });
+    expect(await reader.send(body)).toEqual({ outcome: 'too-large' });
   }
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
 });
 
 test('so is the memory of an aborted body', async () => {
-  await using door = await openReader();
+  await using reader = await openReader();
   const body = Buffer.alloc(900_000, 'a');
   const before = process.memoryUsage().arrayBuffers;
   for (let bodies = 0; bodies < 20; bodies += 1) {
-    expect(await door.breakOff(body)).toEqual({ outcome: 'aborted' });
+    expect(await reader.breakOff(body)).toEqual({ outcome: 'aborted' });
   }
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
 });
@@ -102,22 +102,22 @@ test.each([
   ['that announces its length takes no more room than that', { 'content-length': '600000' }, 600_000],
   ['that does not takes room in advance, up to the limit', { 'transfer-encoding': 'chunked' }, LIMIT],
 ])('a body %s', async (_what, headers, most) => {
-  await using door = await openReader();
+  await using reader = await openReader();
   const body = Buffer.concat([Buffer.alloc(400_000, 'a'), Buffer.alloc(200_000, 'b')]);
-  expectRead(await door.send(body, headers), body);
-  expect(door.most()).toBeGreaterThan(most / 2);
-  expect(door.most()).toBeLessThanOrEqual(most);
+  expectRead(await reader.send(body, headers), body);
+  expect(reader.most()).toBeGreaterThan(most / 2);
+  expect(reader.most()).toBeLessThanOrEqual(most);
 });
 
 test('one piece of a large body is read per turn, and the rest waits in the connection', async () => {
   const waiting: (() => void)[] = [];
-  await using door = await openReader({ add: (work) => void waiting.push(work) });
+  await using reader = await openReader({ add: (work) => void waiting.push(work) });
   const body = Buffer.alloc(600_000, 'a');
   let queue = 0;
-  const read = door.send(body);
-  while (door.bytesRead() < body.length) {
+  const read = reader.send(body);
+  while (reader.bytesRead() < body.length) {
     await pollUntil('a piece to wait', () => waiting.length === 1, { timeoutMs: 10_000, everyMs: 1 });
-    expect(door.bytesRead()).toBeLessThan((queue + 1) * 70_000);
+    expect(reader.bytesRead()).toBeLessThan((queue + 1) * 70_000);
     queue += 1;
     waiting.pop()?.();
   }
@@ -126,9 +126,9 @@ test('one piece of a large body is read per turn, and the rest waits in the conn
 });
 
 test('a small body does not wait', async () => {
-  await using door = await openReader({ add: () => expect.unreachable() });
+  await using reader = await openReader({ add: () => expect.unreachable() });
   const body = Buffer.alloc(16_000, 'a');
-  expectRead(await door.send(body), body);
+  expectRead(await reader.send(body), body);
 });
 
 test('clients that disconnected before the refusal take no place of lingering ones', () => {

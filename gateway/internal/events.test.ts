@@ -100,9 +100,9 @@ async function openStream(events: number, unreadBytes: number) {
 
 test('events are not buffered for a slow client, which gets each once later', async () => {
   const count = 3_000;
-  await using door = await openStream(count, 1_000_000);
-  const answer = await door.open();
-  await door.stuck();
+  await using streaming = await openStream(count, 1_000_000);
+  const answer = await streaming.open();
+  await streaming.stuck();
   let text = '';
   for await (const chunk of answer) text += String(chunk);
   const ids = Array.from(text.matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id));
@@ -110,8 +110,8 @@ test('events are not buffered for a slow client, which gets each once later', as
 });
 
 test('beyond the limit the clients that have not read for longest are disconnected', async () => {
-  await using door = await openStream(3_000, 1);
-  for (let readers = 0; readers < 3; readers += 1) await door.open();
-  await pollUntil('one to be left', async () => (await door.connections()) === 1, { timeoutMs: 10_000 });
-  expect(door.begun.length).toBeGreaterThanOrEqual(3);
+  await using streaming = await openStream(3_000, 1);
+  for (let readers = 0; readers < 3; readers += 1) await streaming.open();
+  await pollUntil('one to be left', async () => (await streaming.connections()) === 1, { timeoutMs: 10_000 });
+  expect(streaming.begun.length).toBeGreaterThanOrEqual(3);
 });

@@ -5,8 +5,7 @@ import type { Wire, CredentialAccess } from './node.ts';
 export type Cell = string | number | boolean;
 
 /**
- * Whether these are rows of cells. A hundred thousand of them are not copied to be looked at, as a schema
- * would do.
+ * Whether these are rows of cells. Copies nothing, unlike a schema: there may be a hundred thousand rows.
  */
 export function areRows(value: unknown): boolean {
   return Array.isArray(value) && value.every(areCells);

@@ -132,7 +132,9 @@ async function sendAll(messages: readonly Outgoing[], sending: Sending): Promise
   const patience = { leftMs: LONGEST_WAIT_MS };
   for (const message of messages) {
     try {
-      sent.push(await (sent.length === 0 ? sendOne(message, sending) : insist(message, sending, patience)));
+      sent.push(
+        await (sent.length === 0 ? sendOne(message, sending) : sendWithRetries(message, sending, patience)),
+      );
     } catch (error) {
       throw sent.length === 0
         ? error
@@ -154,7 +156,11 @@ function sendOne(message: Outgoing, { messenger, bot, context }: Sending): Promi
 }
 
 /** In the midst of a text the step waits itself: once it fails nothing of the text can be sent again. */
-async function insist(message: Outgoing, sending: Sending, patience: { leftMs: number }): Promise<Sent> {
+async function sendWithRetries(
+  message: Outgoing,
+  sending: Sending,
+  patience: { leftMs: number },
+): Promise<Sent> {
   for (;;) {
     try {
       return await sendOne(message, sending);

@@ -21,7 +21,7 @@ type Options = {
  * `secrets`: what there is, by its key, `access_token` for that of an account; all else is missing. The
  * cursor goes through JSON, as it does between two polls.
  */
-export function lookAt(
+export function pollMailOnce(
   spec: CredentialSpec,
   secrets: Record<string, string>,
   { cursor, fields = {}, context = {}, since }: Options,

@@ -277,7 +277,7 @@ test('whatever the clock of the drive says, a file is an event once, with the ti
   expect((await poll()).events).toEqual([]);
 });
 
-test('more folders than are told apart are told', async () => {
+test('too many folders are reported', async () => {
   await restart({ pageSize: 1 });
   for (let n = 0; n < 101; n += 1) server.put({ id: `folder ${n}`, mimeType: FOLDER });
   const poll = polls({ folderId: 'folder 0', includeSubfolders: true }).poll();

@@ -94,13 +94,13 @@ async function goThrough(drive: Drive, from: Place, start: string, extent: Exten
 
 async function pollChanges(drive: Drive, from: string, extent: Extent): Promise<Seen> {
   const { enough } = extent.context;
-  const anew = { changes: [], position: { list: { at: 0 } }, more: true };
+  const restart = { changes: [], position: { list: { at: 0 } }, more: true };
   const pages: DriveChanges['changes'] = [];
   let token = from;
   let isPart: boolean;
   do {
     const page = await changesPage(drive, token);
-    if (!page) return anew;
+    if (!page) return restart;
     pages.push(...page.changes);
     isPart = page.nextPageToken !== undefined;
     const next = page.nextPageToken ?? page.newStartPageToken;
@@ -110,7 +110,7 @@ async function pollChanges(drive: Drive, from: string, extent: Extent): Promise<
   } while (isPart && !enough.aborted && pages.length < MOST_CHANGES);
   const position = { changes: token };
   if (pages.length === 0) return { changes: [], position, more: isPart };
-  if (drive.folder?.below && pages.some(({ file }) => file?.mimeType === FOLDER_TYPE)) return anew;
+  if (drive.folder?.below && pages.some(({ file }) => file?.mimeType === FOLDER_TYPE)) return restart;
   const latest = latestOf(pages, await watchedFilter(drive));
   return { ...compared(latest, extent.known), position, more: isPart };
 }

@@ -196,7 +196,7 @@ async function historyOf({
     if (!answer) return undefined;
     for (const record of answer.history ?? []) {
       const added = (record.messagesAdded ?? []).map(({ message }) => message.id);
-      // A record counts as looked at with the last of its mails.
+      // A record counts as read with the last of its mails.
       added.forEach((id, index) => {
         const isLast = index === added.length - 1;
         steps.push({ id, cursor: { ...from, historyId: isLast ? record.id : last } });

@@ -40,7 +40,7 @@ export const google: Provider = {
       append_row: [SHEETS],
       update_row: [SHEETS],
       upload_file: [DRIVE],
-      upload_file_anew: [DRIVE_FILE],
+      upload_file_new: [DRIVE_FILE],
       download_file: [DRIVE_READ],
     },
   },

@@ -61,7 +61,7 @@ export type SheetSize = { title: string; rowCount: number; columnCount: number }
 
 /**
  * Title and size of a sheet; of the first that has cells where none is named.
- * @throws StepError `Refused` where there is none of that name
+ * @throws StepError `Refused` when no sheet has that name
  */
 export async function sizeOfSheet(sheets: Sheets, { title, gid }: SheetName): Promise<SheetSize> {
   const query = { fields: 'sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))' };

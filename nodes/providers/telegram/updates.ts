@@ -32,7 +32,9 @@ const TYPES = [
   'location',
 ];
 
-/** https://core.telegram.org/bots/api#chat. Not from the schema, so that the register of providers loads none. */
+/**
+ * https://core.telegram.org/bots/api#chat. Not from the schema, so that the register of providers loads none.
+ */
 const CHAT_TYPES: readonly ChatType[] = ['private', 'group', 'supergroup', 'channel'];
 
 /** `username` is the bot's own, where it is known: a command that names another bot is none. */

@@ -72,8 +72,8 @@ function charsetOf(contentType: string): string {
 }
 
 /**
- * The text; undefined for bytes that are none, if it is asked for. A charset that nobody knows counts as
- * UTF-8.
+ * The text; undefined for bytes that are not text, if that is requested. A charset that nobody knows counts
+ * as UTF-8.
  */
 function decoded(bytes: Buffer, charset: string, fatal: boolean): string | undefined {
   try {

@@ -38,7 +38,7 @@ export const urlRule: ParameterRule = {
   },
 };
 
-/** Values that fit anywhere, to look at the text around them. */
+/** Values that fit anywhere, to check the text around them. */
 function placeholdersIn({ parts }: Extract<CompiledValue, { kind: 'text' }>): Part[] {
   return parts.map((part, index) => {
     if (typeof part === 'string') return part;

@@ -73,7 +73,7 @@ export async function readRows(watched: Watched, { before, begun, enough }: Aske
   for (const row of begun?.rows ?? []) keeper.takeAgain(row, layout?.isAsBefore(row) === true);
   const from = begun ? { ...watched.area, startRow: begun.next } : watched.area;
   let next = from.startRow;
-  for await (const { cells, area } of inTurn(watched, partsOf({ ...watched, area: from }), enough)) {
+  for await (const { cells, area } of inOrder(watched, partsOf({ ...watched, area: from }), enough)) {
     const isFirst = layout === undefined;
     layout ??= layoutOf(watched, headerOf(watched, cells[0]), before, []);
     for (const [index, row] of cells.entries()) {
@@ -184,7 +184,7 @@ type Part = { cells: Cell[][]; area: Area };
  * The cells of each part, in order; a few are asked for before their turn. Once there was one, a failure ends
  * them, and so does `enough`: the next poll asks again for what did not come.
  */
-async function* inTurn(
+async function* inOrder(
   { book, sheet }: Watched,
   parts: readonly Area[],
   enough: AbortSignal,

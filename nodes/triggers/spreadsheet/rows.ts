@@ -31,8 +31,8 @@ export function trimmed(cells: readonly Cell[]): readonly Cell[] {
 }
 
 /**
- * Says of each key, one row after the other, what identifies the row: rows of one key are told apart by their
- * order. `before`: what it said of the rows before them.
+ * Says of each key, one row after the other, what identifies the row: rows of one key are distinguished by
+ * their order. `before`: what it said of the rows before them.
  */
 export function createIds(before: ReadonlySet<string>): (key: Cell) => string {
   const seen = new Map<string, number>();

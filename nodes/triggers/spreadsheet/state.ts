@@ -124,7 +124,7 @@ export type StoredState = Omit<State, 'rows' | 'begun'> & {
   begun(): Begun | undefined;
 };
 
-/** Undefined where the bytes are none of ours, or were damaged. */
+/** Undefined if the bytes are of another format, or damaged. */
 export async function decodeState(bytes: Buffer): Promise<StoredState | undefined> {
   try {
     const all: Buffer = await promisify(inflateRaw)(bytes, { maxOutputLength: MOST_BYTES });

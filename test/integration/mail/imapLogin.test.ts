@@ -10,7 +10,7 @@ import { runCommand } from '../../support/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/dovecot.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { listen, readBody, sendJson, type Listening } from '../../support/listen.ts';
-import { lookAt } from '../../support/mailPolls.ts';
+import { pollMailOnce } from '../../support/mailPolls.ts';
 import { localEgress } from '../../support/stepContext.ts';
 
 let server: Dovecot;
@@ -64,7 +64,7 @@ const byToken = (username = 'ada', { port } = server): CredentialSpec => ({
 });
 
 const poll = (spec: CredentialSpec, secrets: Record<string, string> = { password: IMAP_PASSWORD }) =>
-  lookAt(spec, secrets, { cursor: undefined });
+  pollMailOnce(spec, secrets, { cursor: undefined });
 
 const baseline = { events: [], more: false };
 

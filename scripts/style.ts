@@ -18,14 +18,14 @@ const UNBREAKABLE = /^\s*(?:\/\/|\/?\*+)\s*\S+(?:\s*\*\/)?$/;
 /** The lines of a file whose comment is too wide, counted from 1. */
 export function wideComments(text: string): number[] {
   return text.split('\n').flatMap((line, index) => {
-    const isWide = [...line].length > COMMENT_COLUMNS && COMMENT.test(line) && !UNBREAKABLE.test(line);
+    const isWide = line.length > COMMENT_COLUMNS && COMMENT.test(line) && !UNBREAKABLE.test(line);
     return isWide ? [index + 1] : [];
   });
 }
 
 /** Why the subject of a commit is not acceptable; undefined for one that is. */
 export function subjectProblem(subject: string): string | undefined {
-  const { length } = [...subject];
+  const { length } = subject;
   if (length > SUBJECT_CHARACTERS)
     return `has ${length} characters, at most ${SUBJECT_CHARACTERS} are allowed`;
   if (subject.endsWith('.')) return 'ends with a period';

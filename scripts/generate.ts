@@ -61,7 +61,7 @@ function secretFields(): string {
   const specOf = (kind: typeof CREDENTIAL) => (rootSchema(kind) as Schema).properties?.['spec'] ?? {};
   const ofNodes = secretPaths(specOf(WORKFLOW).properties?.['nodes'] ?? {});
   const strange = ofNodes.find((path) => !path.startsWith(AUTH));
-  if (strange) throw new Error(`nodes name Secrets in ${strange}: admission.yaml looks in ${AUTH} alone`);
+  if (strange) throw new Error(`nodes name Secrets in ${strange}: admission.yaml reads ${AUTH} only`);
   return [
     TEMPLATE_HEADER,
     template('tokensSecret', [TOKENS]),
@@ -91,7 +91,7 @@ function credentialFields(): string {
   const spec = (rootSchema(WORKFLOW) as Schema).properties?.['spec'] ?? {};
   const paths = credentialPaths(spec.properties?.['nodes']?.items ?? {});
   const deep = paths.find((path) => path.split('[]').length > 2);
-  if (deep) throw new Error(`${deep}: admission-use.yaml looks into one list at a time`);
+  if (deep) throw new Error(`${deep}: admission-use.yaml reads one list at a time`);
   return `${TEMPLATE_HEADER}${template('credentialsOfNodes', paths)}`;
 }
 

@@ -35,7 +35,7 @@ export function readGlossary(root: string): Glossary {
   return JSON.parse(readFileSync(join(root, 'docs/glossary.json'), 'utf8')) as Glossary;
 }
 
-/** The words of a text, in lower case. `inTurn`, `IN_TURN` and `in turn` give the same words. */
+/** The words of a text, in lower case. `runStore`, `RUN_STORE` and `run store` give the same words. */
 function tokensOf(text: string, firstLine: number): Token[] {
   return text
     .split('\n')

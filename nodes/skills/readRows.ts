@@ -1,6 +1,6 @@
 /**
  * Skill `read_rows`: reads rows of a table in Google Sheets by the headings of its columns. Guarantees that
- * one page at a time is held in memory, and that the output is within its limit: `more` tells that there are
+ * one page at a time is in memory, and that the output is within its limit: `more` tells that there are
  * further rows.
  */
 import * as z from 'zod';

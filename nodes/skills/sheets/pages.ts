@@ -1,6 +1,6 @@
 /**
- * Reads a sheet in pages. Guarantees that one page at a time is held, however large the sheet and its cells
- * are.
+ * Reads a sheet in pages. Guarantees that one page at a time is in memory, however large the sheet and its
+ * cells are.
  */
 import type { Cell } from '../../contract/book.ts';
 import { StepError } from '../../../api/reasons.ts';

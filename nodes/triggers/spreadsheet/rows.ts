@@ -17,7 +17,7 @@ export type Row = {
   isCut?: boolean;
 };
 
-/** 72 bits: among 100,000 rows two are taken for one another once in some 10^12 looks. */
+/** 72 bits: among 100,000 rows two are taken for one another once in some 10^12 polls. */
 export const DIGEST_BYTES = 9;
 
 export function digestOf(text: string): string {

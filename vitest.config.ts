@@ -6,7 +6,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          // Pure code keeps no state between files, and loading the modules anew for each takes longer than the tests.
+          // Pure code keeps no state between files, and loading the modules again for each takes longer than
+          // the tests.
           isolate: false,
           // As many cases as properties are tried on take their time where the machine is slow.
           testTimeout: 30_000,
@@ -20,7 +21,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          // So long that conditions, whose deadlines are shorter, say what did not come, also on a slow machine.
+          // So long that conditions, whose deadlines are shorter, say what did not come, also on a slow
+          // machine.
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

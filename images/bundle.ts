@@ -1,4 +1,6 @@
-/** Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image. */
+/**
+ * Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image.
+ */
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundledConsole } from './console.ts';
@@ -33,7 +35,10 @@ export type ProgramImage = keyof typeof programs;
 const banner =
   "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);";
 
-/** Where a program names the file of a worker thread: it lies beside it in the image too, under its other ending. */
+/**
+ * Where a program names the file of a worker thread: it lies beside it in the image too, under its other
+ * ending.
+ */
 const workerFile = /(?<=new URL\(")(\.\/\w+)\.ts(?=", import\.meta\.url\))/g;
 
 /** The programs of an image, below /app, and the console. Throws when one does not bundle. */

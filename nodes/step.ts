@@ -5,7 +5,7 @@ import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { executeAgent } from './agent/agent.ts';
-import type { StepContext, StepResult } from './node.ts';
+import type { StepContext, StepResult } from './contract/node.ts';
 import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
 import { compileRules } from './skills/rules.ts';

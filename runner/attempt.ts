@@ -12,7 +12,7 @@ import {
   type NodeLog,
   type StepContext,
   type StepResult,
-} from '../nodes/node.ts';
+} from '../nodes/contract/node.ts';
 import { executeStep, type StepFields } from '../nodes/step.ts';
 import type { CredentialSource } from './credentials.ts';
 

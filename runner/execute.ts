@@ -6,7 +6,7 @@
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
-import type { Effect, StepResult } from '../nodes/node.ts';
+import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';

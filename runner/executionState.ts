@@ -5,7 +5,7 @@
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
-import type { StepResult } from '../nodes/node.ts';
+import type { StepResult } from '../nodes/contract/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
 import type { FailureReason } from '../api/reasons.ts';

@@ -7,7 +7,7 @@ import type { Scope } from '../api/expression/scope.ts';
 import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Revision, RevisionStep, RevisionTrigger } from '../api/revision.ts';
-import type { Effect } from '../nodes/node.ts';
+import type { Effect } from '../nodes/contract/node.ts';
 import { effectOf } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
 

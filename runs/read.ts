@@ -118,8 +118,8 @@ export function readCounts(
     const reported = values[6];
     const active = accepted - succeeded - failed - cancelled;
     // The two are not read at the same moment: a run may have been claimed, or have ended, in between.
-    const held = tokens.filter((token) => groupOfToken(token) === group).length;
-    const running = Math.min(held, active);
+    const claimed = tokens.filter((token) => groupOfToken(token) === group).length;
+    const running = Math.min(claimed, active);
     return {
       succeeded,
       failed,

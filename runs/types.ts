@@ -121,9 +121,9 @@ export type RunState = {
   reason?: string;
   message?: string;
   cancelRequested: boolean;
-  /** Runners that died while they held the run, since the last progress. */
+  /** Runners that died while they executed the run, since the last progress. */
   crashes: number;
-  /** It was restored from its record and not claimed since, or not by the runner that held it before. */
+  /** It was restored from its record and not claimed since, or not by the runner that executed it before. */
   restored?: true;
   /**
    * It was restored from its record and may have advanced after that: effects that must not be repeated must

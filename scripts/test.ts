@@ -1,7 +1,8 @@
 /**
- * `npm test`: makes ready what the tests need, runs unit, integration and end-to-end tests in this order, and ends with what
- * failed and one line that counts all, from the runner's own reports. A skipped test counts as a failure. A few files that failed are
- * executed once more, alone: what passes then depends on time or load, and is listed as flaky.
+ * `npm test`: makes ready what the tests need, runs unit, integration and end-to-end tests in this order, and
+ * ends with what failed and one line that counts all, from the runner's own reports. A skipped test counts as
+ * a failure. A few files that failed are executed once more, alone: what passes then depends on time or load,
+ * and is listed as flaky.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -31,11 +32,16 @@ type Report = {
     assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
   }[];
 };
-/** `failures`: each with its place and what it said first. `files`: those that they are in, where a report names them all. */
+/**
+ * `failures`: each with its place and what it said first. `files`: those that they are in, where a report
+ * names them all.
+ */
 type Totals = { passed: number; failed: number; skipped: number; failures: string[]; files: string[] };
 
 const FAILURE_LENGTH = 600;
-/** One more than there are cores: integration tests wait for servers and timers for about half of their time. */
+/**
+ * One more than there are cores: integration tests wait for servers and timers for about half of their time.
+ */
 const INTEGRATION_WORKERS = availableParallelism() + 1;
 /** Where more files fail, something is broken, and executing them again takes only time. */
 const FILES_REPEATED = 3;
@@ -93,7 +99,7 @@ async function repeatFailed(project: Project, filters: string[], first: Totals):
   return { ...again, passed: first.passed + first.failed + first.skipped };
 }
 
-/** What the report says. A run that broke off, or failed outside of any test, counts as one failure more. */
+/** What the report says. A run that crashed, or failed outside of any test, counts as one failure more. */
 function totals(file: string, code: number): Totals {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as Report;

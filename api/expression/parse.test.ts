@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { errorOf, outcomeOf } from '../../test/support/data/outcome.ts';
 import { ExpressionError } from './errors.ts';
-import { parseTemplate, printTemplate, TEMPLATE_LIMITS } from './parse.ts';
+import { parseTemplate, TEMPLATE_LIMITS, type Template } from './parse.ts';
+import { printReference } from './reference.ts';
 
 const refusalOf = (text: string) => errorOf(() => parseTemplate(text));
 
@@ -213,6 +214,16 @@ const text = fc.oneof(
 const parts = fc
   .tuple(fc.array(fc.tuple(text, reference), { maxLength: 4 }), text)
   .map(([pairs, last]) => [...pairs.flat(), last].filter((part) => part !== ''));
+
+/** The text of a template. */
+function printTemplate({ parts: some, single }: Template): string {
+  const printed = some.map((part) =>
+    typeof part === 'string' ? part.replaceAll('{{', "{{ '{{' }}") : `{{ ${printReference(part)} }}`,
+  );
+  const texts = some.filter((part) => typeof part === 'string');
+  const isBare = some.length - texts.length === 1 && texts.every((part) => part.trim() === '');
+  return `${!single && isBare ? "{{ '' }}" : ''}${printed.join('')}`;
+}
 
 test('a template of any texts and references comes back the same when it is printed and parsed', () => {
   fc.assert(

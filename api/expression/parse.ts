@@ -4,7 +4,7 @@
  * printing and parsing again gives the same template.
  */
 import { ExpressionError, positionAt } from './errors.ts';
-import { NODE_MEMBERS, type NodeMember, type PathStep, printReference, type Reference } from './reference.ts';
+import { NODE_MEMBERS, type NodeMember, type PathStep, type Reference } from './reference.ts';
 
 /**
  * A parsed text: its parts in order, literal texts and references. Plain JSON data, so that it can be stored
@@ -59,15 +59,6 @@ export function parseTemplate(text: string): Template {
   pushText(parts, text.slice(offset));
   if (quoted || !isBareReference(parts)) return { parts, single: false };
   return { parts: parts.filter((part) => typeof part !== 'string'), single: true };
-}
-
-/** The text of a template; parsing it gives the same template. */
-export function printTemplate(template: Template): string {
-  const printed = template.parts.map((part) =>
-    typeof part === 'string' ? part.replaceAll('{{', "{{ '{{' }}") : `{{ ${printReference(part)} }}`,
-  );
-  const needsQuote = !template.single && isBareReference(template.parts);
-  return `${needsQuote ? "{{ '' }}" : ''}${printed.join('')}`;
 }
 
 /** White space around one reference does not count as text: block scalars of YAML end with a line break. */

@@ -120,7 +120,7 @@ const invalid: [what: string, parameters: object, problem: RegExp][] = [
     { url: 'http://a.example/', maxResponseBytes: 524_288 },
     /^maxResponseBytes: /,
   ],
-  ['a status that is none', { url: 'http://a.example/', expect: ['2xy'] }, /^expect\[0\]: must be a status/],
+  ['an invalid status', { url: 'http://a.example/', expect: ['2xy'] }, /^expect\[0\]: must be a status/],
   ['too many redirects', { url: 'http://a.example/', followRedirects: 11 }, /^followRedirects: /],
   ['an unknown parameter', { url: 'http://a.example/', uri: '' }, /no parameter named uri/],
 ];

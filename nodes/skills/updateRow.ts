@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext, StepResult } from '../node.ts';
+import type { StepContext, StepResult } from '../contract/node.ts';
 import {
   openSheets,
   readValues,
@@ -29,7 +29,7 @@ import {
   type Area,
   type Column,
 } from '../spreadsheet/table.ts';
-import { textParameter, type SkillDefinition } from './skill.ts';
+import { textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 const parameters = z
   .strictObject({

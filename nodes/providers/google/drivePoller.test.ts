@@ -8,7 +8,7 @@ import {
   type DriveServer,
 } from '../../../test/support/providers/google/driveServer.ts';
 import { filePolls, inShort, shownIn } from '../../../test/support/nodes/filePolls.ts';
-import type { Polled } from '../../poller.ts';
+import type { Polled } from '../../contract/poller.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
 
@@ -28,7 +28,7 @@ async function restart(options: DriveOptions): Promise<void> {
 
 const enough = { enough: AbortSignal.abort() };
 
-/** Looks until nothing more is waiting. */
+/** Polls until nothing more is waiting. */
 async function round(poll: ReturnType<typeof polls>['poll'], context: object = {}): Promise<string[]> {
   const found: string[] = [];
   let polled: Polled;
@@ -277,7 +277,7 @@ test('whatever the clock of the drive says, a file is an event once, with the ti
   expect((await poll()).events).toEqual([]);
 });
 
-test('more folders than are told apart are told', async () => {
+test('too many folders are reported', async () => {
   await restart({ pageSize: 1 });
   for (let n = 0; n < 101; n += 1) server.put({ id: `folder ${n}`, mimeType: FOLDER });
   const poll = polls({ folderId: 'folder 0', includeSubfolders: true }).poll();

@@ -7,8 +7,8 @@ import {
   type GmailOptions,
   type GmailServer,
 } from '../../../test/support/providers/google/gmailServer.ts';
-import { lookAt, type Poll } from '../../../test/support/nodes/mailPolls.ts';
-import type { PollContext } from '../../poller.ts';
+import { pollMailOnce, type Poll } from '../../../test/support/nodes/mailPolls.ts';
+import type { PollContext } from '../../contract/poller.ts';
 
 let server: GmailServer;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ const poll = (
   fields: Partial<MailTrigger> = {},
   context: Partial<PollContext> = {},
   since?: Date,
-) => lookAt(tokenSpec(), { access_token: 'good-token' }, { cursor, fields, context, since });
+) => pollMailOnce(tokenSpec(), { access_token: 'good-token' }, { cursor, fields, context, since });
 
 const mail = (subject: string, from = 'ada@example.com') =>
   `From: ${from}\r\nSubject: ${subject}\r\n\r\nbody of ${subject}\r\n`;
@@ -294,7 +294,7 @@ test('a mail of very many lines is not parsed in one piece', async () => {
 });
 
 test('an account that nobody has connected says so', async () => {
-  const polling = lookAt(tokenSpec(), {}, { cursor: undefined });
+  const polling = pollMailOnce(tokenSpec(), {}, { cursor: undefined });
   await expect(polling).rejects.toMatchObject({
     reason: 'CredentialMissing',
     message: expect.stringContaining('not connected'),
@@ -306,7 +306,7 @@ test.each([
   ['microsoft without a user name', { oauth2: { preset: 'microsoft', clientID: 'c' } }],
   ['custom without a place', { oauth2: { clientID: 'c' } }],
 ])('a credential that cannot read mail (%s) is named', async (_what, spec) => {
-  await expect(lookAt(spec as object, {}, { cursor: undefined })).rejects.toMatchObject({
+  await expect(pollMailOnce(spec as object, {}, { cursor: undefined })).rejects.toMatchObject({
     reason: 'InvalidTrigger',
     message: expect.stringContaining('the credential mail cannot read mail'),
   });

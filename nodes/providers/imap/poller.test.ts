@@ -12,8 +12,8 @@ import {
   type ImapAnswer,
   type ImapScript,
 } from '../../../test/support/providers/mail/imapScript.ts';
-import { lookAt, type Poll } from '../../../test/support/nodes/mailPolls.ts';
-import type { PollContext } from '../../poller.ts';
+import { pollMailOnce, type Poll } from '../../../test/support/nodes/mailPolls.ts';
+import type { PollContext } from '../../contract/poller.ts';
 
 let server: ImapScript;
 afterEach(() => server.close());
@@ -65,7 +65,7 @@ function poll(
 ): Promise<Poll> {
   const { port } = server;
   const imap = { host: '127.0.0.1', port, tls: 'None', username: 'ada', passwordRef } as const;
-  return lookAt({ imap }, { password: 'secret' }, { cursor, fields, context });
+  return pollMailOnce({ imap }, { password: 'secret' }, { cursor, fields, context });
 }
 
 /** The place at which nothing was seen yet. */
@@ -179,7 +179,7 @@ test('a poll ends with what it has when it is enough, also while a mail does not
   expect(subjects(await poll(second.cursor, {}, context()))).toEqual(['mail 3']);
 });
 
-test('what was checked before a failure is not looked at again, also where none of it was wanted', async () => {
+test('mail that was checked before a failure is not read again, also if none of it was wanted', async () => {
   await start((command) => (command.startsWith('UID FETCH 51,') ? { end: 'NO cannot' } : undefined), 60);
   const found = await poll(await beginning(), { subject: 'something else' });
   expect(found).toMatchObject({ events: [], cursor: { uid: 50 }, more: true });
@@ -253,7 +253,7 @@ test('a server that takes no access tokens says so', async () => {
   await start(() => undefined);
   const imap = { username: 'ada', host: '127.0.0.1', port: server.port, tls: 'None' } as const;
   const spec: CredentialSpec = { oauth2: { preset: 'microsoft', clientID: 'client', imap } };
-  await expect(lookAt(spec, { access_token: 'token' }, { cursor: undefined })).rejects.toMatchObject({
+  await expect(pollMailOnce(spec, { access_token: 'token' }, { cursor: undefined })).rejects.toMatchObject({
     reason: 'Rejected',
     message: expect.stringContaining('no login'),
   });

@@ -8,7 +8,7 @@ import {
   type GraphOptions,
   type GraphServer,
 } from '../../../test/support/providers/microsoft/oneDriveServer.ts';
-import type { Polled } from '../../poller.ts';
+import type { Polled } from '../../contract/poller.ts';
 import { decodeState } from '../../triggers/files/state.ts';
 
 let server: GraphServer;
@@ -31,7 +31,7 @@ async function restart(options: GraphOptions): Promise<void> {
 
 const enough = { enough: AbortSignal.abort() };
 
-/** Looks until nothing more is waiting. */
+/** Polls until nothing more is waiting. */
 async function round(poll: ReturnType<typeof polls>['poll'], context: object = {}): Promise<string[]> {
   const found: string[] = [];
   let polled: Polled;

@@ -6,7 +6,7 @@ import {
   type BucketServer,
 } from '../../../test/support/providers/s3/bucketServer.ts';
 import { filePolls, inShort, shownIn } from '../../../test/support/nodes/filePolls.ts';
-import type { PollContext } from '../../poller.ts';
+import type { PollContext } from '../../contract/poller.ts';
 
 let server: BucketServer;
 beforeEach(async () => {

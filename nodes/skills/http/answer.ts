@@ -7,7 +7,7 @@ import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { NodeOutput } from '../../../api/value.ts';
 import type { HttpAnswer } from '../../http/request.ts';
-import { masked, type Mask } from '../../secret.ts';
+import { masked, type Mask } from '../../contract/secret.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Longer texts are cut in text_content; data_content has them whole. */
@@ -72,8 +72,8 @@ function charsetOf(contentType: string): string {
 }
 
 /**
- * The text; undefined for bytes that are none, if it is asked for. A charset that nobody knows counts as
- * UTF-8.
+ * The text; undefined for bytes that are not text, if that is requested. A charset that nobody knows counts
+ * as UTF-8.
  */
 function decoded(bytes: Buffer, charset: string, fatal: boolean): string | undefined {
   try {

@@ -51,7 +51,7 @@ test('a server that does not answer is left when the poll must end', async () =>
   await expect(watch().poll({ signal: stop.signal })).rejects.toThrow('the deadline');
 });
 
-test('a spreadsheet in the bin, or that is none, or of which nobody knows, is told', async () => {
+test('a spreadsheet that is in the bin, is no spreadsheet, or does not exist is reported', async () => {
   server.put('orders', ORDERS);
   await expect(watch({ spreadsheetId: 'other' }).poll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',

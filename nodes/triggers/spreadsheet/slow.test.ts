@@ -5,7 +5,7 @@ import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
 import { changesOf } from '../../../test/support/nodes/sheetChanges.ts';
 import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
-import type { Polled } from '../../poller.ts';
+import type { Polled } from '../../contract/poller.ts';
 import { decodeState, encodeState } from './state.ts';
 import { DIGEST_BYTES, type Row } from './rows.ts';
 

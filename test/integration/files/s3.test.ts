@@ -4,7 +4,7 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import { ask, bucketOf, type Bucket } from '../../../nodes/providers/s3/bucket.ts';
 import { drop } from '../../../nodes/http/body.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { filePolls, inShort, shownIn } from '../../support/nodes/filePolls.ts';
 import { putInParts } from '../../support/providers/s3/s3Parts.ts';
 import { startS3Server, type S3Server } from '../../support/providers/s3/s3Server.ts';

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';
 import type { MailTrigger } from '../../../api/trigger.ts';
-import type { PollContext } from '../../../nodes/poller.ts';
+import type { PollContext } from '../../../nodes/contract/poller.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
-import { lookAt, type Poll } from '../../support/nodes/mailPolls.ts';
+import { pollMailOnce, type Poll } from '../../support/nodes/mailPolls.ts';
 import { startMeter } from '../../support/network/byteMeter.ts';
 
 let server: Dovecot;
@@ -33,7 +33,7 @@ function poll(
 ): Promise<Poll> {
   const passwordRef = { name: 'mail', key: 'password' };
   const spec = { imap: { host, port, tls: 'None', username: name, passwordRef } } as const;
-  return lookAt(spec, { password }, { cursor, fields, context, since });
+  return pollMailOnce(spec, { password }, { cursor, fields, context, since });
 }
 
 const mail = (subject: string, from = 'ada@example.com') =>

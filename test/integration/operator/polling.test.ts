@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, events } from '../../../kube/resource.ts';
-import { PollError } from '../../../nodes/poller.ts';
+import { PollError } from '../../../nodes/contract/poller.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { openPollProject, type PollProject } from '../../support/operator/pollProject.ts';
 import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';

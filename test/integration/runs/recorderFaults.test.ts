@@ -165,7 +165,7 @@ test('a recorder that was killed after it made the object is followed by one tha
   const id = await store.conn.command('hget', keysOf(project).meta, 'id');
   expect(await beginCreate(store.conn, state)).toBeTypeOf('string');
   const uid = await createObject({ ...target, store: String(id) }, state);
-  // What has an object is no surplus, however many wait.
+  // A run with an object is recorded, however many wait.
   const other = await ran();
   const trimmer = createSummarizer(store.conn, project);
   await expect.poll(() => trimmer.trim(), SOON).toBe(1);
@@ -191,7 +191,7 @@ test('an attempt to create the object that may have succeeded is not undone by l
   await undoCreate(store.conn, state, third);
   // Nor does the first one know about an object that the others may have created.
   await undoCreate(store.conn, state, first);
-  expect(await recorded(store.conn, state, 'surplus')).toBe('kept');
+  expect(await recorded(store.conn, state, 'excess')).toBe('kept');
   own.startRecorder();
   await expect
     .poll(() => objectOf(run), SOON)

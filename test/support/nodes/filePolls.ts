@@ -5,8 +5,8 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import { filePoller } from '../../../nodes/triggers/files/poller.ts';
-import type { PollContext, Polled } from '../../../nodes/poller.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import type { PollContext, Polled } from '../../../nodes/contract/poller.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';
 

@@ -1,5 +1,5 @@
 /** What a poller stores beside its cursor, in this process. It is in force as soon as it is stored. */
-import type { KnownItems } from '../../../nodes/poller.ts';
+import type { KnownItems } from '../../../nodes/contract/poller.ts';
 
 export function createKnownItems(): KnownItems {
   let stored: Buffer | undefined;

@@ -3,8 +3,8 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { MailTrigger } from '../../../api/trigger.ts';
 import { mailPoller } from '../../../nodes/triggers/mail.ts';
-import type { PollContext, Polled } from '../../../nodes/poller.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import type { PollContext, Polled } from '../../../nodes/contract/poller.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';
 
@@ -21,7 +21,7 @@ type Options = {
  * `secrets`: what there is, by its key, `access_token` for that of an account; all else is missing. The
  * cursor goes through JSON, as it does between two polls.
  */
-export function lookAt(
+export function pollMailOnce(
   spec: CredentialSpec,
   secrets: Record<string, string>,
   { cursor, fields = {}, context = {}, since }: Options,

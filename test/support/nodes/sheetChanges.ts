@@ -1,5 +1,5 @@
 /** What a look at a spreadsheet brought, as tests compare it. */
-import type { Polled } from '../../../nodes/poller.ts';
+import type { Polled } from '../../../nodes/contract/poller.ts';
 
 type Values = Record<string, unknown> | null;
 type Change = { sheet: string; row: number; event: string; values: Values; previous: Values };

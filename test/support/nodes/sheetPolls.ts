@@ -4,8 +4,8 @@
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import type { PollContext, Polled } from '../../../nodes/poller.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import type { PollContext, Polled } from '../../../nodes/contract/poller.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { spreadsheetPoller } from '../../../nodes/triggers/spreadsheet/poller.ts';
 import { createKnownItems } from './knownItems.ts';
 import { localEgress } from './stepContext.ts';

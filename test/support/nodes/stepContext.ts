@@ -3,8 +3,8 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { createEgress } from '../../../nodes/egress/egress.ts';
 import { parseEgressRules } from '../../../nodes/egress/rules.ts';
-import type { StepContext } from '../../../nodes/node.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import type { StepContext } from '../../../nodes/contract/node.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 
 export type TestContext = StepContext & { texts: string[] };
 

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import type { Credential, Workflow } from '../../../api/kinds.ts';
 import { cronJobs, secrets } from '../../../kube/resource.ts';
-import type { Polled, Poller } from '../../../nodes/poller.ts';
+import type { Polled, Poller } from '../../../nodes/contract/poller.ts';
 import { credentials, workflows } from '../../../operator/resources.ts';
 import { pollAccount } from '../../../runner/poll/pollAccount.ts';
 import { isUnavailable } from '../../../store/connection.ts';

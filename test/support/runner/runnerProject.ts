@@ -5,7 +5,7 @@ import { StepError } from '../../../api/reasons.ts';
 import { revisionOf } from '../../../api/revision.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { isTerminal } from '../../../api/phase.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 import type { CredentialSource } from '../../../runner/credentials.ts';
 import { createMetrics } from '../../../runner/metrics.ts';

@@ -1,14 +1,11 @@
 /** The contract of spreadsheets for triggers. */
-import type { Wire } from '../http/request.ts';
-import type { CredentialAccess } from '../node.ts';
-import type { Area, SheetName } from './reference.ts';
+import type { Wire, CredentialAccess } from './node.ts';
 
 /** What a cell shows; `''` where it is empty. */
 export type Cell = string | number | boolean;
 
 /**
- * Whether these are rows of cells. A hundred thousand of them are not copied to be looked at, as a schema
- * would do.
+ * Whether these are rows of cells. Copies nothing, unlike a schema: there may be a hundred thousand rows.
  */
 export function areRows(value: unknown): boolean {
   return Array.isArray(value) && value.every(areCells);
@@ -20,6 +17,15 @@ export function areCells(row: unknown): boolean {
 }
 
 const CELLS: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
+
+/**
+ * Cells of a sheet, counted from 0; the ends are the first that do not belong to it, and `Infinity` where
+ * nothing is said.
+ */
+export type Area = { startRow: number; endRow: number; startColumn: number; endColumn: number };
+
+/** A sheet by its title or by its number in URLs; neither: the first one. */
+export type SheetName = { title?: string; gid?: string };
 
 export type Sheet = {
   /** Stays the same when the sheet gets another title. */

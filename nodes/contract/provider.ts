@@ -2,17 +2,16 @@
  * The contract of providers: which credentials lead to a provider, and what it offers to triggers, skills and
  * checks. Offers are loaded on first use.
  */
-import type { CredentialKind, CredentialSpec, Platform } from '../api/credential.ts';
-import type { Preset } from '../api/provider.ts';
-import type { MailTrigger } from '../api/trigger.ts';
+import type { CredentialKind, CredentialSpec, Platform } from '../../api/credential.ts';
+import type { Preset } from '../../api/provider.ts';
+import type { MailTrigger } from '../../api/trigger.ts';
 import type { Check } from './check.ts';
-import type { OpenSource } from './files/source.ts';
-import type { OpenStore } from './files/store.ts';
-import type { Messenger } from './messages/messenger.ts';
-import type { ReadMessage } from './messages/received.ts';
+import type { OpenSource } from './source.ts';
+import type { OpenStore } from './store.ts';
+import type { Messenger, ReadMessage } from './messenger.ts';
 import type { CredentialAccess } from './node.ts';
 import type { PollContext, Polled } from './poller.ts';
-import type { OpenBook } from './spreadsheet/book.ts';
+import type { OpenBook } from './book.ts';
 
 type Load<T> = () => Promise<T>;
 

@@ -1,6 +1,6 @@
 /** The contract of a file store for skills: it writes one file and reads one file, both of bounded size. */
 import { StepError } from '../../api/reasons.ts';
-import type { CredentialAccess, StepContext } from '../node.ts';
+import type { CredentialAccess, StepContext } from './node.ts';
 
 export type GivenFile = {
   /** Left out: the top of the store. */

@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import type { CredentialKind } from '../../api/credential.ts';
 import { toText } from '../../api/expression/evaluate.ts';
-import type { SourcedValue } from '../../api/expression/sourced.ts';
+import { plainOf, type SourcedValue } from '../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../api/expression/template.ts';
-import type { Effect, StepContext, StepResult } from '../node.ts';
+import { StepError } from '../../api/reasons.ts';
+import type { Effect, StepContext, StepResult } from './node.ts';
 
 /** The parameters as the workflow has them, with their references. */
 export type WrittenParameters = Readonly<Record<string, unknown>>;
@@ -66,3 +67,19 @@ export const textParameter = (limit: number, description: string) =>
       z.string('must be text').max(limit, `may have at most ${limit} characters`),
     )
     .meta({ type: 'string', description });
+
+/** A parameter that says where data goes, and whose schema admits one place alone. */
+export const destination: ParameterRule = { isDestination: true, compose: plainOf };
+
+/** A parameter that decides how others are read: only the author of the workflow may set it. */
+export const writtenByAuthor: ParameterRule = {
+  check: refuseReference,
+  compose: (given) => {
+    if (given.kind === 'literal') return given.value;
+    return refuseReference();
+  },
+};
+
+function refuseReference(): never {
+  throw new StepError('InvalidParameters', 'takes no reference: write the value in the workflow');
+}

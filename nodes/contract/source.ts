@@ -4,8 +4,8 @@
  */
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../api/trigger.ts';
-import type { CredentialAccess } from '../node.ts';
-import type { PollContext } from '../poller.ts';
+import type { CredentialAccess } from './node.ts';
+import type { PollContext } from './poller.ts';
 import type { Known } from './known.ts';
 
 /** A file as the trigger shows it, and a version that is another one after each change of what is in it. */

@@ -2,9 +2,9 @@
  * The contract of pollers: a poll of an account returns events and the cursor from which the next poll
  * continues. Every failure is a `PollError`.
  */
-import type { NodeOutput } from '../api/value.ts';
-import type { Egress } from './egress/egress.ts';
-import { Failure, type FailureKind } from './http/failure.ts';
+import type { NodeOutput } from '../../api/value.ts';
+import type { Egress } from '../egress/egress.ts';
+import { Failure, type FailureKind } from './failure.ts';
 import type { CredentialAccess, NodeLog } from './node.ts';
 
 export type PolledEvent = {

@@ -4,7 +4,7 @@
  * nothing to write.
  */
 import { hash } from 'node:crypto';
-import { PollError } from '../poller.ts';
+import { PollError } from './poller.ts';
 
 const ENTRY = 16;
 const HALF = ENTRY / 2;

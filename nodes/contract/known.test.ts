@@ -26,7 +26,7 @@ test('a part of what was known is taken over as it was', () => {
   expect(['new', 'a', 'b', 'c'].map((id) => known.indexOf(id))).toEqual([0, -1, 1, 2]);
 });
 
-test('as many files as can be told apart are remembered in 7 MB, and one more is too many', () => {
+test('the largest number of known files takes 7 MB, and one more is too many', () => {
   const most = new KnownList();
   most.take(new Known(Buffer.alloc(16 * (MOST_FILES - 1))), 0);
   most.push('last', '1');

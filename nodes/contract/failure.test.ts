@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { failureOf } from '../providers/openai/failure.ts';
 import { connectionFailure } from './failure.ts';
-import { stepError } from '../node.ts';
-import { Secret } from '../secret.ts';
+import { stepError } from './node.ts';
+import { Secret } from './secret.ts';
 
 const { signal } = new AbortController();
 const step = { signal, effect: 'AtMostOnce' } as const;

@@ -1,10 +1,10 @@
 /** The contract of steps: evaluated fields in, an output out. Every failure is a `StepError`. */
-import { credentialKind, type CredentialKind, type CredentialSpec } from '../api/credential.ts';
-import { StepError, type FailureReason } from '../api/reasons.ts';
-import { tokenRef } from '../api/token.ts';
-import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
-import type { Egress } from './egress/egress.ts';
-import { Failure, type FailureKind } from './http/failure.ts';
+import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
+import { StepError, type FailureReason } from '../../api/reasons.ts';
+import { tokenRef } from '../../api/token.ts';
+import type { NodeOutput, SecretKeyRef } from '../../api/value.ts';
+import type { Egress } from '../egress/egress.ts';
+import { Failure, type FailureKind } from './failure.ts';
 import type { Secret } from './secret.ts';
 
 /** Whether a step may be repeated if it is unknown whether its effect took place. */
@@ -28,6 +28,9 @@ export type NodeLog = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 };
+
+/** What each request needs: where it may connect to, and a signal that is aborted when it must end. */
+export type Wire = { egress: Egress; signal: AbortSignal };
 
 /** What a node can use while it is executed. */
 export type StepContext = {

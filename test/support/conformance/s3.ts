@@ -5,7 +5,6 @@ import { Secret } from '../../../nodes/contract/secret.ts';
 import { startS3Server } from '../providers/s3/s3Server.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 import { startHttpProxy, type Refusal } from './httpProxy.ts';
-import { type Refusal } from '../../../operator/schedule/refused.ts';
 import type { Account, Driver } from './provider.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */

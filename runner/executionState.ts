@@ -2,6 +2,7 @@
  * The in-memory state of a run in flight: the state of its nodes, and the changes to store next. Synchronous,
  * without input or output. Changes take effect for others when the run store has stored them.
  */
+import { parseExact } from '../api/exactNumber.ts';
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
@@ -75,7 +76,7 @@ function restoreTrigger(state: ExecutionState): void {
   const { plan, claim } = state;
   const { id, testData } = plan.trigger;
   const isTest = claim.state.input === '';
-  const output = isTest ? testData : (JSON.parse(claim.state.input) as NodeOutput);
+  const output = isTest ? testData : (parseExact(claim.state.input) as NodeOutput);
   state.outputs.set(id, output);
   if (state.phases.has(id)) return;
   const at = claim.state.acceptedAt;

@@ -122,9 +122,7 @@ function collect(value: unknown, pointer: string, exact: ExactDigits): unknown {
 function restore(value: unknown, pointer: string, exact: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'number' || value instanceof ExactNumber) {
     const text = exact.get(pointer);
-    return text !== undefined && text.length <= EXACT_LIMIT && GRAMMAR.test(text)
-      ? parseExact(text)
-      : value;
+    return text !== undefined && text.length <= EXACT_LIMIT && GRAMMAR.test(text) ? parseExact(text) : value;
   }
   return mapMembers(value, pointer, (member, at) => restore(member, at, exact));
 }

@@ -38,5 +38,7 @@ test('numbers of an answer keep every digit, and are checked as numbers', () => 
   };
   const text = '{"id":12345678901234567890,"price":0.1000000000000000055511151231257827}';
   expect(JSON.stringify(structuredAnswer(text, numbers))).toBe(text);
-  expect(() => structuredAnswer('{"id":-12345678901234567890}', numbers)).toThrow('does not fit outputSchema: id');
+  expect(() => structuredAnswer('{"id":-12345678901234567890}', numbers)).toThrow(
+    'does not fit outputSchema: id',
+  );
 });

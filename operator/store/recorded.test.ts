@@ -165,7 +165,10 @@ test('a restored run has the digits that the API server rounded', () => {
   const digits = '12345678901234567890';
   const nodes = upTo('text', { text: { id: Number(digits) } });
   const text = nodes[1] as NodeStatus;
-  Object.assign(text, { truncated: false, output: { ...text.output, exact: { '/data_content/id': digits } } });
+  Object.assign(text, {
+    truncated: false,
+    output: { ...text.output, exact: { '/data_content/id': digits } },
+  });
   const input = `{"text_content":"","data_content":${digits}}`;
   const plan = planRestore(runOf({ status: { nodes } }), { ...found, input });
   expect(JSON.stringify(plan)).toContain(`"data_content":{"id":${digits}}`);

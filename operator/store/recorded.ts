@@ -169,7 +169,10 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
 }
 
 function outputOf({ output }: NodeStatus): NodeOutput {
-  return { text_content: output?.text_content ?? '', data_content: joinExact(output?.data_content ?? null, output?.exact) };
+  return {
+    text_content: output?.text_content ?? '',
+    data_content: joinExact(output?.data_content ?? null, output?.exact),
+  };
 }
 
 /** The reply that the first response node gave: what it answered follows from what the nodes before it produced. */

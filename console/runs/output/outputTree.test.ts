@@ -83,7 +83,9 @@ test('tool calls are read from the usual formats', () => {
 });
 
 test('an exact number is shown and copied as its digits', () => {
-  const output = { data_content: parseExact('{"id":12345678901234567890,"rows":[{"id":12345678901234567891}]}') };
+  const output = {
+    data_content: parseExact('{"id":12345678901234567890,"rows":[{"id":12345678901234567891}]}'),
+  };
   const rows = treeRows(output, new Set([keyOf(data())]));
   expect(rows[1]).toMatchObject({ label: 'id', kind: 'number', size: 0 });
   expect(shortText(rows[1]?.value)).toBe('12345678901234567890');

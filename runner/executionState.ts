@@ -222,6 +222,37 @@ export function release(state: ExecutionState, id: string): void {
   state.checkpoints.push({ ...startOf(progress, id), phase: 'Pending', attempts: progress.tried - 1 });
 }
 
+/** The changes to store next, removed from the state. */
+export function takeChanges(state: ExecutionState): Advance {
+  const { checkpoints, starts, waits, reply } = state;
+  state.checkpoints = [];
+  state.starts = [];
+  state.waits = [];
+  delete state.reply;
+  return {
+    ...(checkpoints.length > 0 && { checkpoints }),
+    ...(starts.length > 0 && { starts }),
+    ...(waits.length > 0 && { waits }),
+    ...(reply && { reply }),
+  };
+}
+
+/**
+ * Returns the nodes whose keys another run has seen to their attempt, and their IDs: the attempt is executed
+ * again. Nothing has been decided from their outputs.
+ */
+export function repeatSeen(state: ExecutionState, refused: Advance): string[] {
+  const repeated = (refused.remember ?? []).map(({ node }) => node);
+  for (const id of repeated) {
+    state.phases.set(id, 'Running');
+    state.outputs.delete(id);
+  }
+  const others = (refused.checkpoints ?? []).filter(({ id }) => !repeated.includes(id));
+  state.checkpoints.push(...others);
+  state.waits.push(...(refused.waits ?? []));
+  return repeated;
+}
+
 /**
  * Fails the run because the run store refused a step as too large: the nodes with outputs fail. Without
  * outputs, the run store accepts the step.

@@ -10,7 +10,16 @@ import { StepError } from '../api/reasons.ts';
 import { executePure } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
-import { endNode, isEnded, mark, scopeOf, skip, succeed, takeChanges, type ExecutionState } from './executionState.ts';
+import {
+  endNode,
+  isEnded,
+  mark,
+  scopeOf,
+  skip,
+  succeed,
+  takeChanges,
+  type ExecutionState,
+} from './executionState.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
 const IN_DOUBT: FailedEnd = {

@@ -6,7 +6,16 @@ import type { Log } from '../kube/log.ts';
 import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
-import type { Advance, Claim, ClaimRef, Fenced, NodeStart, NodeState, Seen, TooLarge } from '../runs/types.ts';
+import type {
+  Advance,
+  Claim,
+  ClaimRef,
+  Fenced,
+  NodeStart,
+  NodeState,
+  Seen,
+  TooLarge,
+} from '../runs/types.ts';
 
 export class RunWriter {
   readonly #conn: RunStoreConnection;

@@ -111,10 +111,10 @@ const ADVANCE = defineScript({
     -- The store was restored to an older state. Records of what is lost exist, so that the sequence continues
     -- after them.
     if before < follows and whole ~= '1' then return 'rewound' end
-    ${IS_SEEN}
-    ${REFUSE_SEEN}
     local sequence = follows + 1
     ${EVENTS}
+    ${IS_SEEN}
+    ${REFUSE_SEEN}
 
     local is_first_reply = reply ~= '' and not known_reply
     ${STEP_FIELDS}

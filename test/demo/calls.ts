@@ -1,4 +1,5 @@
-/** The examples that are called over HTTP: one that is started by hand, and one whose webhook answers a question. */
+/** The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question, and one whose items pass once. */
+import { parseExact } from '../../api/exactNumber.ts';
 import { callerToken } from '../support/gateway.ts';
 import { runNames, showRun, type Stage, type Tell } from './runs.ts';
 
@@ -15,6 +16,15 @@ export async function showHello(stage: Stage): Promise<void> {
 export async function showMailCount(stage: Stage): Promise<void> {
   const url = `${stage.gateway.publicURL}/webhook/${stage.project}.mail-count/mails`;
   await call(stage, 'mail-count', { url, headers: {}, body: { email: 'Ada@example.com' } });
+}
+
+/** Sends an order, then the same one with another: each is new once, and its ID keeps every digit. */
+export async function showNewOrders(stage: Stage): Promise<void> {
+  const url = `${stage.gateway.publicURL}/webhook/${stage.project}.new-orders/orders`;
+  const first = parseExact('[{"id":12345678901234567890}]') as object[];
+  const second = parseExact('[{"id":12345678901234567891}]') as object[];
+  for (const orders of [first, [...first, ...second]])
+    await call(stage, 'new-orders', { url, headers: {}, body: { orders } });
 }
 
 type Call = { url: string; headers: Record<string, string>; body: object };

@@ -76,7 +76,7 @@ test.each([
     1,
   ]);
   expect(JSON.stringify({ a: [parseExact(text)] })).toBe(`{"a":[${text}]}`);
-  expect(`${parseExact(text)}`).toBe(text);
+  expect(`no. ${exact.toString()}`).toBe(`no. ${text}`);
 });
 
 test.each([

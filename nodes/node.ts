@@ -66,7 +66,7 @@ export type StepReply = {
 type StepUsage = { inputTokens?: number; outputTokens?: number };
 
 /** Keys to remember, stored together with the output. If another run was faster, the step is executed again. */
-export type StepMemory = { keys: readonly string[]; ttlMs: number; limit: number };
+type StepMemory = { keys: readonly string[]; ttlMs: number; limit: number };
 
 export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply; remember?: StepMemory };
 

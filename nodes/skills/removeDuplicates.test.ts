@@ -12,7 +12,7 @@ async function execute(parameters: object, seen: readonly string[] = []) {
   };
   const result = await findSkill('remove_duplicates')?.execute(
     parameters,
-    stepContext({} as never, { isSeen }),
+    stepContext({}, { isSeen }),
     undefined,
   );
   return { asked, ...result };

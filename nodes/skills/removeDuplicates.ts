@@ -126,7 +126,7 @@ function pathProblem(path: string): string | undefined {
 
 /** The path as a reference to an item. Throws an ExpressionError for anything else. */
 function pathOf(path: string): Reference {
-  const [reference, ...rest] = parseTemplate(`{{ $item${/^\[/.test(path) ? '' : '.'}${path} }}`).parts;
+  const [reference, ...rest] = parseTemplate(`{{ $item${path.startsWith('[') ? '' : '.'}${path} }}`).parts;
   if (typeof reference === 'object' && rest.length === 0 && reference.source === 'item') return reference;
   throw new ExpressionError('Syntax', 'not a path');
 }

@@ -34,10 +34,10 @@ const after = { id: 'after', response: { body: "{{ $('unseen').data_content }}" 
 
 const items = (...ids: number[]) => ({ items: ids.map((id) => ({ id })) });
 
-const passed = (state: RunState) =>
-  (
-    state.nodes.find(({ id }) => id === 'unseen')?.output?.data_content as { items: { id: number }[] }
-  ).items.map(({ id }) => id);
+function passed(state: RunState): number[] {
+  const output = state.nodes.find(({ id }) => id === 'unseen')?.output;
+  return ((output?.data_content ?? { items: [] }) as ReturnType<typeof items>).items.map(({ id }) => id);
+}
 
 function start(): void {
   runners.push(startTestRunner(store.conn, project.uid, { runner: `runner-${runners.length}` }));

@@ -169,8 +169,6 @@ test('a restored run has the digits that the API server rounded', () => {
     truncated: false,
     output: { ...text.output, exact: { '/data_content/id': digits } },
   });
-  const input = `{"text_content":"","data_content":${digits}}`;
-  const plan = planRestore(runOf({ status: { nodes } }), { ...found, input });
+  const plan = planRestore(runOf({ status: { nodes } }), found);
   expect(JSON.stringify(plan)).toContain(`"data_content":{"id":${digits}}`);
-  expect(JSON.stringify(plan)).toContain(`"body":"t"`);
 });

@@ -11,6 +11,7 @@ import { appendRow } from './skills/appendRow.ts';
 import { downloadFile } from './skills/downloadFile.ts';
 import { httpRequest } from './skills/httpRequest.ts';
 import { readRows } from './skills/readRows.ts';
+import { removeDuplicates } from './skills/removeDuplicates.ts';
 import { replyEmail } from './skills/replyEmail.ts';
 import { sendEmail } from './skills/sendEmail.ts';
 import { sendMessage } from './skills/sendMessage.ts';
@@ -25,6 +26,7 @@ export const SKILLS: readonly Skill[] = [
   checked(sendMessage),
   checked(httpRequest),
   checked(set),
+  checked(removeDuplicates),
   checked(readRows),
   checked(appendRow),
   checked(updateRow),

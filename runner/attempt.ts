@@ -24,6 +24,7 @@ export type Attempt = {
   run: StepContext['run'];
   credentials: CredentialSource;
   egress: Egress;
+  isSeen: StepContext['isSeen'];
   emitText: (text: string) => void;
   log: NodeLog;
 };
@@ -65,10 +66,10 @@ export async function attemptStep(attempt: Attempt, stop: AbortSignal): Promise<
 
 /** Repeats an attempt with a rejected credential if its Secret has changed since it was read. */
 async function withFreshCredential(attempt: Attempt, signal: AbortSignal): Promise<StepResult> {
-  const { step, fields, credentials, run, egress, effect, effectKey, emitText, log } = attempt;
+  const { step, fields, credentials, run, egress, effect, effectKey, isSeen, emitText, log } = attempt;
   let used: CredentialAccess | undefined;
   const credential = async (name: string): Promise<CredentialAccess> => (used = await credentials.get(name));
-  const context: StepContext = { run, credential, egress, signal, effect, effectKey, emitText, log };
+  const context: StepContext = { run, credential, egress, signal, effect, effectKey, isSeen, emitText, log };
   try {
     return await executeStep(step, fields, context);
   } catch (error) {

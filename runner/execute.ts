@@ -10,7 +10,8 @@ import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import type { Advance, Claim, NodeStart, RunEnd } from '../runs/types.ts';
+import { readSeen } from '../runs/seen.ts';
+import type { Advance, Claim, NodeStart, Remembered, RunEnd } from '../runs/types.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
@@ -24,7 +25,9 @@ import {
   progressOf,
   release,
   refuseOutputs,
+  repeatSeen,
   succeed,
+  takeChanges,
   waitsOf,
   type ExecutionState,
 } from './executionState.ts';
@@ -60,6 +63,8 @@ export class RunExecution {
   #events: ReturnType<typeof createEventWriter>;
   readonly #attempts = new Map<string, AbortController>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** What succeeded nodes remember, to be stored before anything is decided from their outputs. */
+  #remembered: Remembered[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
   #hasDeadline = false;
@@ -127,6 +132,8 @@ export class RunExecution {
 
   /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
   #nextStep(): Advance | undefined {
+    const remember = this.#remembered.splice(0);
+    if (remember.length > 0) return { ...takeChanges(this.#state), remember };
     const step = decidePass(this.#state, Date.now());
     if (this.#attempts.size > 0 || this.#state.stopping || step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
@@ -141,6 +148,11 @@ export class RunExecution {
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
+    if (outcome.outcome === 'seen') {
+      for (const id of repeatSeen(this.#state, step))
+        this.#start({ id, attempt: progressOf(this.#state, id).tried });
+      return undefined;
+    }
     if (outcome.outcome === 'too-large') {
       const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
       refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
@@ -162,7 +174,7 @@ export class RunExecution {
     return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
   }
 
-  #start({ id, attempt }: NodeStart): void {
+  #start({ id, attempt }: Pick<NodeStart, 'id' | 'attempt'>): void {
     const controller = new AbortController();
     this.#attempts.set(id, controller);
     this.#watchDeadline();
@@ -177,9 +189,23 @@ export class RunExecution {
       this.#wake.resolve();
     };
     this.#attempt(id, attempt, controller.signal).then(
-      (result) => end(() => succeed(this.#state, id, result, Date.now())),
+      (result) => end(() => this.#succeed(id, result)),
       (error: unknown) => end(() => this.#fail(id, attempt, error)),
     );
+  }
+
+  #succeed(id: string, result: StepResult): void {
+    succeed(this.#state, id, result, Date.now());
+    const { retryOf, test } = this.#claim.state;
+    if (result.remember && !test) this.#remembered.push({ node: id, ...result.remember, retryOf });
+  }
+
+  async #isSeen(node: string, keys: readonly string[]): Promise<readonly boolean[]> {
+    const { project, workflowUid, run, retryOf } = this.#claim.state;
+    const read = () => readSeen(this.#deps.conn, { project, workflowUid, run, retryOf, node }, keys);
+    const found = await retryUntilStored(read, this.#deps.abandon);
+    if (!found) throw new StepError('Cancelled', 'the runner was stopped');
+    return found.seen;
   }
 
   async #attempt(id: string, attempt: number, stop: AbortSignal): Promise<StepResult> {
@@ -200,6 +226,7 @@ export class RunExecution {
         run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
+        isSeen: (keys) => this.#isSeen(id, keys),
         emitText: (text) => this.#events.text(id, text),
         log: this.#deps.log,
       },

@@ -2,6 +2,7 @@
  * The in-memory state of a run in flight: the state of its nodes, and the changes to store next. Synchronous,
  * without input or output. Changes take effect for others when the run store has stored them.
  */
+import { parseExact } from '../api/exactNumber.ts';
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
@@ -75,7 +76,7 @@ function restoreTrigger(state: ExecutionState): void {
   const { plan, claim } = state;
   const { id, testData } = plan.trigger;
   const isTest = claim.state.input === '';
-  const output = isTest ? testData : (JSON.parse(claim.state.input) as NodeOutput);
+  const output = isTest ? testData : (parseExact(claim.state.input) as NodeOutput);
   state.outputs.set(id, output);
   if (state.phases.has(id)) return;
   const at = claim.state.acceptedAt;
@@ -219,6 +220,37 @@ export function release(state: ExecutionState, id: string): void {
   const progress = progressOf(state, id);
   state.phases.set(id, 'Pending');
   state.checkpoints.push({ ...startOf(progress, id), phase: 'Pending', attempts: progress.tried - 1 });
+}
+
+/** The changes to store next, removed from the state. */
+export function takeChanges(state: ExecutionState): Advance {
+  const { checkpoints, starts, waits, reply } = state;
+  state.checkpoints = [];
+  state.starts = [];
+  state.waits = [];
+  delete state.reply;
+  return {
+    ...(checkpoints.length > 0 && { checkpoints }),
+    ...(starts.length > 0 && { starts }),
+    ...(waits.length > 0 && { waits }),
+    ...(reply && { reply }),
+  };
+}
+
+/**
+ * Returns the nodes whose keys another run has seen to their attempt, and their IDs: the attempt is executed
+ * again. Nothing has been decided from their outputs.
+ */
+export function repeatSeen(state: ExecutionState, refused: Advance): string[] {
+  const repeated = (refused.remember ?? []).map(({ node }) => node);
+  for (const id of repeated) {
+    state.phases.set(id, 'Running');
+    state.outputs.delete(id);
+  }
+  const others = (refused.checkpoints ?? []).filter(({ id }) => !repeated.includes(id));
+  state.checkpoints.push(...others);
+  state.waits.push(...(refused.waits ?? []));
+  return repeated;
 }
 
 /**

@@ -10,7 +10,16 @@ import { StepError } from '../api/reasons.ts';
 import { executePure } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
-import { endNode, isEnded, mark, scopeOf, skip, succeed, type ExecutionState } from './executionState.ts';
+import {
+  endNode,
+  isEnded,
+  mark,
+  scopeOf,
+  skip,
+  succeed,
+  takeChanges,
+  type ExecutionState,
+} from './executionState.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
 const IN_DOUBT: FailedEnd = {
@@ -25,19 +34,8 @@ const IN_DOUBT: FailedEnd = {
  */
 export function decidePass(state: ExecutionState, now: number): Advance | undefined {
   const end = decide(state, now);
-  const { checkpoints, starts, waits, reply } = state;
-  if (checkpoints.length === 0 && starts.length === 0 && !end) return undefined;
-  state.checkpoints = [];
-  state.starts = [];
-  state.waits = [];
-  delete state.reply;
-  return {
-    ...(checkpoints.length > 0 && { checkpoints }),
-    ...(starts.length > 0 && { starts }),
-    ...(waits.length > 0 && { waits }),
-    ...(reply && { reply }),
-    ...(end && { end }),
-  };
+  if (state.checkpoints.length === 0 && state.starts.length === 0 && !end) return undefined;
+  return { ...takeChanges(state), ...(end && { end }) };
 }
 
 function decide(state: ExecutionState, now: number): RunEnd | undefined {

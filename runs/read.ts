@@ -1,4 +1,5 @@
 /** Reads runs: the run itself while the store has it, its summary and exact totals afterwards. */
+import { parseExact } from '../api/exactNumber.ts';
 import { isTerminal, type NodePhase, type RunPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
@@ -189,7 +190,7 @@ export function settledNode({ nextAttemptAt: _waits, ...node }: NodeState, cance
 function nodesOf(fields: Record<string, string>): NodeState[] {
   return Object.entries(fields)
     .filter(([name]) => name.startsWith('n:'))
-    .map(([, text]) => withOutput(JSON.parse(text) as NodeState, fields['input'] || '{}'))
+    .map(([, text]) => withOutput(parseExact(text) as NodeState, fields['input'] || '{}'))
     .map((node) => withWait(node, fields[`w:${node.id}`]))
     .toSorted(inOrder);
 }
@@ -225,6 +226,6 @@ function withWait(node: NodeState, at: string | undefined): NodeState {
 /** The trigger's output is the run's input, which is stored once only. */
 function withOutput(node: NodeState, input: string): NodeState {
   if (!node.outputIsInput) return node;
-  const { text_content = '', data_content = null } = JSON.parse(input) as Partial<NodeOutput>;
+  const { text_content = '', data_content = null } = parseExact(input) as Partial<NodeOutput>;
   return { ...node, output: { text_content, data_content } };
 }

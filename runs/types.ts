@@ -168,6 +168,21 @@ export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 
 /** The run store was restored: it has an older state of the run than its runner has stored. */
 export type Rewound = { outcome: 'rewound' };
 
+/** Refused: another run has seen one of the keys since they were read. */
+export type Seen = { outcome: 'seen' };
+
+/** What a node remembers of its items for later runs. */
+export type Remembered = {
+  node: string;
+  /** One text for each item. */
+  keys: readonly string[];
+  ttlMs: number;
+  /** How many keys of the node are kept: beyond it those that expire first go. */
+  limit: number;
+  /** The run that this run repeats: what it has seen is new for this one. */
+  retryOf?: string | undefined;
+};
+
 /**
  * One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or
  * park.
@@ -180,6 +195,8 @@ export type Advance = {
   /** For each node that begins to wait: after how many milliseconds it is tried again. */
   waits?: { id: string; delayMs: number }[];
   end?: RunEnd;
+  /** Refuses the step as `seen` if another run has seen one of the keys. Never together with an end. */
+  remember?: readonly Remembered[];
   /**
    * Parks the run: gives up claim and slot until so many milliseconds have passed. A run to cancel is not
    * parked: it stays with its runner, which is told so.

@@ -36,6 +36,9 @@
  *   (µs)
  * - `lines:<group>` (in code `summaries`), a hash: run → summary
  * - `rev:<name>` (in code `revision`), a string: a revision
+ * - `seen:<workflow>:<node>`, a sorted set: hashes of the seen keys of a node, by `<minute at which it expires>
+ *   × 2^26 + <26 bits of the hash of the run>`
+ * - `seenby:<workflow>` (in code `seenNodes`), a set: nodes that have seen keys
  * - `polls`, a set: workflows with a polled trigger
  * - `poll:<workflow>`, a hash: see below
  * - `kept:<workflow>` (in code `knownItems`), a hash: known items of a polled trigger (base64), by name:
@@ -43,7 +46,7 @@
  *
  * `meta`: `id` of the store, or `seeding` (token) before it has one; `opened` (when it got the id, ms);
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
- * server whose clock went back); `bytes` of runs and known items, their `quota` for `submit` and `claimQuota`
+ * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and `claimQuota`
  * for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for room); bytes
  * of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring` was
  * subtracted); `v` (virtual time); ends of this minute (`minute`, `ends`: one more for each 8 KiB of a run's
@@ -118,6 +121,8 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   revision: (name: string) => string;
   poll: (workflowUid: string) => string;
   knownItems: (workflowUid: string) => string;
+  seen: (workflowUid: string, node: string) => string;
+  seenNodes: (workflowUid: string) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -162,5 +167,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     revision: (name) => `${prefix}rev:${name}`,
     poll: (workflowUid) => `${prefix}poll:${workflowUid}`,
     knownItems: (workflowUid) => `${prefix}kept:${workflowUid}`,
+    seen: (workflowUid, node) => `${prefix}seen:${workflowUid}:${node}`,
+    seenNodes: (workflowUid) => `${prefix}seenby:${workflowUid}`,
   };
 }

@@ -4,6 +4,7 @@
  * for the size of their operands, functions for the length of their strings. A step is about the work of one
  * operator.
  */
+import { ExactNumber } from '../exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
 import { callParts, evaluated, loopParts, operands, type SyntaxNode } from './syntax.ts';
 
@@ -125,7 +126,7 @@ const PRICES: Record<string, Price> = {
   '>': ([left, right]) => width(left) + width(right),
   '>=': ([left, right]) => width(left) + width(right),
   in: ([member, collection]) => {
-    if (typeof member !== 'object' || member === null) return elementCount(collection) + width(member);
+    if (!isCollection(member)) return elementCount(collection) + width(member);
     throw new ExpressionError(
       'Type',
       'the left side of in must be a string, a number or a boolean, not a list or an object',
@@ -166,6 +167,7 @@ const CHARACTERS_PER_STEP = 32;
 /** The price of reading a value once, without its members. */
 function width(value: unknown): number {
   if (typeof value === 'string') return value.length / CHARACTERS_PER_STEP;
+  if (value instanceof ExactNumber) return value.text.length / CHARACTERS_PER_STEP;
   return isCollection(value) ? elementCount(value) : 0;
 }
 
@@ -176,7 +178,7 @@ function elementCount(value: unknown): number {
 }
 
 function isCollection(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
 
 /** The number of values in a value; stops counting above `room`. */

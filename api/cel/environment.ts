@@ -4,6 +4,8 @@
  * Standard CEL compares the two but does not add them, so `count + 1` would fail on JSON data.
  */
 import { Environment } from '@marcbachmann/cel-js';
+import { ExactNumber, isSameNumber, nearestDouble } from '../exactNumber.ts';
+import { EXACT_TYPE } from './explain.ts';
 
 /** Limits on the source. Lengths count UTF-16 units. */
 export const CEL_LIMITS = { sourceLength: 4_096, astNodes: 500, depth: 32, literals: 100 } as const;
@@ -34,6 +36,15 @@ for (const [operator, apply] of Object.entries(ARITHMETIC)) {
 }
 BASE.registerOperator('double % double: double', (left: number, right: number) => left % right);
 BASE.registerOperator('int == double: bool', (left: bigint, right: number) => Number(left) === right);
+
+// Exact numbers can be compared with `==` and converted. Arithmetic would round them.
+// Without fields, so that no expression reads the members of the class.
+BASE.registerType(EXACT_TYPE, { ctor: ExactNumber, fields: {} });
+BASE.registerFunction(`string(${EXACT_TYPE}): string`, (number: ExactNumber) => number.text);
+BASE.registerFunction(`double(${EXACT_TYPE}): double`, nearestDouble);
+BASE.registerOperator(`${EXACT_TYPE} == ${EXACT_TYPE}: bool`, isSameNumber);
+BASE.registerOperator(`${EXACT_TYPE} == int: bool`, isSameNumber);
+BASE.registerOperator(`${EXACT_TYPE} == double: bool`, isSameNumber);
 
 /** For conditions on edges. */
 export const EDGE_ENVIRONMENT = BASE.clone();

@@ -9,6 +9,9 @@ import { lookUp, missingValue, type Scope } from '../expression/scope.ts';
 import { isBareText, QUOTES_NEEDED } from './habits.ts';
 import { accessParts, isSyntaxNode, operands, type SyntaxNode } from './syntax.ts';
 
+/** The name of exact numbers in messages of cel-js. */
+export const EXACT_TYPE = 'ExactNumber';
+
 /** The error of an evaluation. `error` is whatever was thrown. */
 export function explainEvaluation(error: unknown, source: string, scope: Scope): ExpressionError {
   if (error instanceof ExpressionError) return error;
@@ -19,8 +22,13 @@ export function explainEvaluation(error: unknown, source: string, scope: Scope):
   if (error.code === 'no_such_key' || error.code === 'index_out_of_bounds') {
     return explainMissing(isSyntaxNode(node) ? node : undefined, source, scope);
   }
-  const summary = QUOTING[error.code] ?? plainSummary(error.summary);
+  const summary = QUOTING[error.code] ?? `${plainSummary(error.summary)}${exactHint(error.summary)}`;
   return new ExpressionError('Type', summary, { position: positionOf(error, source) });
+}
+
+function exactHint(summary: string): string {
+  if (!summary.includes(EXACT_TYPE)) return '';
+  return `; an ${EXACT_TYPE} has more digits than arithmetic keeps: only == and != are exact, string(…) gives its digits, and double(…) rounds it`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { errorOf, outcomeOf } from '../../test/support/data/outcome.ts';
+import { parseExact } from '../exactNumber.ts';
 import { ExpressionError, MissingValueError } from './errors.ts';
 import { evaluate, OUTPUT_LIMIT, toText } from './evaluate.ts';
 import type { NodeOutput, Scope } from './scope.ts';
@@ -257,4 +258,15 @@ test('whatever text a reference yields comes out as it is', () => {
       expect(run("<{{ $('a').data_content.text }}>", scope)).toBe(`<${text}>`);
     }),
   );
+});
+
+test('an exact number keeps every digit: alone, inside text and inside objects', () => {
+  const scope: Scope = {
+    node: () => ({ text_content: '', data_content: parseExact('{"id":12345678901234567890}') }),
+  };
+  const id = $data('.id');
+  expect(JSON.stringify(run({ id, all: $data(''), text: `no. ${id}`, json: `${$data('')}!` }, scope))).toBe(
+    '{"id":12345678901234567890,"all":{"id":12345678901234567890},"text":"no. 12345678901234567890","json":"{\\"id\\":12345678901234567890}!"}',
+  );
+  expect(errorOf(() => run($data('.id.text'), scope)).message).toContain('is a number and has no .text');
 });

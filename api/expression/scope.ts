@@ -2,6 +2,7 @@
  * Looks up the values of references, and explains why a value does not exist. Reads only own properties of
  * objects and elements of lists: no inherited member, no length, no method.
  */
+import { ExactNumber } from '../exactNumber.ts';
 import { MissingValueError } from './errors.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 
@@ -36,7 +37,7 @@ function rootOf(reference: PathReference, scope: Scope): unknown {
 }
 
 function step(value: unknown, key: PathStep): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return undefined;
   const fits = typeof key === (Array.isArray(value) ? 'number' : 'string');
   return fits && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
@@ -84,7 +85,8 @@ const WHY_ABSENT = {
  */
 function describeMissing(value: unknown, key: PathStep): string {
   const wanted = printStep(key);
-  if (typeof value !== 'object' || value === null) return `is ${named(value)} and has no ${wanted}`;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber)
+    return `is ${named(value)} and has no ${wanted}`;
   if (Array.isArray(value)) {
     if (typeof key === 'number') return `has no element ${wanted}: it has ${count(value.length, 'element')}`;
     return `is a list: use an index such as [0], not ${wanted}`;
@@ -96,6 +98,7 @@ function describeMissing(value: unknown, key: PathStep): string {
 
 function named(value: unknown): string {
   if (value === null) return 'null';
+  if (value instanceof ExactNumber) return 'a number';
   return typeof value === 'string' ? 'a string' : `a ${typeof value}`;
 }
 

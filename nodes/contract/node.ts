@@ -48,6 +48,11 @@ export type StepContext = {
   effect: Effect;
   /** The same for each delivery of one logical attempt, so that the provider can deduplicate. */
   effectKey: string;
+  /**
+   * Which of the keys an earlier run of the workflow has remembered at this node. Waits while the run store is
+   * unavailable.
+   */
+  isSeen(keys: readonly string[]): Promise<readonly boolean[]>;
   /** Streams text to live events of the run. Best effort. */
   emitText(text: string): void;
   log: NodeLog;
@@ -63,7 +68,10 @@ export type StepReply = {
 
 type StepUsage = { inputTokens?: number; outputTokens?: number };
 
-export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply };
+/** Keys to remember, stored together with the output. If another run was faster, the step is executed again. */
+type StepMemory = { keys: readonly string[]; ttlMs: number; limit: number };
+
+export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply; remember?: StepMemory };
 
 /**
  * The credential's part of the given kind.

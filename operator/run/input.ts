@@ -1,9 +1,9 @@
 /** The input of a run that is known as an object: what it brings, what the run that it repeats was given, or test data. */
+import { joinExact } from '../../api/exactNumber.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
-import type { NodeOutput } from '../../api/value.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { workflowRuns } from '../resources.ts';
@@ -14,6 +14,8 @@ export function inputOf({ spec }: Pick<WorkflowRun, 'spec'>, { trigger }: Pick<R
   if (spec.input === undefined && spec.test === true) return JSON.stringify(trigger.testData);
   return outputText(spec.input ?? {});
 }
+
+type RecordedOutput = NonNullable<WorkflowRun['spec']['input']>;
 
 /** A run that repeats one that repeats one, and so on: so far it is followed. */
 const LONGEST_CHAIN = 20;
@@ -84,6 +86,6 @@ async function shownInput(client: Pick<KubeClient, 'find'>, giver: WorkflowRun):
   return node?.output === undefined || node.truncated ? undefined : outputText(node.output);
 }
 
-function outputText({ text_content = '', data_content = {} }: Partial<NodeOutput>): string {
-  return JSON.stringify({ text_content, data_content });
+function outputText({ text_content = '', data_content = {}, exact }: RecordedOutput): string {
+  return JSON.stringify({ text_content, data_content: joinExact(data_content, exact) });
 }

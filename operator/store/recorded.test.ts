@@ -160,3 +160,15 @@ test.each<[string, Partial<RunStatus>, number | undefined]>([
   const plan = planRestore(runOf({ status }), found);
   expect(plan.kind === 'restore' && plan.run.idleUntil).toBe(until);
 });
+
+test('a restored run has the digits that the API server rounded', () => {
+  const digits = '12345678901234567890';
+  const nodes = upTo('text', { text: { id: Number(digits) } });
+  const text = nodes[1] as NodeStatus;
+  Object.assign(text, {
+    truncated: false,
+    output: { ...text.output, exact: { '/data_content/id': digits } },
+  });
+  const plan = planRestore(runOf({ status: { nodes } }), found);
+  expect(JSON.stringify(plan)).toContain(`"data_content":{"id":${digits}}`);
+});

@@ -1,4 +1,5 @@
 /** What becomes of a recorded run that had not ended when the run store lost its data. Pure. */
+import { joinExact, parseExact } from '../../api/exactNumber.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { Revision } from '../../api/revision.ts';
@@ -168,7 +169,10 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
 }
 
 function outputOf({ output }: NodeStatus): NodeOutput {
-  return { text_content: output?.text_content ?? '', data_content: output?.data_content ?? null };
+  return {
+    text_content: output?.text_content ?? '',
+    data_content: joinExact(output?.data_content ?? null, output?.exact),
+  };
 }
 
 /** The reply that the first response node gave: what it answered follows from what the nodes before it produced. */
@@ -182,7 +186,7 @@ function replyOf(run: WorkflowRun, { trigger, steps }: Revision, input: string):
   const step = steps.find(({ id }) => id === answered[0]?.id);
   if (!step || nodes.some(({ truncated }) => truncated)) return undefined;
   const outputs = new Map(nodes.map((node) => [node.id, outputOf(node)]));
-  outputs.set(trigger.id, JSON.parse(input) as NodeOutput);
+  outputs.set(trigger.id, parseExact(input) as NodeOutput);
   try {
     return executePure(step, compileFields(step)({ node: (id) => outputs.get(id) })).reply;
   } catch {

@@ -2,6 +2,7 @@
  * The answer to a request as the output of a step. Guarantees that nothing of the credential that was sent is
  * in it.
  */
+import { ExactNumber } from '../../../api/exactNumber.ts';
 import { parseJson } from '../../../api/json.ts';
 import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
@@ -95,7 +96,7 @@ function decoderOf(charset: string, fatal: boolean) {
 function maskedValue(value: unknown, secrets: readonly Mask[]): unknown {
   if (secrets.length === 0) return value;
   if (typeof value === 'string') return masked(value, secrets);
-  if (typeof value === 'number') {
+  if (typeof value === 'number' || value instanceof ExactNumber) {
     const text = String(value);
     return masked(text, secrets) === text ? value : masked(text, secrets);
   }

@@ -3,6 +3,7 @@
  * login.
  */
 import * as z from 'zod';
+import { ExactNumber } from '../../../api/exactNumber.ts';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';
 import type { Method } from '../../http/request.ts';
@@ -44,7 +45,10 @@ const headers = z
     }
   });
 
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const scalar = z.preprocess(
+  (value) => (value instanceof ExactNumber ? value.text : value),
+  z.union([z.string(), z.number(), z.boolean(), z.null()]),
+);
 const query = z.record(
   z.string().max(256),
   z.union(

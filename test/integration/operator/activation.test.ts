@@ -46,6 +46,7 @@ beforeEach(async () => {
 const EXAMPLES: [name: string, wish: { type: string; status: string; reason: string }][] = [
   ['hello', READY],
   ['mail-count', READY],
+  ['new-orders', READY],
   ['morning-mail', READY],
   // Nobody looks at accounts here.
   ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],

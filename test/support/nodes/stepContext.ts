@@ -27,6 +27,7 @@ export function stepContext(
     signal: new AbortController().signal,
     effect: 'AtLeastOnce',
     effectKey: 'run-1/step/1',
+    isSeen: async (keys) => keys.map(() => false),
     emitText: (text) => texts.push(text),
     log: { info: () => undefined, warn: () => undefined },
     texts,

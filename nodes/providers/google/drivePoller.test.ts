@@ -7,7 +7,7 @@ import {
   type DriveOptions,
   type DriveServer,
 } from '../../../test/support/providers/google/driveServer.ts';
-import { filePolls, inShort, shownIn } from '../../../test/support/nodes/filePolls.ts';
+import { filePolls, fileEventNames, fileEventsOf } from '../../../test/support/nodes/polls.ts';
 import type { Polled } from '../../poller.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
@@ -34,7 +34,7 @@ async function round(poll: ReturnType<typeof polls>['poll'], context: object = {
   let polled: Polled;
   do {
     polled = await poll(context);
-    found.push(...inShort(polled));
+    found.push(...fileEventNames(polled));
   } while (polled.more);
   return found;
 }
@@ -54,7 +54,7 @@ test('the first poll brings nothing, and the next what was added and modified si
   });
   server.write('changed');
   const found = await poll();
-  expect(inShort(found)).toEqual(['added new', 'modified changed']);
+  expect(fileEventNames(found)).toEqual(['added new', 'modified changed']);
   expect(found.events[0]?.output).toEqual({
     text_content: 'Invoice.pdf',
     data_content: {
@@ -98,19 +98,19 @@ test('another name or another reader is no event, and neither is a file that was
   server.remove(server.put({ id: 'c' }));
   expect((await poll()).events).toEqual([]);
   server.write('a');
-  expect(inShort(await poll())).toEqual(['modified a']);
+  expect(fileEventNames(await poll())).toEqual(['modified a']);
 });
 
 test('many changes come in pages, none twice and none left out, and what is known is kept once for all of them', async () => {
   await restart({ pageSize: 7 });
-  const { poll, kept } = polls();
+  const { poll, stored } = polls();
   await poll();
   const names = Array.from({ length: 45 }, (_, n) => `file ${String(n).padStart(2, '0')}`);
   for (const id of names) server.put({ id });
-  const before = kept();
+  const before = stored();
   const found = await round(poll, { limit: 10 });
   expect(found.toSorted()).toEqual(names.map((name) => `added ${name}`));
-  expect(kept() - before).toBe(1);
+  expect(stored() - before).toBe(1);
 });
 
 test('a folder is watched alone, or with those below it, also when they come and go', async () => {
@@ -258,7 +258,7 @@ test("a shortcut and a document of Google's own are files, and folders that lie 
   server.put({ id: 'shortcut', mimeType: 'application/vnd.google-apps.shortcut', parents: ['in'] });
   server.put({ id: 'document', mimeType: 'application/vnd.google-apps.document', parents: ['a'] });
   expect(await poll()).toMatchObject({ events: [], more: true });
-  expect(shownIn(await poll()).map(({ file }) => [file['id'], file['size']])).toEqual([
+  expect(fileEventsOf(await poll()).map(({ file }) => [file['id'], file['size']])).toEqual([
     ['shortcut', null],
     ['document', null],
   ]);
@@ -269,7 +269,7 @@ test('whatever the clock of the drive says, a file is an event once, with the ti
   await poll();
   const times = ['1970-01-01T00:00:00.000Z', '2199-01-01T00:00:00.000Z', 'no time'];
   for (const modifiedTime of times) server.put({ id: modifiedTime, modifiedTime, createdTime: modifiedTime });
-  expect(shownIn(await poll()).map(({ file }) => file['modified_time'])).toEqual([
+  expect(fileEventsOf(await poll()).map(({ file }) => file['modified_time'])).toEqual([
     '1970-01-01T00:00:00.000Z',
     '1970-01-01T00:00:00.000Z',
     '2199-01-01T00:00:00.000Z',
@@ -303,7 +303,7 @@ test('names are shown as they are', async () => {
   await poll();
   const names = ['😀'.repeat(1_000), '../../etc/passwd', ''];
   for (const [n, name] of names.entries()) server.put({ id: `file ${n}`, name });
-  expect(shownIn(await poll()).map(({ file }) => file['name'])).toEqual(names);
+  expect(fileEventsOf(await poll()).map(({ file }) => file['name'])).toEqual(names);
 });
 
 test('an account that nobody has connected says so', async () => {
@@ -320,6 +320,6 @@ test.each([
 ])('a credential that cannot list files (%s) is named', async (_what, spec) => {
   await expect(filePolls(spec as object, {}).poll()).rejects.toMatchObject({
     reason: 'InvalidTrigger',
-    message: expect.stringContaining('the credential files cannot list files'),
+    message: expect.stringContaining('the credential account cannot list files'),
   });
 });

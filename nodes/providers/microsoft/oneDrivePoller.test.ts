@@ -1,7 +1,7 @@
 /** File triggers on OneDrive, against a server that speaks Microsoft Graph's documented wire format. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
-import { filePolls, inShort } from '../../../test/support/nodes/filePolls.ts';
+import { filePolls, fileEventNames } from '../../../test/support/nodes/polls.ts';
 import {
   startGraphServer,
   type GraphFault,
@@ -37,7 +37,7 @@ async function round(poll: ReturnType<typeof polls>['poll'], context: object = {
   let polled: Polled;
   do {
     polled = await poll(context);
-    found.push(...inShort(polled));
+    found.push(...fileEventNames(polled));
   } while (polled.more);
   return found;
 }
@@ -57,7 +57,7 @@ test('the first poll brings nothing, and the next what was added and modified si
   });
   server.write('changed');
   const found = await poll();
-  expect(inShort(found)).toEqual(['added new', 'modified changed']);
+  expect(fileEventNames(found)).toEqual(['added new', 'modified changed']);
   expect(found.events[0]?.output).toEqual({
     text_content: 'Invoice.pdf',
     data_content: {
@@ -149,7 +149,7 @@ test('what is known is what is there, however often folders come and go', async 
   server.put({ id: 'in', folder: {} });
   server.put({ id: 'below', folder: {}, parent: 'in' });
   server.put({ id: 'old', parent: 'below' });
-  const { poll, memory } = polls({ folderId: 'in', includeSubfolders: true });
+  const { poll, knownItems } = polls({ folderId: 'in', includeSubfolders: true });
   await round(poll);
   for (let n = 0; n < 5; n += 1) {
     server.put({ id: `folder ${n}`, folder: {}, parent: 'in' });
@@ -162,7 +162,7 @@ test('what is known is what is there, however often folders come and go', async 
   server.expireTokens();
   expect(await round(poll)).toEqual([]);
   // A file and the folder that it lies in.
-  expect(decodeState(await memory.read())?.known.count).toBe(2);
+  expect(decodeState(await knownItems.read())?.known.count).toBe(2);
 });
 
 test('what went while the place was not known is new when it comes again', async () => {
@@ -181,12 +181,12 @@ test('what changes or is moved away while all is gone through is known once, or 
   await restart({ pageSize: 1 });
   server.put({ id: 'in', folder: {} });
   for (const id of ['changed', 'moved', 'old']) server.put({ id, parent: 'in' });
-  const { poll, memory } = polls({ folderId: 'in' });
+  const { poll, knownItems } = polls({ folderId: 'in' });
   for (let n = 0; n < 4; n += 1) await poll(enough);
   server.write('changed');
   server.put({ id: 'moved', parentReference: { id: 'root-id' } });
   expect(await round(poll, enough)).toEqual([]);
-  expect(decodeState(await memory.read())?.known.count).toBe(2);
+  expect(decodeState(await knownItems.read())?.known.count).toBe(2);
   server.put({ id: 'moved', parent: 'in' });
   server.write('changed');
   expect((await round(poll, enough)).toSorted()).toEqual(['added moved', 'modified changed']);

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { startDriveServer } from '../../../test/support/providers/google/driveServer.ts';
-import { filePolls, shownIn } from '../../../test/support/nodes/filePolls.ts';
+import { filePolls, fileEventsOf } from '../../../test/support/nodes/polls.ts';
 import { startGraphServer } from '../../../test/support/providers/microsoft/oneDriveServer.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
@@ -142,7 +142,7 @@ test.each([
         const told: string[] = [];
         for (let more = true; more; ) {
           const polled = await poll(choose([{}, { enough: AbortSignal.abort() }, { limit: 1 }]));
-          told.push(...shownIn(polled).map(({ event, file }) => `${event} ${String(file['id'])}`));
+          told.push(...fileEventsOf(polled).map(({ event, file }) => `${event} ${String(file['id'])}`));
           ({ more } = polled);
         }
         const now = model.watched();

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';
 import type { MailTrigger } from '../../../api/trigger.ts';
-import type { PollContext } from '../../../nodes/poller.ts';
+import type { PollContext, Polled } from '../../../nodes/poller.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
-import { lookAt, type Poll } from '../../support/nodes/mailPolls.ts';
+import { pollMail } from '../../support/nodes/polls.ts';
 import { startMeter } from '../../support/network/byteMeter.ts';
 
 let server: Dovecot;
@@ -30,23 +30,23 @@ function poll(
   cursor: unknown,
   fields: Partial<MailTrigger> = {},
   { since, ...context }: Partial<PollContext> & { since?: Date } = {},
-): Promise<Poll> {
+): Promise<Polled> {
   const passwordRef = { name: 'mail', key: 'password' };
   const spec = { imap: { host, port, tls: 'None', username: name, passwordRef } } as const;
-  return lookAt(spec, { password }, { cursor, fields, context, since });
+  return pollMail(spec, { password }, { cursor, fields, context, since });
 }
 
 const mail = (subject: string, from = 'ada@example.com') =>
   `From: ${from}\r\nSubject: ${subject}\r\nMessage-ID: <${subject.length}@example.com>\r\n\r\nbody of ${subject}\r\n`;
-const subjects = ({ events }: Poll) =>
+const subjects = ({ events }: Polled) =>
   events.map(({ output }) => (output.data_content as { subject: string }).subject);
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `mail ${first + n}`);
 
 /** All looks until nothing is left. */
 async function pollOn(account: Account, cursor: unknown, fields: Partial<MailTrigger> = {}, context = {}) {
-  const found: Poll[] = [];
-  for (let next: Poll | undefined; !next || next.more; ) {
+  const found: Polled[] = [];
+  for (let next: Polled | undefined; !next || next.more; ) {
     next = await poll(account, next?.cursor ?? cursor, fields, context);
     found.push(next);
   }

@@ -133,3 +133,16 @@ export function fileEventsOf({ events }: Polled): FileEvent[] {
 export function fileEventNames(polled: Polled): string[] {
   return fileEventsOf(polled).map(({ event, file }) => `${event} ${String(file['id'])}`);
 }
+
+/** Polls until nothing more is waiting. Returns the events of the file trigger in short. */
+export async function pollFileEvents(
+  poll: Polls['poll'],
+  context: Partial<PollContext> = {},
+): Promise<string[]> {
+  const names: string[] = [];
+  for (;;) {
+    const polled = await poll(context);
+    names.push(...fileEventNames(polled));
+    if (!polled.more) return names;
+  }
+}

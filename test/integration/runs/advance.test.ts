@@ -11,7 +11,7 @@ import { dropWorkflow } from '../../../runs/deletion.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
-import type { Advance, ClaimRef, NodeState } from '../../../runs/types.ts';
+import type { Advance, NodeState } from '../../../runs/types.ts';
 import { copyProject } from '../../support/runStore/projectCopy.ts';
 import {
   accepted,
@@ -24,6 +24,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
+  startedRun,
 } from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
@@ -33,11 +34,7 @@ afterAll(() => store?.stop());
 const start = (id: string, atMostOnce = false) => ({ id, attempt: 1, atMostOnce, at: 1_700_000_000_000 });
 const done = { outcome: 'done', cancelRequested: false };
 
-async function running(): Promise<ClaimRef> {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  return claimedOne(store.conn, project);
-}
+const running = () => startedRun(store.conn);
 
 test('a mark is there before the effect, and the checkpoint takes its place', async () => {
   const { conn } = store;

@@ -20,6 +20,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
+  startedRun,
 } from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
@@ -133,9 +134,8 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
 
 test('a runner that beats again at the last moment is left alone', async () => {
   const { conn } = store;
-  const project = await newProject(conn);
-  await accepted(conn, submissionOf(project));
-  const ref = await claimedOne(conn, project);
+  const ref = await startedRun(conn);
+  const { project } = ref;
   const seen = (await beatOf(project, 'runner-1')) ?? '';
   await sendHeartbeat(conn, project, 'runner-1');
   expect(await takeOver(conn, { ...ref, runner: 'runner-1', heartbeat: seen })).toBe('alive');
@@ -143,9 +143,7 @@ test('a runner that beats again at the last moment is left alone', async () => {
 });
 
 test('of two that take over one does', async () => {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  const ref = await claimedOne(store.conn, project);
+  const ref = await startedRun(store.conn);
   const outcomes = await Promise.all([crash(ref), crash(ref)]);
   expect(new Set(outcomes)).toEqual(new Set(['ready', 'fenced']));
 });

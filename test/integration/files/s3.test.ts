@@ -50,7 +50,7 @@ async function put(key: string, content = key, type = 'text/plain'): Promise<voi
   expect(answer.status).toBe(200);
 }
 
-test('the first look brings nothing, and the next what was added and modified since, once', async () => {
+test('the first poll returns no events, and the next poll each object that was added or modified since, once', async () => {
   await put('old.txt');
   await put('changed.txt');
   const { poll, goBackTo } = polls();
@@ -171,7 +171,7 @@ test('only the changes that are asked for start something', async () => {
   expect(fileEventNames(await poll())).toEqual(['modified a']);
 });
 
-test('a first look from a point in time brings what is newer', async () => {
+test('a first poll from a point in time returns the newer objects', async () => {
   await put('a');
   const { poll } = polls();
   const first = await poll({}, new Date(Date.now() - 60_000));

@@ -53,7 +53,7 @@ async function pollOn(account: Account, cursor: unknown, fields: Partial<MailTri
   return { found, cursor: found.at(-1)?.cursor, subjects: found.flatMap(subjects) };
 }
 
-test('the first look brings nothing, and the next what came since, with a key that stays', async () => {
+test('the first poll returns no events, and the next poll the mails since, with stable keys', async () => {
   const { name, client } = await newUser();
   await client.append('INBOX', mail('old'));
   const first = await poll({ name }, undefined);
@@ -237,7 +237,7 @@ test('mails that were removed or moved away are no events; those that were moved
   await client.logout();
 });
 
-test('when the server has numbered the mails anew, the place is lost and nothing is started', async () => {
+test('when the server has renumbered the mails, the cursor is void and no run starts', async () => {
   const { name, client } = await newUser();
   await client.mailboxCreate('Orders');
   await client.append('Orders', mail('one'));
@@ -309,7 +309,7 @@ test('sender and subject are compared whatever the case of the letters, and what
   await client.logout();
 });
 
-test('a first look from a point in time brings what came since then', async () => {
+test('a first poll from a point in time returns the mails since then', async () => {
   const { name, client } = await newUser();
   const day = (n: number, hour = 12) => new Date(Date.UTC(2026, 0, n, hour));
   for (const n of [1, 2, 3, 4]) await client.append('INBOX', mail(`mail ${n}`), [], day(n));

@@ -117,7 +117,7 @@ async function startMortalPods() {
   };
 }
 
-test('the first look starts nothing, and a burst of 1,000 mails goes in by pages, oldest first, though pods are killed in between', async () => {
+test('the first poll starts no run, and a burst of 1,000 mails is submitted by pages, oldest first, although pods are killed in between', async () => {
   const user = newUser();
   mail.fill(user, 1_000);
   const access = meansOf(user);
@@ -142,7 +142,7 @@ test('the first look starts nothing, and a burst of 1,000 mails goes in by pages
   expect(await runsOf('orders')).toHaveLength(1_000);
 });
 
-test('a refused login is shown with its reason, holds the next look off, and is forgotten when it works again', async () => {
+test('a refused login is reported with its reason, delays the next poll, and is cleared when the login works again', async () => {
   const access = meansOf('stranger', 'wrong');
   await put('orders', { intervalSeconds: 5 });
   await lookUntil(depsOf({ access }), async () => (await stateOf('orders')).failure !== undefined);
@@ -196,7 +196,7 @@ const eventOf = (n: number) => ({
 });
 const never = () => new Promise<never>(() => {});
 
-test('killed at each of its steps, 30 looks that together see 600 events start 600 runs, in order and none twice', async () => {
+test('30 polls that are killed at each of their steps and see 600 events start 600 runs, in order and none twice', async () => {
   await put('orders', { fields: { account: 'orders' } });
   let arrived = 0;
   const { poller } = pollerOf(async (_account, _signal, cursor = 0) => {
@@ -219,7 +219,7 @@ test('killed at each of its steps, 30 looks that together see 600 events start 6
   await pods.stop();
 });
 
-test('accounts that hang hold up no others, however many there are, and at its end the pod gives them up', async () => {
+test('accounts that hang delay no others, however many there are, and at its end the pod aborts their polls', async () => {
   const hanging = Array.from({ length: 7 }, (_, n) => `bad-${n}`);
   const good = Array.from({ length: 20 }, (_, n) => `good-${n}`);
   for (const uid of [...hanging, ...good])
@@ -283,7 +283,7 @@ test('accounts that failed before the pod came have places of their own, too', a
   expect(looks.get('good')?.length).toBeGreaterThanOrEqual(2);
 });
 
-test('bursts have their turns, and let others go before them', async () => {
+test('accounts with a burst are polled by turns, and due accounts between them', async () => {
   const bursts = Array.from({ length: 9 }, (_, n) => `burst-${n}`);
   const { poller, looks } = pollerOf(async (account) => {
     if (account === 'quiet') return nothingNew;
@@ -298,7 +298,7 @@ test('bursts have their turns, and let others go before them', async () => {
   for (const uid of bursts) expect(looks.get(uid)?.length).toBeGreaterThanOrEqual(2);
 });
 
-test('an event whose key another run has starts none, is told, and holds nothing up', async () => {
+test('an event whose dedupe key belongs to another run starts no run, is reported, and delays no others', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const names = { workflow: 'orders', workflowUid: 'orders', revision: 'orders-1' };
   const event = {
@@ -330,7 +330,7 @@ test('an event that the account shows otherwise the second time is the same one'
   expect(kept && !isUnavailable(kept) && kept.input).toContain('"unread"');
 });
 
-test('a pod ends at once when nothing is due in its time, and looks at nothing that another looks at', async () => {
+test('a pod ends at once when nothing becomes due in its time, and polls no account that another pod polls', async () => {
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
   const { poller, looks } = pollerOf(async () => nothingNew);
   await Promise.all(
@@ -341,7 +341,7 @@ test('a pod ends at once when nothing is due in its time, and looks at nothing t
   expect(looks.get('orders')).toHaveLength(1);
 });
 
-test('a look that lost its claim starts nothing more', async () => {
+test('a poll that lost its claim starts no more runs', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const { poller } = pollerOf(async () => {
     await dropTrigger(store.conn, project, 'orders');
@@ -352,7 +352,7 @@ test('a look that lost its claim starts nothing more', async () => {
   expect(await store.conn.command('exists', keysOf(project).poll('orders'))).toBe(0);
 });
 
-test('while the run store is away the pod waits, and goes on when it is back', async () => {
+test('the pod waits while the run store is unavailable, and continues when it is available again', async () => {
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
   const { poller } = pollerOf(async () => {
     await store.redis.kill();
@@ -369,7 +369,7 @@ test('while the run store is away the pod waits, and goes on when it is back', a
   expect((await stateOf('orders')).cursor).toBe('{"place":"inbox","cursor":2}');
 });
 
-test('a cursor that access nothing any more is told, and a defect names no details', async () => {
+test('a cursor that has become void is reported, and a defect is reported without details', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const lost = pollerOf(async () => ({ ...nothingNew, baselineLost: 'UIDVALIDITY changed' }));
   await pollAccount(depsOf({ poller: lost.poller }), 'orders');

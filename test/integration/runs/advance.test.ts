@@ -36,7 +36,7 @@ const done = { outcome: 'done', cancelRequested: false };
 
 const running = () => startedRun(store.conn);
 
-test('a mark is there before the effect, and the checkpoint takes its place', async () => {
+test('the start mark is stored before the effect, and the checkpoint replaces it', async () => {
   const { conn } = store;
   const ref = await running();
   expect(await startNode(conn, ref, start('mail', true))).toEqual(done);
@@ -77,7 +77,7 @@ test('of several replies the first is kept', async () => {
   expect((await stateOf(conn, ref.project, ref.run)).reply).toEqual(reply);
 });
 
-test('a run ends once, and frees what it held', async () => {
+test('a run ends once, and frees its claim and its slot', async () => {
   const { conn } = store;
   const ref = await running();
   expect(
@@ -92,7 +92,7 @@ test('a run ends once, and frees what it held', async () => {
   expect(await conn.command('zscore', keysOf(ref.project).unrecorded, ref.run)).not.toBeNull();
 });
 
-test('calls of one turn are stored in the order in which they were made', async () => {
+test('calls of one turn of the event loop are stored in the order in which they were made', async () => {
   const { conn } = store;
   const ref = await running();
   const outcomes = await Promise.all([

@@ -56,7 +56,7 @@ const claimedWhenDue = (project: string) =>
     { timeoutMs: 20_000, everyMs: 5 },
   );
 
-test('a run that is parked is Waiting, with what it came to and when it goes on, and nobody holds it', async () => {
+test('a parked run is Waiting, has its results and the time when it continues, and has no claim', async () => {
   const ref = await startedRun(store.conn);
   const { project } = ref;
   const before = await stateOf(store.conn, project, ref.run);
@@ -77,7 +77,7 @@ test('a run that is parked is Waiting, with what it came to and when it goes on,
   ]);
 });
 
-test('whoever held the run before can do nothing more with it, also when it is due again', async () => {
+test('a fenced runner can change nothing of a parked run, also when it is due again', async () => {
   const ref = await startedRun(store.conn);
   const { project } = ref;
   await park(ref, 1);

@@ -178,16 +178,16 @@ async function lookUntil(deps: PollDeps, is: () => Promise<boolean>): Promise<vo
   );
 }
 
-/** A poller that tests tell what to do; it counts its looks by the account. */
+/** A poller that tests tell what to do; it counts its polls by the account. */
 function pollerOf(look: (account: string, signal: AbortSignal, cursor: unknown) => Promise<Polled>) {
-  const looks = new Map<string, number[]>();
+  const polls = new Map<string, number[]>();
   const poller: Poller<{ account: string }> = {
     poll: async ({ account }, cursor, { signal }) => {
-      looks.set(account, [...(looks.get(account) ?? []), performance.now()]);
+      polls.set(account, [...(polls.get(account) ?? []), performance.now()]);
       return look(account, signal, cursor);
     },
   };
-  return { poller: async () => poller as Poller<unknown>, looks };
+  return { poller: async () => poller as Poller<unknown>, polls };
 }
 const nothingNew: Polled = { events: [], cursor: 1, more: false };
 const eventOf = (n: number) => ({
@@ -224,12 +224,12 @@ test('accounts that hang delay no others, however many there are, and at its end
   const good = Array.from({ length: 20 }, (_, n) => `good-${n}`);
   for (const uid of [...hanging, ...good])
     await put(uid, { intervalSeconds: 1, fields: { account: uid }, place: uid });
-  const { poller, looks } = pollerOf((account) =>
+  const { poller, polls } = pollerOf((account) =>
     account.startsWith('bad') ? never() : Promise.resolve(nothingNew),
   );
   expect(await runPollPod(optionsOf({ poller, forMs: 5_000 }))).toBe(true);
   for (const uid of good) {
-    const times = looks.get(uid) ?? [];
+    const times = polls.get(uid) ?? [];
     expect(times.length).toBeGreaterThanOrEqual(2);
   }
   // Nobody is blamed for the end of the pod, and the next one begins with them.
@@ -256,20 +256,20 @@ test('accounts that failed have places of their own', async () => {
   for (const uid of [...bad, 'good'])
     await put(uid, { intervalSeconds: 0.5, fields: { account: uid }, place: uid });
   const seen = new Set<string>();
-  const { poller, looks } = pollerOf(async (account) => {
+  const { poller, polls } = pollerOf(async (account) => {
     if (account === 'good') return nothingNew;
     if (seen.has(account)) return never();
     seen.add(account);
     throw new PollError('Unreachable', 'There is nobody.');
   });
   await runPollPod(optionsOf({ poller, forMs: 4_000 }));
-  expect(looks.get('good')?.length).toBeGreaterThanOrEqual(3);
+  expect(polls.get('good')?.length).toBeGreaterThanOrEqual(3);
 });
 
 test('accounts that failed before the pod came have places of their own, too', async () => {
   const bad = Array.from({ length: 12 }, (_, n) => `bad-${n}`);
   let isBroken = true;
-  const { poller, looks } = pollerOf(async (account) => {
+  const { poller, polls } = pollerOf(async (account) => {
     if (account === 'good') return nothingNew;
     if (!isBroken) return never();
     throw new PollError('Unreachable', 'There is nobody.');
@@ -280,12 +280,12 @@ test('accounts that failed before the pod came have places of their own, too', a
   for (const uid of [...bad, 'good']) await pollAccount(depsOf({ poller }), uid);
   isBroken = false;
   await runPollPod(optionsOf({ poller, forMs: 4_000 }));
-  expect(looks.get('good')?.length).toBeGreaterThanOrEqual(2);
+  expect(polls.get('good')?.length).toBeGreaterThanOrEqual(2);
 });
 
 test('accounts with a burst are polled by turns, and due accounts between them', async () => {
   const bursts = Array.from({ length: 9 }, (_, n) => `burst-${n}`);
-  const { poller, looks } = pollerOf(async (account) => {
+  const { poller, polls } = pollerOf(async (account) => {
     if (account === 'quiet') return nothingNew;
     await delay(50);
     return { events: [], cursor: 1, more: true };
@@ -294,8 +294,8 @@ test('accounts with a burst are polled by turns, and due accounts between them',
   await put('quiet', { intervalSeconds: 1, fields: { account: 'quiet' } });
   await pollAccount(depsOf({ poller }), 'quiet');
   await runPollPod(optionsOf({ poller, forMs: 4_000, burstMs: 200 }));
-  expect(looks.get('quiet')?.length).toBeGreaterThanOrEqual(2);
-  for (const uid of bursts) expect(looks.get(uid)?.length).toBeGreaterThanOrEqual(2);
+  expect(polls.get('quiet')?.length).toBeGreaterThanOrEqual(2);
+  for (const uid of bursts) expect(polls.get(uid)?.length).toBeGreaterThanOrEqual(2);
 });
 
 test('an event whose dedupe key belongs to another run starts no run, is reported, and delays no others', async () => {
@@ -332,13 +332,13 @@ test('an event that the account shows otherwise the second time is the same one'
 
 test('a pod ends at once when nothing becomes due in its time, and polls no account that another pod polls', async () => {
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
-  const { poller, looks } = pollerOf(async () => nothingNew);
+  const { poller, polls } = pollerOf(async () => nothingNew);
   await Promise.all(
     ['pod-1', 'pod-2', 'pod-3'].map((pod) => runPollPod(optionsOf({ pod, poller, forMs: 9_000 }))),
   );
-  expect(looks.get('orders')).toHaveLength(1);
+  expect(polls.get('orders')).toHaveLength(1);
   await runPollPod(optionsOf({ poller }));
-  expect(looks.get('orders')).toHaveLength(1);
+  expect(polls.get('orders')).toHaveLength(1);
 });
 
 test('a poll that lost its claim starts no more runs', async () => {

@@ -11,17 +11,17 @@ import { localEgress } from './stepContext.ts';
 
 export type Polls = {
   /** One poll. Its cursor and known items are in force from then on. */
-  poll(context?: Partial<PollContext>, since?: Date): Promise<Polled>;
+  poll: (context?: Partial<PollContext>, since?: Date) => Promise<Polled>;
   /** Polls until nothing more is waiting. The result is that of the last poll, with the events of all. */
-  pollAll(context?: Partial<PollContext>): Promise<Polled>;
+  pollAll: (context?: Partial<PollContext>) => Promise<Polled>;
   /** The next poll starts from this cursor. Known items stay. */
-  goBackTo(cursor: unknown): void;
+  goBackTo: (cursor: unknown) => void;
   state(): Promise<PollState>;
   /** The next poll finds this state, as after a poll that was killed. */
   restore(state: PollState): void;
   knownItems: KnownItems;
   /** How often known items were stored. */
-  stored(): number;
+  stored: () => number;
 };
 
 type PollState = { cursor: unknown; bytes: Buffer | undefined };

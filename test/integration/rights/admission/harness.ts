@@ -71,8 +71,8 @@ export const webhook = (auth?: Spec, further: Spec = {}): Spec => ({
 /** What users try, and what an administrator creates without being asked for rights. */
 export type Attempts = {
   /** Creates the object. The outcome is `allowed`, or the status and the words of the refusal. */
-  tryTo(user: User, resource: Resource, spec: Spec): Promise<string>;
-  tryToPatch(user: User, resource: Resource, name: string, patch: object): Promise<string>;
+  tryTo: (user: User, resource: Resource, spec: Spec) => Promise<string>;
+  tryToPatch: (user: User, resource: Resource, name: string, patch: object) => Promise<string>;
   /** Returns the name of the new object. */
-  make(resource: Resource, spec: Spec): Promise<string>;
+  make: (resource: Resource, spec: Spec) => Promise<string>;
 };

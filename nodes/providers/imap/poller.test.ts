@@ -12,8 +12,8 @@ import {
   type ImapAnswer,
   type ImapScript,
 } from '../../../test/support/providers/mail/imapScript.ts';
-import { pollMailOnce, type Poll } from '../../../test/support/nodes/mailPolls.ts';
-import type { PollContext } from '../../contract/poller.ts';
+import { pollMail } from '../../../test/support/nodes/polls.ts';
+import type { PollContext, Polled } from '../../contract/poller.ts';
 
 let server: ImapScript;
 afterEach(() => server.close());
@@ -62,10 +62,10 @@ function poll(
   cursor: unknown,
   fields: Partial<MailTrigger> = {},
   context: Partial<PollContext> = {},
-): Promise<Poll> {
+): Promise<Polled> {
   const { port } = server;
   const imap = { host: '127.0.0.1', port, tls: 'None', username: 'ada', passwordRef } as const;
-  return pollMailOnce({ imap }, { password: 'secret' }, { cursor, fields, context });
+  return pollMail({ imap }, { password: 'secret' }, { cursor, fields, context });
 }
 
 /** The place at which nothing was seen yet. */
@@ -74,7 +74,7 @@ async function beginning(): Promise<object> {
   return { ...(cursor as object), uid: 0 };
 }
 
-const subjects = ({ events }: Poll) =>
+const subjects = ({ events }: Polled) =>
   events.map(({ output }) => (output.data_content as { subject: string }).subject);
 const all = ['mail 1', 'mail 2', 'mail 3'];
 
@@ -253,7 +253,7 @@ test('a server that takes no access tokens says so', async () => {
   await start(() => undefined);
   const imap = { username: 'ada', host: '127.0.0.1', port: server.port, tls: 'None' } as const;
   const spec: CredentialSpec = { oauth2: { preset: 'microsoft', clientID: 'client', imap } };
-  await expect(pollMailOnce(spec, { access_token: 'token' }, { cursor: undefined })).rejects.toMatchObject({
+  await expect(pollMail(spec, { access_token: 'token' }, { cursor: undefined })).rejects.toMatchObject({
     reason: 'Rejected',
     message: expect.stringContaining('no login'),
   });

@@ -10,7 +10,7 @@ import { runCommand } from '../../support/process/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
 import { makeFolder } from '../../support/process/folder.ts';
 import { listen, readBody, sendJson, type Listening } from '../../support/network/listen.ts';
-import { pollMailOnce } from '../../support/nodes/mailPolls.ts';
+import { pollMail } from '../../support/nodes/polls.ts';
 import { localEgress } from '../../support/nodes/stepContext.ts';
 
 let server: Dovecot;
@@ -64,7 +64,7 @@ const byToken = (username = 'ada', { port } = server): CredentialSpec => ({
 });
 
 const poll = (spec: CredentialSpec, secrets: Record<string, string> = { password: IMAP_PASSWORD }) =>
-  pollMailOnce(spec, secrets, { cursor: undefined });
+  pollMail(spec, secrets, { cursor: undefined });
 
 const baseline = { events: [], more: false };
 

@@ -73,7 +73,7 @@ async function ran(): Promise<string> {
 
 const invalid = { status: 422, body: { reason: 'Invalid', message: 'spec: no' } };
 
-test('a run that the API server refuses is put aside, is kept, and holds up no other', async () => {
+test('a run that the API server refuses is quarantined, stays stored, and delays no other', async () => {
   const refused = await ran();
   const mend = faults.always(({ method, path }) => method === 'PATCH' && path.includes(refused), invalid);
   own.startRecorder();

@@ -96,3 +96,15 @@ export type Driver = {
   nameOf(output: NodeOutput): string;
   start(): Promise<{ account(options?: AccountOptions): Promise<Account>; stop(): Promise<void> }>;
 };
+
+/** How pollers of HTTP APIs report failures, but for `notFound` and `gone`, which differ. */
+export const HTTP_API_FAULTS = {
+  unauthorized: { reasons: ['Rejected'] },
+  forbidden: { reasons: ['Rejected'] },
+  tooManyRequests: { reasons: ['RateLimited'] },
+  unavailable: { reasons: ['UpstreamError'] },
+  silence: { reasons: ['Timeout'] },
+  lost: { reasons: ['Unreachable'] },
+  garbage: { reasons: ['InvalidAnswer'] },
+  endless: { reasons: ['InvalidAnswer'] },
+} as const;

@@ -9,7 +9,7 @@ import {
   evaluateCondition,
   evaluateValue,
 } from './cel.ts';
-import { parseExact } from './exactNumber.ts';
+import { parseExact } from './exact/exactNumber.ts';
 import { ExpressionError, MissingValueError } from './expression/errors.ts';
 import type { NodeOutput, Scope } from './expression/scope.ts';
 

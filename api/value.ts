@@ -1,6 +1,6 @@
 /** Schemas that several kinds share: free JSON, references to Secrets, outputs of nodes, conditions. */
 import * as z from 'zod';
-import { EXACT_LIMIT } from './exactNumber.ts';
+import { EXACT_LIMIT } from './exact/exactNumber.ts';
 
 /** Any JSON value: the CRD keeps it unchanged and checks nothing inside. */
 export const json = (description: string) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExact } from '../api/exactNumber.ts';
+import { parseExact } from '../api/exact/exactNumber.ts';
 import { StepError } from '../api/reasons.ts';
 import { executeResponse } from './response.ts';
 

@@ -2,7 +2,7 @@
  * The in-memory state of a run in flight: the state of its nodes, and the changes to store next. Synchronous,
  * without input or output. Changes take effect for others when the run store has stored them.
  */
-import { parseExact } from '../api/exactNumber.ts';
+import { parseExact } from '../api/exact/exactNumber.ts';
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';

@@ -1,5 +1,5 @@
 /** Reads runs: the run itself while the store has it, its summary and exact totals afterwards. */
-import { parseExact } from '../api/exactNumber.ts';
+import { parseExact } from '../api/exact/exactNumber.ts';
 import { isTerminal, type NodePhase, type RunPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';

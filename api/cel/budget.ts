@@ -4,7 +4,7 @@
  * for the size of their operands, functions for the length of their strings. A step is about the work of one
  * operator.
  */
-import { ExactNumber } from '../exactNumber.ts';
+import { ExactNumber } from '../exact/exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
 import { callParts, evaluated, loopParts, operands, type SyntaxNode } from './syntax.ts';
 

@@ -4,7 +4,7 @@
  * Standard CEL compares the two but does not add them, so `count + 1` would fail on JSON data.
  */
 import { Environment } from '@marcbachmann/cel-js';
-import { ExactNumber, isSameNumber, nearestDouble } from '../exactNumber.ts';
+import { ExactNumber, isSameNumber, nearestDouble } from '../exact/exactNumber.ts';
 import { EXACT_TYPE } from './explain.ts';
 
 /** Limits on the source. Lengths count UTF-16 units. */

@@ -2,7 +2,7 @@
  * Converts between JSON and CEL values. Does not change its input; results are plain JSON of bounded size.
  */
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import { ExactNumber, fromBigInt } from '../exactNumber.ts';
+import { ExactNumber, fromBigInt } from '../exact/exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
 import { OUTPUT_LIMIT } from '../expression/evaluate.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { errorOf, outcomeOf } from '../../test/support/data/outcome.ts';
-import { parseExact } from '../exactNumber.ts';
+import { parseExact } from '../exact/exactNumber.ts';
 import { ExpressionError, MissingValueError } from './errors.ts';
 import { evaluate, OUTPUT_LIMIT, toText } from './evaluate.ts';
 import type { NodeOutput, Scope } from './scope.ts';

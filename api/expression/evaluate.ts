@@ -3,7 +3,7 @@
  * of plain objects and elements of lists; never parses the value of a reference; no result is larger than
  * `OUTPUT_LIMIT`. Values are not copied: the result may share parts with the scope and is read-only.
  */
-import { ExactNumber } from '../exactNumber.ts';
+import { ExactNumber } from '../exact/exactNumber.ts';
 import { ExpressionError } from './errors.ts';
 import { printReference, type Reference } from './reference.ts';
 import { lookUp, missingValue, type Scope } from './scope.ts';

@@ -2,7 +2,7 @@
  * Looks up the values of references, and explains why a value does not exist. Reads only own properties of
  * objects and elements of lists: no inherited member, no length, no method.
  */
-import { ExactNumber } from '../exactNumber.ts';
+import { ExactNumber } from '../exact/exactNumber.ts';
 import { MissingValueError } from './errors.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 

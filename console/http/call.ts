@@ -2,7 +2,7 @@
  * HTTP calls of the console. They send the header that the session cookie requires, and fail with
  * `ApiFailure`. A call with an expired session waits for a new sign-in and is then repeated.
  */
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { ApiFailure, failureOf, failureOfNetwork } from './failure.ts';
 
 export type CallOptions = {

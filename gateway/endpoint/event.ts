@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 
 /** In characters. */
 const MAX_KEY = 1_024;

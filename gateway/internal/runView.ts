@@ -1,5 +1,5 @@
 /** The representation of a run: the same members from the run store, its record or its summary. */
-import { joinExact } from '../../api/exactNumber.ts';
+import { joinExact } from '../../api/exact/exactNumber.ts';
 import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { RunPhase } from '../../api/phase.ts';

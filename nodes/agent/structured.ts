@@ -1,6 +1,6 @@
 /** Answers that must fit a JSON Schema: checks the schema, and finds the value in the text of an answer. */
 import * as z from 'zod';
-import { rounded } from '../../api/exactNumber.ts';
+import { rounded } from '../../api/exact/exactNumber.ts';
 import { parseJson } from '../../api/json.ts';
 import { StepError } from '../../api/reasons.ts';
 

@@ -1,6 +1,6 @@
 /** What the skill `http_request` sends, and which parameters it takes. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { startHttpTarget } from '../../test/support/nodes/httpTarget.ts';
 import { sendJson } from '../../test/support/network/listen.ts';
 import { stepContext } from '../../test/support/nodes/stepContext.ts';

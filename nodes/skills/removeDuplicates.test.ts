@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { stepContext } from '../../test/support/nodes/stepContext.ts';
 import { findSkill, validateSkill } from '../register.ts';
 

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { durationProblem, parseDuration } from '../../api/duration.ts';
-import { ExactNumber } from '../../api/exactNumber.ts';
+import { ExactNumber } from '../../api/exact/exactNumber.ts';
 import { ExpressionError } from '../../api/expression/errors.ts';
 import { parseTemplate } from '../../api/expression/parse.ts';
 import type { Reference } from '../../api/expression/reference.ts';

@@ -1,5 +1,5 @@
 /** The input of a run that is known as an object: what it brings, what the run that it repeats was given, or test data. */
-import { joinExact } from '../../api/exactNumber.ts';
+import { joinExact } from '../../api/exact/exactNumber.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';

@@ -1,5 +1,5 @@
 /** What becomes of a recorded run that had not ended when the run store lost its data. Pure. */
-import { joinExact, parseExact } from '../../api/exactNumber.ts';
+import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { Revision } from '../../api/revision.ts';

@@ -2,7 +2,7 @@
  * Writes a run into its WorkflowRun. Each write carries the object's uid, and the run's epoch and sequence,
  * which the API server does not allow to decrease: a repeated or late write does no harm.
  */
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { ANNOTATION, API_VERSION, GROUP, LABEL, VERSION } from '../../api/group.ts';
 import { WORKFLOW, WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';

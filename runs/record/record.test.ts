@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { runSpec, runStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { NodeState, RunState } from '../types.ts';

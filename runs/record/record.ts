@@ -2,7 +2,7 @@
  * The record of a run: its WorkflowRun. A pure projection, so that anyone may repeat it; bounded, so that it
  * always fits into the API server's store.
  */
-import { parseExact, splitExact, type ExactDigits } from '../../api/exactNumber.ts';
+import { parseExact, splitExact, type ExactDigits } from '../../api/exact/exactNumber.ts';
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';

@@ -1,6 +1,6 @@
 /** The restore annotations of a record: what a restore needs beside spec and status. Pure. */
 import { ANNOTATION } from '../../api/group.ts';
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { DedupeMark, RunState } from '../types.ts';
 import { outputBytes, type RecordLimits } from './record.ts';

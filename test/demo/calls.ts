@@ -2,7 +2,7 @@
  * The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question, and one
  * whose items pass once.
  */
-import { parseExact } from '../../api/exactNumber.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { callerToken } from '../support/installation/installedGateway.ts';
 import { runNames, showRun, type Demo, type Tell } from './runs.ts';
 

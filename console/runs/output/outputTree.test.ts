@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExact } from '../../../api/exactNumber.ts';
+import { parseExact } from '../../../api/exact/exactNumber.ts';
 import { parseTemplate } from '../../../api/expression/parse.ts';
 import {
   expressionOf,

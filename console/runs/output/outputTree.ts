@@ -2,7 +2,7 @@
  * The rows of an output: as a tree with open and closed branches, as search results, and as a table. Each row
  * has its reference.
  */
-import { ExactNumber } from '../../../api/exactNumber.ts';
+import { ExactNumber } from '../../../api/exact/exactNumber.ts';
 import { isRecord } from '../../../api/record.ts';
 import { REFERENCE_TYPE } from '../../forms/source.ts';
 import { printReference, type PathStep } from '../../../api/expression/reference.ts';

@@ -2,7 +2,7 @@
  * The answer to a request as the output of a step. Guarantees that nothing of the credential that was sent is
  * in it.
  */
-import { ExactNumber } from '../../../api/exactNumber.ts';
+import { ExactNumber } from '../../../api/exact/exactNumber.ts';
 import { parseJson } from '../../../api/json.ts';
 import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';

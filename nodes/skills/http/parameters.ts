@@ -3,7 +3,7 @@
  * login.
  */
 import * as z from 'zod';
-import { ExactNumber } from '../../../api/exactNumber.ts';
+import { ExactNumber } from '../../../api/exact/exactNumber.ts';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';
 import type { Method } from '../../http/request.ts';

@@ -1,4 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+const CORES = availableParallelism();
 
 export default defineConfig({
   test: {
@@ -6,9 +9,12 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          // Pure code keeps no state between files, and loading the modules anew for each takes longer than the tests.
+          // Vitest leaves one core free unless it is told otherwise.
+          maxWorkers: CORES,
+          sequence: { groupOrder: 0 },
+          // Pure code keeps no state between files, and loading the modules for each file takes longer than the tests.
           isolate: false,
-          // As many cases as properties are tried on take their time where the machine is slow.
+          // A property is tried on thousands of cases, which takes its time on a slow machine.
           testTimeout: 30_000,
           include: [
             '{api,kube,store,runs,nodes,operator,gateway,runner,console}/**/*.test.ts',
@@ -19,6 +25,9 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          // One more than there are cores: these tests wait for servers and timers for about half of their time.
+          maxWorkers: CORES + 1,
+          sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           // So long that conditions, whose deadlines are shorter, say what did not come, also on a slow machine.
           testTimeout: 60_000,
@@ -28,6 +37,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          sequence: { groupOrder: 2 },
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 300_000,

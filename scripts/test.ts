@@ -4,7 +4,6 @@
  * executed once more, alone: what passes then depends on time or load, and is listed as flaky.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { bin, ROOT, run } from './run.ts';
 
@@ -35,8 +34,6 @@ type Report = {
 type Totals = { passed: number; failed: number; skipped: number; failures: string[]; files: string[] };
 
 const FAILURE_LENGTH = 600;
-/** One more than there are cores: integration tests wait for servers and timers for about half of their time. */
-const INTEGRATION_WORKERS = availableParallelism() + 1;
 /** Where more files fail, something is broken, and executing them again takes only time. */
 const FILES_REPEATED = 3;
 
@@ -75,7 +72,6 @@ async function runTests(project: Project, filters: string[], name: string): Prom
     '--reporter=json',
     `--outputFile.json=${file}`,
     '--passWithNoTests',
-    ...(project === 'integration' ? [`--maxWorkers=${INTEGRATION_WORKERS}`] : []),
     ...filters,
   ]);
   return totals(file, code);

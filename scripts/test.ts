@@ -130,7 +130,9 @@ async function main(args: string[]): Promise<number> {
   const sum = { passed: 0, failed: 0, skipped: 0, failures: [] as string[] };
   mkdirSync(reports, { recursive: true });
   for (const project of chosen.length > 0 ? chosen : projectsOf(filters)) {
+    const began = performance.now();
     const result = await repeatFailed(project, filters, await runProject(project, filters));
+    console.log(`${project}: ${Math.round((performance.now() - began) / 1_000)} s`);
     sum.passed += result.passed;
     const skipped = isPart(filters) ? 0 : result.skipped;
     sum.failed += result.failed + skipped;

@@ -85,22 +85,18 @@ const PAGES: View[] = [
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
 ];
 const DIALOGS = dialogsOf(PROJECT);
-const LAYERS = [...menusOf(PROJECT), ...DIALOGS];
+const MENUS = menusOf(PROJECT);
 
 const WIDE = { width: 1_440, height: 900 };
 const MEDIUM = { width: 1_024, height: 768 };
 const NARROW = { width: 390, height: 780 };
 const AT_REST = { timeout: 5_000 };
 
-/** Checks the view in light colours by all rules, then in dark colours, in which only colours can break one. */
-async function expectAccessible(page: Page): Promise<void> {
-  expect(await flawsOf(page)).toEqual([]);
+/** Switches to dark colours, in which only colours can break a rule that was kept in light ones. */
+async function darken(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-  await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
 }
-
-const expectClickable = (page: Page) => expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
 
 async function openView({ page }: Visitor, { path, open }: View): Promise<void> {
   await page.goto(addressOf(path));
@@ -112,35 +108,49 @@ describe('on a wide screen', () => {
   beforeAll(async () => {
     visitor = await visit(browser, { viewport: WIDE });
   });
-  beforeEach(() => visitor.page.emulateMedia({ colorScheme: 'light' }));
+  beforeEach(async () => {
+    await visitor.page.emulateMedia({ colorScheme: 'light' });
+    await visitor.page.setViewportSize(WIDE);
+  });
   afterAll(() => visitor?.close());
 
   test('the sign-in page has no accessibility violation', async () => {
     await visitor.page.goto(system.consoleURL);
     await visitor.page.getByLabel('Token', { exact: true }).waitFor();
     try {
-      await expectAccessible(visitor.page);
+      expect(await flawsOf(visitor.page)).toEqual([]);
+      await darken(visitor.page);
+      await expect.poll(() => colorFlawsOf(visitor.page), AT_REST).toEqual([]);
     } finally {
       await signInAt(visitor.page, system.consoleURL, token);
     }
   });
 
   test.each(PAGES)('$what has no accessibility violation', async (view) => {
+    const { page } = visitor;
     await openView(visitor, view);
-    await expectAccessible(visitor.page);
+    expect(await flawsOf(page)).toEqual([]);
+    await darken(page);
+    await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
   });
 
-  test.each(LAYERS)('every control of $what is clickable, also when the screen shrinks', async (view) => {
+  test.each(MENUS)('every control of $what is clickable, also when the screen shrinks', async (view) => {
     const { page } = visitor;
     await openView(visitor, view);
     expect(await coveredControls(page)).toEqual([]);
-    if (DIALOGS.includes(view)) await expectAccessible(page);
     await page.setViewportSize(MEDIUM);
-    try {
-      await expectClickable(page);
-    } finally {
-      await page.setViewportSize(WIDE);
-    }
+    await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
+  });
+
+  test.each(DIALOGS)('$what is accessible, and clickable also when the screen shrinks', async (view) => {
+    const { page } = visitor;
+    await openView(visitor, view);
+    expect(await coveredControls(page)).toEqual([]);
+    expect(await flawsOf(page)).toEqual([]);
+    await darken(page);
+    await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
+    await page.setViewportSize(MEDIUM);
+    await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
   });
 });
 
@@ -220,7 +230,7 @@ describe('on a narrow screen', () => {
     expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
-  test.each(LAYERS)('every control of $what is clickable', async (view) => {
+  test.each([...MENUS, ...DIALOGS])('every control of $what is clickable', async (view) => {
     await openView(visitor, view);
     expect(await coveredControls(visitor.page)).toEqual([]);
   });

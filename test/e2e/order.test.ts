@@ -161,7 +161,6 @@ test('in the moment after Ready no replica answers 404, two hundred times over',
   const worker = async () => {
     for (let name = names.pop(); name !== undefined; name = names.pop()) await callWhenReady(name);
   };
-  // Most of the time of each is waiting for the operator and the gateways.
   await Promise.all(Array.from({ length: 8 }, worker));
   expect(refused).toEqual([]);
 }, 240_000);

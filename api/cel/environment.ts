@@ -4,18 +4,21 @@
  * Standard CEL compares the two but does not add them, so `count + 1` would fail on JSON data.
  */
 import { Environment } from '@marcbachmann/cel-js';
+import { registerLibrary } from './library.ts';
+import { registerLoops } from './loops.ts';
 
 /** Limits on the source. Lengths count UTF-16 units. */
 export const CEL_LIMITS = { sourceLength: 4_096, astNodes: 500, depth: 32, literals: 100 } as const;
 
 const BASE = new Environment({
   homogeneousAggregateLiterals: false,
+  enableOptionalTypes: true,
   limits: {
     maxAstNodes: CEL_LIMITS.astNodes,
     maxDepth: CEL_LIMITS.depth,
     maxListElements: CEL_LIMITS.literals,
     maxMapEntries: CEL_LIMITS.literals,
-    maxCallArguments: 3,
+    maxCallArguments: 4,
   },
 }).registerVariable('nodes', 'map<string, dyn>');
 
@@ -34,6 +37,9 @@ for (const [operator, apply] of Object.entries(ARITHMETIC)) {
 }
 BASE.registerOperator('double % double: double', (left: number, right: number) => left % right);
 BASE.registerOperator('int == double: bool', (left: bigint, right: number) => Number(left) === right);
+
+registerLibrary(BASE);
+registerLoops(BASE);
 
 /** For conditions on edges. */
 export const EDGE_ENVIRONMENT = BASE.clone();

@@ -5,37 +5,29 @@
 import { ExpressionError, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS } from '../expression/reference.ts';
 import { isBareText, QUOTES_NEEDED } from './habits.ts';
+import { METHOD_NAMES, NAMESPACES } from './library.ts';
+import { LOOP_NAMES, loopVariableCount } from './loops.ts';
 import { accessParts, callParts, operands, type SyntaxNode } from './syntax.ts';
 
-/** Without `matches`: cel-js passes the pattern to RegExp, which can take exponential time. */
-const FUNCTIONS = new Set([
-  'has',
-  'size',
-  'type',
-  'dyn',
-  'int',
-  'double',
-  'string',
-  'bool',
-  'timestamp',
-  'duration',
-]);
-const LOOPS = ['all', 'exists', 'exists_one', 'filter', 'map'];
-const OF_TEXTS = [
-  'contains',
-  'startsWith',
-  'endsWith',
-  'indexOf',
-  'lastIndexOf',
-  'substring',
-  'split',
-  'join',
-];
-const OF_CASE = ['lowerAscii', 'upperAscii', 'trim'];
+const FUNCTIONS = new Set('has size type dyn int double string bool bytes timestamp duration'.split(' '));
+const LOOPS = ['all', 'exists', 'exists_one', 'filter', 'map', ...LOOP_NAMES];
+const OF_TEXTS =
+  'contains startsWith endsWith indexOf lastIndexOf substring split join lowerAscii upperAscii trim'.split(
+    ' ',
+  );
 const OF_DATES = ['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek'];
 const OF_TIMES = ['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'];
-const METHODS = new Set(['size', ...LOOPS, ...OF_TEXTS, ...OF_CASE, ...OF_DATES, ...OF_TIMES]);
-const TYPE_NAMES = ['int', 'double', 'string', 'bool', 'list', 'map', 'null_type'];
+const OF_OPTIONALS = ['orValue', 'or', 'hasValue', 'value'];
+const METHODS = new Set([
+  'size',
+  ...LOOPS,
+  ...OF_TEXTS,
+  ...METHOD_NAMES,
+  ...OF_DATES,
+  ...OF_TIMES,
+  ...OF_OPTIONALS,
+]);
+const TYPE_NAMES = ['int', 'double', 'string', 'bool', 'bytes', 'list', 'map', 'null_type'];
 
 /**
  * The IDs of the nodes that the expression references, without duplicates.
@@ -53,19 +45,37 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
     }
     if (node.op === 'id') checkName(node, names, refuse, source);
     const call = callParts(node);
-    if (call) checkFunction(call.name, call.receiver, refuse);
-    const parts = operands(node);
-    if (!call?.receiver || !LOOPS.includes(call.name)) {
+    const namespace = call?.receiver ? namespaceOf(node, names) : undefined;
+    if (call) checkFunction(call.name, call.receiver, namespace, refuse);
+    const parts = namespace === undefined ? operands(node) : operands(node).slice(1);
+    const variables = call ? variableCount(call.name, namespace, parts.length - 1) : 0;
+    if (variables === 0) {
       for (const part of parts) check(part, names);
       return;
     }
-    const [list, variable, ...body] = parts;
-    if (list) check(list, names);
-    const inside = new Set([...names, loopVariable(variable, scopeNames, refuse)]);
-    for (const part of body) check(part, inside);
+    const first = namespace === undefined ? 1 : 0;
+    const bound = parts.slice(first, first + variables).map((part) => loopVariable(part, scopeNames, refuse));
+    const inside = new Set([...names, ...bound]);
+    for (const [index, part] of parts.entries()) {
+      if (index < first) check(part, names);
+      else if (index >= first + variables) check(part, inside);
+    }
   };
   check(root, new Set([...TYPE_NAMES, ...scopeNames]));
   return [...nodes];
+}
+
+/** The namespace in `math.round(x)`. A loop variable of its name hides it. */
+function namespaceOf(node: SyntaxNode, names: ReadonlySet<string>): string | undefined {
+  const [first] = operands(node);
+  if (first?.op !== 'id' || typeof first.args !== 'string' || names.has(first.args)) return undefined;
+  return Object.hasOwn(NAMESPACES, first.args) ? first.args : undefined;
+}
+
+/** How many of the arguments of a call are names of variables. */
+function variableCount(name: string, namespace: string | undefined, size: number): number {
+  if (namespace !== undefined) return namespace === 'cel' ? 1 : 0;
+  return LOOPS.includes(name) ? loopVariableCount(name, size) : 0;
 }
 
 /** `name`: the wrong function or member, which comes after the first operand of the node. */
@@ -112,13 +122,14 @@ function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse,
   );
 }
 
-function checkFunction(name: string, receiver: boolean, refuse: Refuse): void {
-  const offered = receiver ? METHODS : FUNCTIONS;
+function checkFunction(name: string, receiver: boolean, namespace: string | undefined, refuse: Refuse): void {
+  const offered = namespace === undefined ? (receiver ? METHODS : FUNCTIONS) : new Set(NAMESPACES[namespace]);
   if (offered.has(name)) return;
-  const instead =
-    name === 'matches' ? 'patterns can take unbounded time; use contains, startsWith, endsWith or split' : '';
-  const message = `${name}() is not supported: ${instead || `use one of ${[...offered].join(', ')}`}`;
-  throw refuse(message, receiver ? name : undefined);
+  const written = namespace === undefined ? name : `${namespace}.${name}`;
+  throw refuse(
+    `${written}() is not supported: use one of ${[...offered].join(', ')}`,
+    receiver ? name : undefined,
+  );
 }
 
 function loopVariable(variable: SyntaxNode | undefined, taken: readonly string[], refuse: Refuse): string {

@@ -13,7 +13,7 @@ export type SyntaxNode = {
   readonly args: unknown;
   readonly start: number;
   readonly end: number;
-  readonly meta: { alternate?: unknown };
+  readonly meta: { alternate?: unknown; macro?: unknown };
   handle?: (...operands: unknown[]) => unknown;
   evaluate: (...context: unknown[]) => unknown;
 };
@@ -43,6 +43,24 @@ export function loopParts(node: SyntaxNode): LoopParts | undefined {
   const { iterable, init, step } = args;
   return isSyntaxNode(iterable) && isSyntaxNode(init) && isSyntaxNode(step)
     ? { iterable, init, step }
+    : undefined;
+}
+
+/**
+ * A loop of `loops.ts`, which evaluates `bodies` for each element of `receiver`. `spend` charges the budget
+ * for this number of elements.
+ */
+export type MacroLoop = {
+  readonly receiver: SyntaxNode;
+  readonly variables: readonly string[];
+  readonly bodies: readonly SyntaxNode[];
+  spend: (elements: number) => void;
+};
+
+export function macroLoopOf(node: SyntaxNode): MacroLoop | undefined {
+  const { macro } = node.meta;
+  return typeof macro === 'object' && macro !== null && 'bodies' in macro && 'spend' in macro
+    ? (macro as MacroLoop)
     : undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Converts between JSON and CEL values. Does not change its input; results are plain JSON of bounded size.
  */
+import { Optional } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { ExpressionError } from '../expression/errors.ts';
 import { OUTPUT_LIMIT } from '../expression/evaluate.ts';
@@ -76,6 +77,11 @@ function toScalar(value: unknown): string | number | boolean | null | undefined 
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Duration) return value.toString();
   if (Array.isArray(value) || value instanceof Map || isPlain(value)) return undefined;
+  if (value instanceof Optional)
+    throw new ExpressionError(
+      'Type',
+      'the result is optional: end it with .orValue(…), which gives a default',
+    );
   throw notJson();
 }
 

@@ -28,6 +28,15 @@ const SCOPE: Scope = {
   node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined),
   item: { qty: 2 },
   index: 3,
+  previous: 'agent',
+  run: {
+    id: 'orders-1',
+    workflow: 'orders',
+    project: 'shop',
+    accepted: '2026-01-31T22:30:00.000Z',
+    test: false,
+  },
+  vars: { url: 'https://example.com', 'limits.json': { max: 5 } },
 };
 
 /** `order` stands for the data of the trigger. */
@@ -109,6 +118,12 @@ test.each(TRUE)('%s holds', (source) => {
 });
 
 const MISSING: [source: string, message: RegExp][] = [
+  [
+    'vars.none == ""',
+    /^the project has no variable 'none': add the key to the ConfigMap windlass-variables; check/,
+  ],
+  ['vars["limits.json"].min == 1', /vars\['limits\.json'\] has no member \.min: it has 1 member/],
+  ['previous.headers.a == ""', /^previous\.headers: there are no headers/],
   [
     'nodes.nowhere.text_content == ""',
     /^nodes\.nowhere\.\w+: the node 'nowhere' did not run; check with has/,
@@ -196,6 +211,11 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
   ['b"{}".json() == {}', 'Syntax', [1, 7], /json\(\) is not supported/],
   ['process.exit()', 'Syntax', [1, 9], /exit\(\) is not supported/],
   ['[1].all(nodes, true)', 'Syntax', [1, 1], /reserved name/],
+  ['vars == 1', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['vars[run.id] == 1', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['vars.exists(v, true)', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['run.name == ""', 'Syntax', [1, 5], /after run use one of \.id, \.workflow/],
+  ['previous.body == ""', 'Syntax', [1, 10], /after previous use one of \.text_content/],
   ['[1].all(1, true)', 'Syntax', [1, 9], /iteration variable/],
   ['true ? 1 : "a"', 'Type', [1, 1], /same type/],
   ['"{{ $index }}" == 1 + 1 + "a"', 'Type', [1, 19], /no such overload/],
@@ -214,6 +234,28 @@ test('the nodes that a condition names are known, each once', () => {
   expect(conditionReferences(compileCondition('"nodes.x" != ""'))).toEqual([]);
 });
 
+test('the names that an expression reads are known, and which variables must exist', () => {
+  const names = (source: string) => compileValueExpression(source).names;
+  expect(names('previous.text_content + run.id + vars.a + vars["b.json"].c')).toEqual({
+    nodes: [],
+    previous: true,
+    run: true,
+    variables: ['a', 'b.json'],
+    requiredVariables: ['a', 'b.json'],
+  });
+  expect(names('has(vars.a) ? vars.a : vars.?b.orValue("") + vars.c')).toMatchObject({
+    variables: ['a', 'c', 'b'],
+    requiredVariables: ['c'],
+  });
+  expect(
+    names('[{"a": 1}].map(vars, vars.a) + [1].map(run, run) + [2].map(previous, previous)'),
+  ).toMatchObject({
+    previous: false,
+    run: false,
+    variables: [],
+  });
+});
+
 test('an evaluation reads only the referenced nodes', () => {
   const asked: string[] = [];
   const scope: Scope = { node: (id) => void asked.push(id) };
@@ -222,6 +264,14 @@ test('an evaluation reads only the referenced nodes', () => {
 });
 
 const VALUES: [source: string, value: unknown][] = [
+  ['previous.text_content', 'yes'],
+  ['has(previous.error) || previous.data_content == null', true],
+  ['run.id + run.workflow + run.project + string(run.test)', 'orders-1ordersshopfalse'],
+  ['timestamp(run.accepted).getFullYear()', 2026],
+  ['vars.url', 'https://example.com'],
+  ['vars["limits.json"].max + 1', 6],
+  ['vars.?none.orValue("x")', 'x'],
+  ['has(vars.none)', false],
   ['order.count + 1', 6],
   ['1 + 1', 2],
   ['1u + 2u', 3],

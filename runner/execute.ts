@@ -34,6 +34,8 @@ import { decidePass } from './pass.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
+  /** The namespace of the project. */
+  namespace: string;
   conn: RunStoreConnection;
   credentials: CredentialSource;
   /** Called when an attempt uses a credential. */
@@ -70,7 +72,7 @@ export class RunExecution {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log);
-    this.#state = openState(claim, plan, Date.now());
+    this.#state = openState(claim, plan, deps.namespace, Date.now());
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 

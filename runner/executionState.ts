@@ -28,6 +28,7 @@ type Progress = {
 export type ExecutionState = {
   readonly claim: Claim;
   readonly plan: Plan;
+  readonly namespace: string;
   /** The phases of started and ended nodes. A node without one is pending. */
   readonly phases: Map<string, NodePhase>;
   readonly outputs: Map<string, NodeOutput>;
@@ -53,10 +54,11 @@ export function isEnded(phase: NodePhase | undefined): boolean {
 }
 
 /** The state of a run that was just claimed, for the first time or again. */
-export function openState(claim: Claim, plan: Plan, now: number): ExecutionState {
+export function openState(claim: Claim, plan: Plan, namespace: string, now: number): ExecutionState {
   const state: ExecutionState = {
     claim,
     plan,
+    namespace,
     phases: new Map(),
     outputs: new Map(),
     progress: new Map(),
@@ -129,9 +131,14 @@ function failedOutput(reason = 'Internal', message = ''): NodeOutput {
   return { error: { reason, message } } as unknown as NodeOutput;
 }
 
-/** The scope of references. */
-export function scopeOf(state: ExecutionState): Scope {
-  return { node: (id) => state.outputs.get(id) };
+/** The scope of references in a node, or in the condition of an edge, with the node before. */
+export function scopeOf(state: ExecutionState, previous: string | undefined): Scope {
+  const { run, workflow, acceptedAt, test } = state.claim.state;
+  return {
+    node: (id) => state.outputs.get(id),
+    previous,
+    run: { id: run, workflow, project: state.namespace, accepted: new Date(acceptedAt).toISOString(), test },
+  };
 }
 
 /** The progress of a started node. Throws for another node. */

@@ -35,6 +35,36 @@ test('values are computed in the scheduling pass in which they become ready', ()
   );
 });
 
+test('values and conditions read the node before and the run', () => {
+  const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
+  const nodes = [
+    webhook,
+    shape('a', {
+      n: 'previous.data_content.n',
+      id: 'run.id',
+      accepted: 'run.accepted',
+      project: 'run.project',
+    }),
+    reply('reply', "{{ $previous.data_content.n }} {{ $previous.data_content.none ?? 'none' }}"),
+  ];
+  const edges = [
+    { from: 'trigger', to: 'a', when: 'previous.data_content.n == 3 && !run.test' },
+    { from: 'a', to: 'reply', when: 'previous.data_content.n == 3' },
+  ];
+  expect(pass(open(revision(nodes, edges)))).toMatchObject({
+    checkpoints: [
+      {},
+      {
+        output: {
+          data_content: { n: 3, id: 'orders-1', accepted: '1970-01-01T00:00:00.500Z', project: 'shop' },
+        },
+      },
+      {},
+    ],
+    reply: { body: '3 none' },
+  });
+});
+
 test('a run without effects takes one step: trigger, reply and end together', () => {
   const memory = open(revision([webhook, reply('reply', "{{ $('trigger').data_content.items[0].name }}")]));
   const step = pass(memory);

@@ -5,7 +5,7 @@
  */
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
-import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
+import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import { executePure } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
@@ -121,7 +121,7 @@ function holds(state: ExecutionState, edge: GraphEdge): boolean {
   const condition = state.plan.conditions.get(edge);
   const sources = state.plan.graph.into.get(edge.to) ?? [];
   if (!condition || !sources.every(({ from }) => isEnded(state.phases.get(from)))) return true;
-  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state)));
+  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state, edge.from)));
   state.conditionResults.set(edge, result);
   return result;
 }
@@ -147,7 +147,7 @@ function start(state: ExecutionState, id: string, now: number): boolean {
   const planned = state.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
   try {
-    const fields = planned.fields(scopeOf(state));
+    const fields = planned.fields(scopeOf(state, previousOf(state.plan.graph, id)));
     if (planned.effect === 'None') {
       succeed(state, id, executePure(planned.step, fields), now);
       return true;

@@ -1,6 +1,6 @@
 /**
- * The CEL environments of conditions: cel-js with limits, the variable `nodes` (with forEach also `item` and
- * `index`), and mixed arithmetic. Every number of JSON is a double and every literal such as `3` an int.
+ * The CEL environments of conditions: cel-js with limits, the variables `nodes`, `previous`, `run` and `vars`
+ * (with forEach also `item` and `index`), and mixed arithmetic. Every number of JSON is a double and every literal such as `3` an int.
  * Standard CEL compares the two but does not add them, so `count + 1` would fail on JSON data.
  */
 import { Environment } from '@marcbachmann/cel-js';
@@ -20,7 +20,11 @@ const BASE = new Environment({
     maxMapEntries: CEL_LIMITS.literals,
     maxCallArguments: 4,
   },
-}).registerVariable('nodes', 'map<string, dyn>');
+})
+  .registerVariable('nodes', 'map<string, dyn>')
+  .registerVariable('previous', 'map<string, dyn>')
+  .registerVariable('run', 'map<string, dyn>')
+  .registerVariable('vars', 'map<string, dyn>');
 
 const ARITHMETIC: Record<string, (left: number, right: number) => number> = {
   '+': (left, right) => left + right,

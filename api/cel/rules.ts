@@ -3,7 +3,7 @@
  * literal node IDs, so that the required outputs are known before evaluation.
  */
 import { ExpressionError, positionAt } from '../expression/errors.ts';
-import { NODE_MEMBERS } from '../expression/reference.ts';
+import { NODE_MEMBERS, RUN_MEMBERS } from '../expression/reference.ts';
 import { isBareText, QUOTES_NEEDED } from './habits.ts';
 import { METHOD_NAMES, NAMESPACES } from './library.ts';
 import { LOOP_NAMES, loopVariableCount } from './loops.ts';
@@ -29,20 +29,49 @@ const METHODS = new Set([
 ]);
 const TYPE_NAMES = ['int', 'double', 'string', 'bool', 'bytes', 'list', 'map', 'null_type'];
 
+/** The data that an expression reads. */
+export type Names = {
+  /** The IDs of the nodes, without duplicates. */
+  readonly nodes: readonly string[];
+  /** Whether it reads the output of the node before. */
+  readonly previous: boolean;
+  /** Whether it reads `run`. */
+  readonly run: boolean;
+  /** The names of the variables. */
+  readonly variables: readonly string[];
+  /** Those of them that must exist: not tested with has(), and not read with `.?`. */
+  readonly requiredVariables: readonly string[];
+};
+
+/** The names of an expression that a loop variable can hide, unlike `nodes`, `item` and `index`. */
+const RUN_NAMES = ['previous', 'run', 'vars'];
+
+type Found = {
+  nodes: Set<string>;
+  previous: boolean;
+  run: boolean;
+  required: Set<string>;
+  optional: Set<string>;
+};
+
 /**
- * The IDs of the nodes that the expression references, without duplicates.
+ * The data that the expression reads.
  * @throws ExpressionError `Syntax` for an unknown name or an unsupported function
  */
-export function checkRules(source: string, root: SyntaxNode, scopeNames: readonly string[]): string[] {
-  const nodes = new Set<string>();
-  const check = (node: SyntaxNode, names: ReadonlySet<string>): void => {
+export function checkRules(source: string, root: SyntaxNode, scopeNames: readonly string[]): Names {
+  const found: Found = {
+    nodes: new Set(),
+    previous: false,
+    run: false,
+    required: new Set(),
+    optional: new Set(),
+  };
+  const check = (node: SyntaxNode, names: ReadonlySet<string>, isTested = false): void => {
     const refuse: Refuse = (message, name) =>
       new ExpressionError('Syntax', message, { position: positionAt(source, placeOf(source, node, name)) });
     const id = nodeAccess(node, refuse);
-    if (id !== undefined) {
-      nodes.add(id);
-      return;
-    }
+    if (id !== undefined) return void found.nodes.add(id);
+    if (contextAccess(node, names, isTested, found, refuse)) return;
     if (node.op === 'id') checkName(node, names, refuse, source);
     const call = callParts(node);
     const namespace = call?.receiver ? namespaceOf(node, names) : undefined;
@@ -50,7 +79,8 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
     const parts = namespace === undefined ? operands(node) : operands(node).slice(1);
     const variables = call ? variableCount(call.name, namespace, parts.length - 1) : 0;
     if (variables === 0) {
-      for (const part of parts) check(part, names);
+      const tests = isTested || (call?.name === 'has' && !call.receiver);
+      for (const part of parts) check(part, names, tests);
       return;
     }
     const first = namespace === undefined ? 1 : 0;
@@ -62,7 +92,44 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
     }
   };
   check(root, new Set([...TYPE_NAMES, ...scopeNames]));
-  return [...nodes];
+  const { nodes, previous, run, required, optional } = found;
+  return {
+    nodes: [...nodes],
+    previous,
+    run,
+    variables: [...new Set([...required, ...optional])],
+    requiredVariables: [...required].filter((name) => !optional.has(name)),
+  };
+}
+
+/**
+ * Whether the node is `previous`, `run`, `vars` or a member of one of them, as far as no part of it is left to
+ * check. Names of variables must be literals, so that missing ones are known before evaluation.
+ */
+function contextAccess(
+  node: SyntaxNode,
+  names: ReadonlySet<string>,
+  isTested: boolean,
+  found: Found,
+  refuse: Refuse,
+): boolean {
+  const access = accessParts(node);
+  const { op, args } = access?.from ?? node;
+  if (op !== 'id' || typeof args !== 'string' || names.has(args) || !RUN_NAMES.includes(args)) return false;
+  const key = access?.key;
+  if (args === 'vars') {
+    if (typeof key !== 'string')
+      throw refuse(
+        "write vars.<name> with the name of a variable, for example vars.url or vars['limits.json']",
+      );
+    (isTested || access?.optional ? found.optional : found.required).add(key);
+    return true;
+  }
+  found.previous ||= args === 'previous';
+  found.run ||= args === 'run';
+  const members: readonly string[] = args === 'run' ? RUN_MEMBERS : NODE_MEMBERS;
+  if (access === undefined || (typeof key === 'string' && members.includes(key))) return true;
+  throw refuse(`after ${args} use one of .${members.join(', .')}`, typeof key === 'string' ? key : undefined);
 }
 
 /** The namespace in `math.round(x)`. A loop variable of its name hides it. */

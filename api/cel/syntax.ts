@@ -71,14 +71,25 @@ export function callParts(node: SyntaxNode): { name: string; receiver: boolean }
   return typeof name === 'string' ? { name, receiver: node.op === 'rcall' } : undefined;
 }
 
-/** The object and the key of `a.b`, `a['b']` or `a[0]`; the key is undefined if it is computed. */
+const ACCESS_OPTIONAL: Partial<Record<string, boolean>> = {
+  '.': false,
+  '[]': false,
+  '.?': true,
+  '[?]': true,
+};
+
+/**
+ * The object and the key of `a.b`, `a['b']`, `a[0]`, or optional as `a.?b`; the key is undefined if it is
+ * computed.
+ */
 export function accessParts(
   node: SyntaxNode,
-): { from: SyntaxNode; key: string | number | undefined } | undefined {
-  if ((node.op !== '.' && node.op !== '[]') || !Array.isArray(node.args)) return undefined;
+): { from: SyntaxNode; key: string | number | undefined; optional: boolean } | undefined {
+  const optional = ACCESS_OPTIONAL[node.op];
+  if (optional === undefined || !Array.isArray(node.args)) return undefined;
   const [from, key]: unknown[] = node.args;
   if (!isSyntaxNode(from)) return undefined;
-  return { from, key: typeof key === 'string' ? key : literalKey(key) };
+  return { from, optional, key: typeof key === 'string' ? key : literalKey(key) };
 }
 
 function literalKey(key: unknown): string | number | undefined {

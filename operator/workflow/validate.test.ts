@@ -37,6 +37,17 @@ test('a condition that names a node before the edge is valid', () => {
   expect(validate(spec([webhook, agent('Hi'), mail(good)], edges))).toEqual([]);
 });
 
+test('the node before, the run and a default are valid without another node', () => {
+  const nodes = [
+    webhook,
+    agent("{{ $previous.data_content.name ?? 'nobody' }} {{ $run.id }}"),
+    mail({ ...good, body: '{{ $previous.text_content }}' }),
+  ];
+  expect(validate(spec(nodes))).toEqual([]);
+  const edges = [{ from: 'trigger', to: 'mail', when: 'previous.data_content.total > 10 && !run.test' }];
+  expect(validate(spec([webhook, mail(good)], edges))).toEqual([]);
+});
+
 const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
   id: 'tick',
   schedule: { cron, timeZone },
@@ -192,6 +203,31 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     ),
     'UnknownReference',
     /does not come before mail/,
+  ],
+  [
+    'the node before, where two edges come in',
+    spec(
+      [webhook, agent('Hi'), mail({ ...good, body: '{{ $previous.text_content }}' })],
+      [
+        { from: 'trigger', to: 'agent_1' },
+        { from: 'trigger', to: 'mail' },
+        { from: 'agent_1', to: 'mail' },
+      ],
+    ),
+    'UnknownReference',
+    /^node mail: skill\.parameters: \$previous\.text_content needs exactly one edge into mail: name the node instead, one of trigger, agent_1$/,
+  ],
+  [
+    'a header of the node before, which is no webhook',
+    spec([webhook, agent('Hi'), mail({ ...good, body: '{{ $previous.headers.a }}' })]),
+    'UnknownReference',
+    /\$\('agent_1'\)\.headers\.a never has a value/,
+  ],
+  [
+    'a header of the node before in CEL, which the webhook does not admit',
+    spec([webhook, shape({ a: 'previous.headers.a' })]),
+    'UnknownReference',
+    /values\.a: nodes\.trigger\.headers\.a never has a value/,
   ],
   [
     'a value that cannot be parsed',

@@ -51,6 +51,7 @@ export function open(plan: Revision, state: Partial<RunState> = {}): ExecutionSt
   return openState(
     { token: 't', state: full, remainingMs: 60_000, claimedAt: NOW, alone: false },
     planUntil(planOf(plan), full.until),
+    'shop',
     NOW,
   );
 }

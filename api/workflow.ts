@@ -67,6 +67,13 @@ const node = z
         messageExpression:
           "'timeout, retry and effect have no effect on node ' + self.id + ': a response node and the skill set call no other system. Remove them'",
       },
+      {
+        rule: '!has(self.fail) || !(has(self.timeout) || has(self.retry) || has(self.effect) || has(self.onError) || has(self.forEach))',
+        message:
+          'timeout, retry, effect, onError and forEach have no effect on a fail node, which ends the run: remove them',
+        messageExpression:
+          "'timeout, retry, effect, onError and forEach have no effect on node ' + self.id + ': a fail node ends the run. Remove them'",
+      },
     ),
   });
 

@@ -8,7 +8,6 @@ import type { NodePhase } from '../api/phase.ts';
 import type { StepResult } from '../nodes/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
-import type { FailureReason } from '../api/reasons.ts';
 import type { FailedEnd } from './failure.ts';
 import type { Plan } from './plan.ts';
 
@@ -121,7 +120,7 @@ function restoreWait(
 ): void {
   const { claimedAt } = state.claim;
   const dueAt = performance.now() + Math.max(0, (nextAttemptAt ?? claimedAt) - claimedAt);
-  const lastEnd: FailedEnd = { phase: 'Failed', reason: reason as FailureReason, message };
+  const lastEnd: FailedEnd = { phase: 'Failed', reason, message };
   state.progress.set(id, { ...progressOf(state, id), lastEnd, dueAt });
   state.phases.set(id, 'Waiting');
 }

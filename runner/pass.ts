@@ -9,7 +9,7 @@ import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/gr
 import { StepError } from '../api/reasons.ts';
 import { executePure } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
-import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
+import { asStepError, endOfFail, failedEnd, type FailedEnd } from './failure.ts';
 import { endNode, isEnded, mark, scopeOf, skip, succeed, type ExecutionState } from './executionState.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
@@ -103,6 +103,9 @@ function endOfFailure(state: ExecutionState, id: string): RunEnd {
   const isUnknown = state.phases.get(id) === 'Unknown';
   // Summaries and lists show the message of the run without knowing that the node is sensitive.
   const isSensitive = state.plan.sensitive.has(id);
+  const step = state.plan.steps.get(id)?.step;
+  if (step?.kind === 'fail' && reason === step.fail.reason)
+    return { phase: 'Failed', reason, message: isSensitive ? `node ${id}: ${reason}` : (message ?? '') };
   const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
   return {
     phase: 'Failed',
@@ -148,6 +151,10 @@ function start(state: ExecutionState, id: string, now: number): boolean {
   if (!planned) throw new Error(`the plan has no step ${id}`);
   try {
     const fields = planned.fields(scopeOf(state, previousOf(state.plan.graph, id)));
+    if (planned.step.kind === 'fail') {
+      endNode(state, id, endOfFail(planned.step.fail, fields['message']), now);
+      return true;
+    }
     if (planned.effect === 'None') {
       succeed(state, id, executePure(planned.step, fields), now);
       return true;

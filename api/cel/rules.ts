@@ -43,9 +43,6 @@ export type Names = {
   readonly requiredVariables: readonly string[];
 };
 
-/** The names of an expression that a loop variable can hide, unlike `nodes`, `item` and `index`. */
-const RUN_NAMES = ['previous', 'run', 'vars'];
-
 type Found = {
   nodes: Set<string>;
   previous: boolean;
@@ -66,32 +63,16 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
     required: new Set(),
     optional: new Set(),
   };
-  const check = (node: SyntaxNode, names: ReadonlySet<string>, isTested = false): void => {
+  const check = ({ node, names, isTested }: Part): void => {
     const refuse: Refuse = (message, name) =>
       new ExpressionError('Syntax', message, { position: positionAt(source, placeOf(source, node, name)) });
     const id = nodeAccess(node, refuse);
     if (id !== undefined) return void found.nodes.add(id);
-    if (contextAccess(node, names, isTested, found, refuse)) return;
+    if (contextAccess({ node, names, isTested }, found, refuse)) return;
     if (node.op === 'id') checkName(node, names, refuse, source);
-    const call = callParts(node);
-    const namespace = call?.receiver ? namespaceOf(node, names) : undefined;
-    if (call) checkFunction(call.name, call.receiver, namespace, refuse);
-    const parts = namespace === undefined ? operands(node) : operands(node).slice(1);
-    const variables = call ? variableCount(call.name, namespace, parts.length - 1) : 0;
-    if (variables === 0) {
-      const tests = isTested || (call?.name === 'has' && !call.receiver);
-      for (const part of parts) check(part, names, tests);
-      return;
-    }
-    const first = namespace === undefined ? 1 : 0;
-    const bound = parts.slice(first, first + variables).map((part) => loopVariable(part, scopeNames, refuse));
-    const inside = new Set([...names, ...bound]);
-    for (const [index, part] of parts.entries()) {
-      if (index < first) check(part, names);
-      else if (index >= first + variables) check(part, inside);
-    }
+    for (const part of partsOf({ node, names, isTested }, scopeNames, refuse)) check(part);
   };
-  check(root, new Set([...TYPE_NAMES, ...scopeNames]));
+  check({ node: root, names: new Set([...TYPE_NAMES, ...scopeNames]), isTested: false });
   const { nodes, previous, run, required, optional } = found;
   return {
     nodes: [...nodes],
@@ -102,34 +83,55 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
   };
 }
 
+/** A node to check, the names that exist there, and whether it stands in has(). */
+type Part = { node: SyntaxNode; names: ReadonlySet<string>; isTested: boolean };
+
+/** The operands to check. Checks the function, if the node is a call. */
+function partsOf({ node, names, isTested }: Part, scopeNames: readonly string[], refuse: Refuse): Part[] {
+  const call = callParts(node);
+  if (!call) return operands(node).map((part) => ({ node: part, names, isTested }));
+  const namespace = call.receiver ? namespaceOf(node, names) : undefined;
+  checkFunction(call.name, call.receiver, namespace, refuse);
+  const parts = operands(node).slice(namespace === undefined ? 0 : 1);
+  const first = namespace === undefined ? 1 : 0;
+  const count = variableCount(call.name, namespace, parts.length - 1);
+  const bound = parts.slice(first, first + count).map((part) => loopVariable(part, scopeNames, refuse));
+  const inside = new Set([...names, ...bound]);
+  const tests = isTested || (call.name === 'has' && !call.receiver);
+  return parts
+    .map((part, index) => ({ node: part, names: index < first ? names : inside, isTested: tests }))
+    .filter((_, index) => index < first || index >= first + count);
+}
+
 /**
  * Whether the node is `previous`, `run`, `vars` or a member of one of them, as far as no part of it is left to
- * check. Names of variables must be literals, so that missing ones are known before evaluation.
+ * check.
  */
-function contextAccess(
-  node: SyntaxNode,
-  names: ReadonlySet<string>,
-  isTested: boolean,
-  found: Found,
-  refuse: Refuse,
-): boolean {
+function contextAccess({ node, names, isTested }: Part, found: Found, refuse: Refuse): boolean {
   const access = accessParts(node);
-  const { op, args } = access?.from ?? node;
-  if (op !== 'id' || typeof args !== 'string' || names.has(args) || !RUN_NAMES.includes(args)) return false;
-  const key = access?.key;
-  if (args === 'vars') {
-    if (typeof key !== 'string')
-      throw refuse(
-        "write vars.<name> with the name of a variable, for example vars.url or vars['limits.json']",
-      );
-    (isTested || access?.optional ? found.optional : found.required).add(key);
+  const root = access?.from ?? node;
+  if (root.op !== 'id' || typeof root.args !== 'string' || names.has(root.args)) return false;
+  if (root.args === 'vars') {
+    const isOptional = isTested || access?.optional === true;
+    (isOptional ? found.optional : found.required).add(variableName(access?.key, refuse));
     return true;
   }
-  found.previous ||= args === 'previous';
-  found.run ||= args === 'run';
-  const members: readonly string[] = args === 'run' ? RUN_MEMBERS : NODE_MEMBERS;
-  if (access === undefined || (typeof key === 'string' && members.includes(key))) return true;
-  throw refuse(`after ${args} use one of .${members.join(', .')}`, typeof key === 'string' ? key : undefined);
+  if (root.args !== 'previous' && root.args !== 'run') return false;
+  found[root.args] = true;
+  if (access) checkMember(root.args, access.key, refuse);
+  return true;
+}
+
+/** Names of variables must be literals, so that missing ones are known before evaluation. */
+function variableName(key: string | number | undefined, refuse: Refuse): string {
+  if (typeof key === 'string') return key;
+  throw refuse("write vars.<name> with the name of a variable, for example vars.url or vars['limits.json']");
+}
+
+function checkMember(root: 'previous' | 'run', key: string | number | undefined, refuse: Refuse): void {
+  const members: readonly string[] = root === 'run' ? RUN_MEMBERS : NODE_MEMBERS;
+  if (typeof key === 'string' && members.includes(key)) return;
+  throw refuse(`after ${root} use one of .${members.join(', .')}`, typeof key === 'string' ? key : undefined);
 }
 
 /** The namespace in `math.round(x)`. A loop variable of its name hides it. */

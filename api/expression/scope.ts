@@ -47,7 +47,8 @@ function rootOf(reference: PathReference, scope: Scope): unknown {
       return scope.previous === undefined ? undefined : scope.node(scope.previous)?.[reference.member];
     case 'vars':
       return scope.vars ?? {};
-    default:
+    case 'item':
+    case 'run':
       return scope[reference.source];
   }
 }

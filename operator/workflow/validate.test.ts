@@ -48,6 +48,8 @@ test('the node before, the run and a default are valid without another node', ()
   expect(validate(spec([webhook, mail(good)], edges))).toEqual([]);
 });
 
+const stop: WorkflowNode = { id: 'stop', fail: { reason: 'OutOfStock', message: 'sold out' } };
+
 const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
   id: 'tick',
   schedule: { cron, timeZone },
@@ -228,6 +230,18 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     spec([webhook, shape({ a: 'previous.headers.a' })]),
     'UnknownReference',
     /values\.a: nodes\.trigger\.headers\.a never has a value/,
+  ],
+  [
+    'an edge from a fail node',
+    spec([webhook, stop, agent('Hi')]),
+    'UnreachableStep',
+    /^edge stop → agent_1: is never taken, since the fail node stop ends the run: remove the edge/,
+  ],
+  [
+    'a message of a fail node that names no node',
+    spec([webhook, { ...stop, fail: { reason: 'Late', message: "{{ $('nope').text_content }}" } }]),
+    'UnknownReference',
+    /^node stop: fail\.message: /,
   ],
   [
     'a value that cannot be parsed',

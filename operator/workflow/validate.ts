@@ -7,7 +7,7 @@ import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks
 import { responsesFit } from './checks/responses.ts';
 import { scheduleFits } from './checks/schedules.ts';
 import { skillsFit } from './checks/skills.ts';
-import { stepsAreReached, triggersNeverFail } from './checks/reach.ts';
+import { failuresAreLast, stepsAreReached, triggersNeverFail } from './checks/reach.ts';
 import { fieldsAreSupported } from './checks/support.ts';
 import { hostsAreAdmitted } from './checks/egress.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
@@ -17,6 +17,7 @@ const CHECKS: readonly Check[] = [
   fieldsAreSupported,
   stepsAreReached,
   triggersNeverFail,
+  failuresAreLast,
   skillsFit,
   outputSchemasFit,
   responsesFit,

@@ -72,6 +72,15 @@ test.each([4, 30, 63])('the largest workflow is admitted with node IDs of %i cha
   expect(await apply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
 });
 
+const failing = {
+  id: 'stop',
+  fail: { reason: 'OutOfStock', message: "{{ $('trigger').data_content.sku }} is sold out" },
+};
+
+test('a workflow may end in a fail node', async () => {
+  expect(await apply('Workflow', { nodes: [trigger, failing] })).toContain('created');
+});
+
 const auth = {
   bearer: { secretRefs: [{ name: 'a', key: 'b' }] },
   github: { secretRefs: [{ name: 'a', key: 'b' }] },
@@ -106,6 +115,16 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
     'a node with two kinds',
     { nodes: [trigger, { ...step('a'), skill: { name: 'send_email' } }] },
     /node a must have exactly one kind/,
+  ],
+  [
+    'a fail node with onError',
+    { nodes: [trigger, { ...failing, onError: 'Continue' }] },
+    /have no effect on node stop: a fail node ends the run\. Remove them/,
+  ],
+  [
+    'a fail node with a sentence as reason',
+    { nodes: [trigger, { ...failing, fail: { reason: 'sold out', message: 'x' } }] },
+    /reason.* should match/,
   ],
   ['a node without a kind', { nodes: [trigger, { id: 'a' }] }, /node a must have exactly one kind/],
   [

@@ -11,6 +11,7 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import type { Advance, Claim, NodeStart, RunEnd } from '../runs/types.ts';
+import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
@@ -68,11 +69,12 @@ export class RunExecution {
   /** How the run ended, once that is stored. */
   end?: RunEnd;
 
-  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps) {
+  /** `variables`: those of the project when the run was accepted. */
+  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps, variables: VariableValues = {}) {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log);
-    this.#state = openState(claim, plan, deps.namespace, Date.now());
+    this.#state = openState(claim, plan, { namespace: deps.namespace, variables }, Date.now());
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 

@@ -9,6 +9,7 @@ import type { StepResult } from '../nodes/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
 import type { FailedEnd } from './failure.ts';
+import type { VariableValues } from '../runs/variables.ts';
 import type { Plan } from './plan.ts';
 
 /**
@@ -28,6 +29,7 @@ export type ExecutionState = {
   readonly claim: Claim;
   readonly plan: Plan;
   readonly namespace: string;
+  readonly variables?: VariableValues;
   /** The phases of started and ended nodes. A node without one is pending. */
   readonly phases: Map<string, NodePhase>;
   readonly outputs: Map<string, NodeOutput>;
@@ -53,11 +55,17 @@ export function isEnded(phase: NodePhase | undefined): boolean {
 }
 
 /** The state of a run that was just claimed, for the first time or again. */
-export function openState(claim: Claim, plan: Plan, namespace: string, now: number): ExecutionState {
+export function openState(
+  claim: Claim,
+  plan: Plan,
+  { namespace, variables }: { namespace: string; variables?: VariableValues },
+  now: number,
+): ExecutionState {
   const state: ExecutionState = {
     claim,
     plan,
     namespace,
+    ...(variables && { variables }),
     phases: new Map(),
     outputs: new Map(),
     progress: new Map(),
@@ -136,6 +144,7 @@ export function scopeOf(state: ExecutionState, previous: string | undefined): Sc
   return {
     node: (id) => state.outputs.get(id),
     previous,
+    vars: state.variables,
     run: { id: run, workflow, project: state.namespace, accepted: new Date(acceptedAt).toISOString(), test },
   };
 }

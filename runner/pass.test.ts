@@ -65,6 +65,20 @@ test('values and conditions read the node before and the run', () => {
   });
 });
 
+test('values and references read the variables that were current at acceptance', () => {
+  const shape = {
+    id: 'a',
+    skill: { name: 'set', parameters: { values: { max: 'vars["limits.json"].max + 1' } } },
+  };
+  const plan = revision([webhook, shape, reply('reply', "{{ $vars.url }} {{ $vars.none ?? 'none' }}")]);
+  const variables = { url: 'https://example.com', 'limits.json': { max: 4 } };
+  expect(pass(open(plan, {}, variables))).toMatchObject({
+    checkpoints: [{}, { output: { data_content: { max: 5 } } }, {}],
+    reply: { body: 'https://example.com none' },
+  });
+  expect(pass(open(plan))?.end?.message).toContain("the project has no variable 'limits.json'");
+});
+
 const stop = (message: string, extra: object = {}) => ({
   id: 'stop',
   fail: { reason: 'OutOfStock', message },

@@ -10,7 +10,7 @@ import { type PathStep, printReference, printStep, type Reference } from './refe
 export type NodeOutput = { text_content: string; data_content: unknown; error?: unknown; headers?: unknown };
 
 /** The members of `$run`. `accepted` is a time (RFC 3339). */
-export type RunContext = { id: string; workflow: string; project: string; accepted: string; test: boolean };
+type RunContext = { id: string; workflow: string; project: string; accepted: string; test: boolean };
 
 /**
  * `node` returns undefined for a node that was skipped or did not run, and only `error` for one that failed.
@@ -92,7 +92,7 @@ function whyNoRoot(root: PathReference, scope: Scope, print: Printer): string {
 }
 
 /** Why a variable has no value, and what to do. */
-export function missingVariable(name: string): string {
+function missingVariable(name: string): string {
   return `the project has no variable '${name}': add the key to the ConfigMap ${VARIABLES_NAME}`;
 }
 

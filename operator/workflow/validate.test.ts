@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Variables } from '../../api/variables.ts';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { validate } from './validate.ts';
@@ -49,6 +50,35 @@ test('the node before, the run and a default are valid without another node', ()
 });
 
 const stop: WorkflowNode = { id: 'stop', fail: { reason: 'OutOfStock', message: 'sold out' } };
+
+test('variables must exist, unless they are tested or have a default', () => {
+  const nodes = [
+    webhook,
+    agent("{{ $vars.tone }} {{ $vars.name ?? 'Ada' }} {{ $vars['limits.json'].max }}"),
+    shape({ a: 'vars.url', b: 'has(vars.c) ? vars.c : vars.?d.orValue("")' }),
+    mail(good),
+  ];
+  const edges = [
+    { from: 'trigger', to: 'agent_1' },
+    { from: 'agent_1', to: 'shape' },
+    { from: 'shape', to: 'mail', when: 'vars.on == "yes"' },
+  ];
+  const values = { tone: 'kind', 'limits.json': { max: 1 }, url: 'x', on: 'yes' };
+  const reasons = (variables: Variables) =>
+    validate(spec(nodes, edges), { variables }).map(({ reason, message }) => `${reason} ${message}`);
+  expect(reasons({ values, invalid: [] })).toEqual([]);
+  expect(reasons({ values: { tone: 'kind' }, invalid: ['limits.json'] })).toEqual([
+    'VariableInvalid node agent_1: agent.prompt: the value of the variable limits.json is not JSON, as its name says: correct it in the ConfigMap windlass-variables',
+    'VariableMissing node shape: skill.parameters: the variable url does not exist: add the key to the ConfigMap windlass-variables, or write a default',
+    'VariableMissing edge shape → mail: when: the variable on does not exist: add the key to the ConfigMap windlass-variables, or write a default',
+  ]);
+  expect(reasons({ values: {}, invalid: [], isTooLarge: true })).toEqual([
+    'VariablesTooLarge the ConfigMap windlass-variables is larger than 64 KiB, so that runs keep the values from before: make it smaller',
+  ]);
+  expect(
+    validate(spec([webhook, agent('Hi')]), { variables: { values: {}, invalid: [], isTooLarge: true } }),
+  ).toEqual([]);
+});
 
 const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
   id: 'tick',

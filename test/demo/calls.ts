@@ -17,6 +17,13 @@ export async function showMailCount(stage: Stage): Promise<void> {
   await call(stage, 'mail-count', { url, headers: {}, body: { email: 'Ada@example.com' } });
 }
 
+/** Asks the webhook for a quote, which the variables of the project decide. */
+export async function showEnvironments(stage: Stage): Promise<void> {
+  const url = `${stage.gateway.publicURL}/webhook/${stage.project}.environments/quotes`;
+  const body = { items: [{ price: 19.99, quantity: 3 }] };
+  await call(stage, 'environments', { url, headers: {}, body });
+}
+
 type Call = { url: string; headers: Record<string, string>; body: object };
 
 async function call(stage: Stage, workflow: string, { url, headers, body }: Call): Promise<void> {

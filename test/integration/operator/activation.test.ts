@@ -42,6 +42,7 @@ beforeEach(async () => {
 const EXAMPLES: [name: string, wish: { type: string; status: string; reason: string }][] = [
   ['hello', READY],
   ['mail-count', READY],
+  ['environments', READY],
   ['morning-mail', READY],
   // Nobody looks at accounts here.
   ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],

@@ -114,6 +114,7 @@ const VALUES: [source: string, value: unknown][] = [
   ['timestamp("2026-07-01T00:00:00Z").format("XXX", "Asia/Kolkata")', '+05:30'],
   ['text.matches("[A-Z]-[0-9]+$")', true],
   ['text.matches("^nope")', false],
+  ['text.matches("(?i)^order")', true],
   ['regex.extractAll(text, "[A-Z]-([0-9]+)")', ['17', '2']],
   ['regex.extract(text, "[0-9]+").orValue("")', '17'],
   ['regex.extract(text, "x").hasValue()', false],

@@ -36,7 +36,7 @@ function parse(pattern: string): RE2JS {
 }
 
 /** Characters of text times instructions of the pattern that are matched in one step. */
-const MATCHED_PER_STEP = 32;
+const MATCHED_PER_STEP = 8;
 const COMPILE_STEPS = 1_000;
 
 /** The steps of one match. @throws ExpressionError if the pattern is invalid */

@@ -29,6 +29,15 @@ const SCOPE: Scope = {
   node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined),
   item: { qty: 2 },
   index: 3,
+  previous: 'agent',
+  run: {
+    id: 'orders-1',
+    workflow: 'orders',
+    project: 'shop',
+    accepted: '2026-01-31T22:30:00.000Z',
+    test: false,
+  },
+  vars: { url: 'https://example.com', 'limits.json': { max: 5 } },
 };
 
 /** `order` stands for the data of the trigger. */
@@ -111,6 +120,12 @@ test.each(TRUE)('%s holds', (source) => {
 
 const MISSING: [source: string, message: RegExp][] = [
   [
+    'vars.none == ""',
+    /^the project has no variable 'none': add the key to the ConfigMap windlass-variables; check/,
+  ],
+  ['vars["limits.json"].min == 1', /vars\['limits\.json'\] has no member \.min: it has 1 member/],
+  ['previous.headers.a == ""', /^previous\.headers: there are no headers/],
+  [
     'nodes.nowhere.text_content == ""',
     /^nodes\.nowhere\.\w+: the node 'nowhere' did not run; check with has/,
   ],
@@ -189,11 +204,19 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
   ['nodes == 1', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes.all(n, true)', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes[nodes.a.text_content].text_content == ""', 'Syntax', [1, 1], /cannot be computed/],
-  ['"a".matches("(a+)+$")', 'Syntax', [1, 5], /matches\(\) is not supported: patterns/],
-  ['cel.bind(x, 1, x == 1)', 'Syntax', [1, 5], /bind\(\) is not supported/],
+  ['math.cosine(1) == 1', 'Syntax', [1, 6], /math\.cosine\(\) is not supported: use one of greatest/],
+  ['math == 1', 'Syntax', [1, 1], /unknown name 'math'/],
+  ['[1].sortBy(x, y) == []', 'Syntax', [1, 15], /unknown name 'y'/],
+  ['[1].transformList(i, v, w) == []', 'Syntax', [1, 25], /unknown name 'w'/],
+  ['[1].sortBy(1, true) == []', 'Syntax', [1, 12], /requires a name as its iteration variable/],
   ['b"{}".json() == {}', 'Syntax', [1, 7], /json\(\) is not supported/],
   ['process.exit()', 'Syntax', [1, 9], /exit\(\) is not supported/],
   ['[1].all(nodes, true)', 'Syntax', [1, 1], /reserved name/],
+  ['vars == 1', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['vars[run.id] == 1', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['vars.exists(v, true)', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['run.name == ""', 'Syntax', [1, 5], /after run use one of \.id, \.workflow/],
+  ['previous.body == ""', 'Syntax', [1, 10], /after previous use one of \.text_content/],
   ['[1].all(1, true)', 'Syntax', [1, 9], /iteration variable/],
   ['true ? 1 : "a"', 'Type', [1, 1], /same type/],
   ['"{{ $index }}" == 1 + 1 + "a"', 'Type', [1, 19], /no such overload/],
@@ -212,6 +235,28 @@ test('the nodes that a condition names are known, each once', () => {
   expect(conditionReferences(compileCondition('"nodes.x" != ""'))).toEqual([]);
 });
 
+test('the names that an expression reads are known, and which variables must exist', () => {
+  const names = (source: string) => compileValueExpression(source).names;
+  expect(names('previous.text_content + run.id + vars.a + vars["b.json"].c')).toEqual({
+    nodes: [],
+    previous: true,
+    run: true,
+    variables: ['a', 'b.json'],
+    requiredVariables: ['a', 'b.json'],
+  });
+  expect(names('has(vars.a) ? vars.a : vars.?b.orValue("") + vars.c')).toMatchObject({
+    variables: ['a', 'c', 'b'],
+    requiredVariables: ['c'],
+  });
+  expect(
+    names('[{"a": 1}].map(vars, vars.a) + [1].map(run, run) + [2].map(previous, previous)'),
+  ).toMatchObject({
+    previous: false,
+    run: false,
+    variables: [],
+  });
+});
+
 test('an evaluation reads only the referenced nodes', () => {
   const asked: string[] = [];
   const scope: Scope = { node: (id) => void asked.push(id) };
@@ -220,6 +265,14 @@ test('an evaluation reads only the referenced nodes', () => {
 });
 
 const VALUES: [source: string, value: unknown][] = [
+  ['previous.text_content', 'yes'],
+  ['has(previous.error) || previous.data_content == null', true],
+  ['run.id + run.workflow + run.project + string(run.test)', 'orders-1ordersshopfalse'],
+  ['timestamp(run.accepted).getFullYear()', 2026],
+  ['vars.url', 'https://example.com'],
+  ['vars["limits.json"].max + 1', 6],
+  ['vars.?none.orValue("x")', 'x'],
+  ['has(vars.none)', false],
   ['order.count + 1', 6],
   ['1 + 1', 2],
   ['1u + 2u', 3],
@@ -369,6 +422,26 @@ const shapes: ((a: string, b: string, c: string) => string)[] = [
   (a, b) => `${a} % ${b} / ${a} * ${b}`,
   (a, b) => `${a}.getHours(${b})`,
   (a, b) => `${a}.substring(${b})`,
+  (a, b) => `${a}.sortBy(x, ${b})`,
+  (a, b) => `${a}.groupBy(x, ${b})`,
+  (a, b) => `${a}.transformList(i, x, ${b})`,
+  (a, b) => `${a}.transformMapEntry(i, x, ${b})`,
+  (a, b) => `${a}.all(i, x, ${b})`,
+  (a, b) => `cel.bind(x, ${a}, ${b})`,
+  (a) => `${a}.sort().distinct()`,
+  (a, b) => `${a}.flatten(${b})`,
+  (a, b) => `${a}.format([${b}])`,
+  (a, b) => `${a}.format(${b})`,
+  (a, b) => `${a}.replace(${b}, ${a})`,
+  (a, b) => `${a}.matches(${b})`,
+  (a, b) => `regex.extract(${a}, ${b}).orValue(${b})`,
+  (a, b) => `${a}[?${b}].orValue(${a})`,
+  (a, b) => `${a}.?items.or(optional.of(${b})).value()`,
+  (a, b) => `math.greatest(${a}, ${b})`,
+  (a) => `json.decode(json.encode(${a}))`,
+  (a) => `base64.encode(bytes(${a}))`,
+  (a, b) => `${a}.merge(${b})`,
+  (a) => `${a}.sum()`,
 ];
 const { expression } = fc.letrec<{ expression: string }>((tie) => ({
   expression: fc.oneof(

@@ -76,13 +76,30 @@ const responseStep = z
   })
   .describe('Replies to the caller of the webhook. The first response node that runs defines the reply.');
 
-export const steps = { agent: agentStep, skill: skillStep, response: responseStep } as const;
+const failStep = z
+  .object({
+    reason: z
+      .string()
+      .max(64)
+      .regex(/^[A-Z][A-Za-z0-9]*$/)
+      .describe('The reason of the failed run, for programs: a word in CamelCase such as OutOfStock.'),
+    message: template(4096, 'The message of the failed run, for people.').min(1),
+  })
+  .describe('Ends the run as failed, with a reason and a message.');
+
+export const steps = {
+  agent: agentStep,
+  skill: skillStep,
+  response: responseStep,
+  fail: failStep,
+} as const;
 
 export type StepKind = keyof typeof steps;
 export const STEP_KINDS = Object.keys(steps) as StepKind[];
 export type AgentStep = z.infer<typeof agentStep>;
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
+export type FailStep = z.infer<typeof failStep>;
 
 /** The options that triggers and steps take. */
 export const nodeOptions = {

@@ -8,6 +8,7 @@ import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './st
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
 import { conditions, rules, time } from './value.ts';
 
+const MAX_NODES = 100;
 const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
 const has = (kinds: string[]) => kinds.map((kind) => `has(self.${kind})`);
 const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${kind})`).join(' || ');
@@ -66,6 +67,13 @@ const node = z
         messageExpression:
           "'timeout, retry and effect have no effect on node ' + self.id + ': a response node and the skill set call no other system. Remove them'",
       },
+      {
+        rule: '!has(self.fail) || !(has(self.timeout) || has(self.retry) || has(self.effect) || has(self.onError) || has(self.forEach))',
+        message:
+          'timeout, retry, effect, onError and forEach have no effect on a fail node, which ends the run: remove them',
+        messageExpression:
+          "'timeout, retry, effect, onError and forEach have no effect on node ' + self.id + ': a fail node ends the run. Remove them'",
+      },
     ),
   });
 
@@ -74,6 +82,9 @@ const node = z
  */
 const edgeMessage = ({ ids, isBad, says }: { ids: string; isBad: string; says: string }) =>
   `[${ids}].map(ids, self.edges.map(e, ${isBad}, 'edge ' + e.from + ' to ' + e.to + ${says}))[0][0]`;
+
+/** A number in CEL that identifies the pair of nodes of the edge `e`, given the node IDs `ids`. */
+const EDGE_NUMBER = `ids.indexOf(e.from) * ${MAX_NODES} + ids.indexOf(e.to)`;
 
 const edge = z
   .object({
@@ -114,7 +125,7 @@ export const workflowSpec = z
     nodes: z
       .array(node)
       .min(1)
-      .max(100)
+      .max(MAX_NODES)
       .meta({
         description: 'The trigger and the steps. Edges point forward in this list.',
         'x-kubernetes-list-type': 'atomic',
@@ -221,13 +232,10 @@ export const workflowSpec = z
         }),
       },
       {
-        rule: "!has(self.edges) || [self.edges.map(e, e.from + '>' + e.to)].all(pairs, pairs.all(p, pairs.indexOf(p) == pairs.lastIndexOf(p)))",
+        // Pairs are compared as integers: as strings, long IDs exceed the cost limit of the API server.
+        rule: `!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, [self.edges.map(e, ${EDGE_NUMBER})].all(pairs, pairs.all(p, pairs.indexOf(p) == pairs.lastIndexOf(p))))`,
         message: 'two edges connect the same pair of nodes: combine their conditions in one edge',
-        messageExpression: edgeMessage({
-          ids: "self.edges.map(e, e.from + '>' + e.to)",
-          isBad: "ids.indexOf(e.from + '>' + e.to) != ids.lastIndexOf(e.from + '>' + e.to)",
-          says: "' is duplicated: combine the conditions of both edges in one edge'",
-        }),
+        messageExpression: `[self.nodes.map(n, n.id)].map(ids, [self.edges.map(e, ${EDGE_NUMBER})].map(pairs, self.edges.map(e, pairs.indexOf(${EDGE_NUMBER}) != pairs.lastIndexOf(${EDGE_NUMBER}), 'edge ' + e.from + ' to ' + e.to + ' is duplicated: combine the conditions of both edges in one edge')))[0][0][0]`,
       },
       {
         rule: `has(self.edges) || !self.nodes.exists(n, ${isTrigger('n')}) || [self.nodes[0]].all(n, ${isTrigger('n')})`,

@@ -52,7 +52,7 @@ export function needsCredential({ credentials, credentialIsOptional }: Skill): b
 /** Whether the step only computes: it is executed at once, without a mark, and again after a crash. */
 export function hasNoEffect(step: RevisionStep): boolean {
   if (step.kind === 'skill') return findSkill(step.skill.name)?.effect === 'None';
-  return step.kind === 'response';
+  return step.kind === 'response' || step.kind === 'fail';
 }
 
 /**

@@ -28,6 +28,8 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
       return step.skill.name === set.name ? {} : { parameters: step.skill.parameters ?? {} };
     case 'response':
       return given({ headers: step.response.headers, body: step.response.body });
+    case 'fail':
+      return { message: step.fail.message };
   }
 }
 
@@ -79,7 +81,7 @@ export async function executeStep(
   fields: StepFields,
   context: StepContext,
 ): Promise<StepResult> {
-  if (step.kind === 'response' || hasNoEffect(step)) return executePure(step, fields);
+  if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
     return executeAgent({ ...step.agent, prompt: '', ...fields, model }, context);

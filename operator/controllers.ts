@@ -226,6 +226,7 @@ function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void
   watchInto(world.credentials, queue, (credential) =>
     world.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
   );
+  watchInto(world.variables, queue, ({ metadata }) => inNamespace(metadata.namespace ?? ''));
   watchInto(world.deployments, queue, ({ metadata }, change) =>
     change.type !== 'updated' || changesPool(change.old, change.object)
       ? inNamespace(metadata.namespace ?? '')

@@ -3,12 +3,14 @@
  * hold no payload: of runs, revisions and namespaces only what decisions need. Secrets are never cached.
  */
 import { LABEL } from '../api/group.ts';
+import { type Variables, VARIABLES_NAME, variablesIn } from '../api/variables.ts';
 import type { Credential, ProjectSettings, WebhookRoute, Workflow, WorkflowRun } from '../api/kinds.ts';
 import { createCache, type Cache, type CacheOptions } from '../kube/cache.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Log } from '../kube/log.ts';
 import { mergeCaches } from '../kube/mergedCache.ts';
 import {
+  configMaps,
   controllerRevisions,
   cronJobs,
   deployments,
@@ -16,6 +18,7 @@ import {
   leases,
   namespaces,
   objectKey,
+  type ConfigMap,
   type ControllerRevision,
   type CronJob,
   type Deployment,
@@ -36,6 +39,8 @@ export type World = {
   credentials: Cache<Credential>;
   routes: Cache<WebhookRoute>;
   settings: Cache<ProjectSettings>;
+  /** The ConfigMaps with the variables of projects, and no other. */
+  variables: Cache<ConfigMap>;
   revisions: Cache<ControllerRevision>;
   deployments: Cache<Deployment>;
   cronJobs: Cache<CronJob>;
@@ -83,6 +88,11 @@ export function createWorld({ client, namespace, watched, log }: WorldOptions): 
       indexes: { [BY_UID]: ({ metadata }) => [metadata.uid ?? ''] },
     }),
     settings: cache({ resource: projectSettings }),
+    variables: cache({
+      resource: configMaps,
+      fieldSelector: `metadata.name=${VARIABLES_NAME}`,
+      transform: (map) => ({ ...map, metadata: withoutManagedFields(map.metadata) }),
+    }),
     revisions: cache({
       resource: controllerRevisions,
       labelSelector: LABEL.workflow,
@@ -185,6 +195,11 @@ function selector(labels: Record<string, string>): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
+}
+
+/** The variables of a project. */
+export function projectVariables({ variables }: Pick<World, 'variables'>, namespace: string): Variables {
+  return variablesIn(variables.get(namespace, VARIABLES_NAME)?.data);
 }
 
 /** The uid of a namespace, which identifies the project; undefined if it does not exist or is not watched. */

@@ -7,6 +7,7 @@ import { advance } from '../runs/advance.ts';
 import { claimRuns } from '../runs/claim.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
 import { getRevision } from '../runs/revisions.ts';
+import { getVariables, type VariableValues } from '../runs/variables.ts';
 import type { Claim, ClaimRef, RunEnd } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
@@ -177,7 +178,9 @@ export class Claims {
     // The run has not started here: another runner can execute it.
     if (this.#stopped) return this.#handBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
-    const execution = new RunExecution(claim, plan, this.#deps);
+    const variables = await this.#variables(claim.state.variables);
+    if (!variables) return 'abandoned';
+    const execution = new RunExecution(claim, plan, this.#deps, variables);
     active.execution = execution;
     const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, execution.end);
@@ -205,6 +208,18 @@ export class Claims {
         return { phase: 'Failed', reason: 'RevisionMissing', message };
       }
       if (!('outcome' in found)) return planOrEnd(() => this.#plans.put(revision, found));
+      await sleep(PAUSE_MS, abandon);
+    }
+    return undefined;
+  }
+
+  /** The variables with this hash; undefined if the process ends before they are known. */
+  async #variables(hash: string | undefined): Promise<VariableValues | undefined> {
+    const { conn, project, abandon } = this.#deps;
+    if (hash === undefined) return {};
+    while (!abandon.aborted) {
+      const found = await getVariables(conn, project, hash);
+      if (!('outcome' in found)) return found.values;
       await sleep(PAUSE_MS, abandon);
     }
     return undefined;

@@ -3,6 +3,7 @@
  * was fenced, the run is dropped. While the run store is unavailable, calls are retried as long as this
  * process lives.
  */
+import { readSeen } from '../runs/seen.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
@@ -10,8 +11,8 @@ import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import { readSeen } from '../runs/seen.ts';
-import type { Advance, Claim, NodeStart, Remembered, RunEnd } from '../runs/types.ts';
+import type { Advance, Claim, NodeStart, RunEnd, Remembered } from '../runs/types.ts';
+import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
@@ -37,6 +38,8 @@ import { decidePass } from './pass.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
+  /** The namespace of the project. */
+  namespace: string;
   conn: RunStoreConnection;
   credentials: CredentialSource;
   /** Called when an attempt uses a credential. */
@@ -71,11 +74,12 @@ export class RunExecution {
   /** How the run ended, once that is stored. */
   end?: RunEnd;
 
-  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps) {
+  /** `variables`: those of the project when the run was accepted. */
+  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps, variables: VariableValues = {}) {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log);
-    this.#state = openState(claim, plan, Date.now());
+    this.#state = openState(claim, plan, { namespace: deps.namespace, variables }, Date.now());
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 

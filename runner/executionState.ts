@@ -9,8 +9,8 @@ import type { NodePhase } from '../api/phase.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
-import type { FailureReason } from '../api/reasons.ts';
 import type { FailedEnd } from './failure.ts';
+import type { VariableValues } from '../runs/variables.ts';
 import type { Plan } from './plan.ts';
 
 /**
@@ -29,6 +29,8 @@ type Progress = {
 export type ExecutionState = {
   readonly claim: Claim;
   readonly plan: Plan;
+  readonly namespace: string;
+  readonly variables?: VariableValues;
   /** The phases of started and ended nodes. A node without one is pending. */
   readonly phases: Map<string, NodePhase>;
   readonly outputs: Map<string, NodeOutput>;
@@ -54,10 +56,17 @@ export function isEnded(phase: NodePhase | undefined): boolean {
 }
 
 /** The state of a run that was just claimed, for the first time or again. */
-export function openState(claim: Claim, plan: Plan, now: number): ExecutionState {
+export function openState(
+  claim: Claim,
+  plan: Plan,
+  { namespace, variables }: { namespace: string; variables?: VariableValues },
+  now: number,
+): ExecutionState {
   const state: ExecutionState = {
     claim,
     plan,
+    namespace,
+    ...(variables && { variables }),
     phases: new Map(),
     outputs: new Map(),
     progress: new Map(),
@@ -120,7 +129,7 @@ function restoreWait(
 ): void {
   const { claimedAt } = state.claim;
   const dueAt = performance.now() + Math.max(0, (nextAttemptAt ?? claimedAt) - claimedAt);
-  const lastEnd: FailedEnd = { phase: 'Failed', reason: reason as FailureReason, message };
+  const lastEnd: FailedEnd = { phase: 'Failed', reason, message };
   state.progress.set(id, { ...progressOf(state, id), lastEnd, dueAt });
   state.phases.set(id, 'Waiting');
 }
@@ -130,9 +139,15 @@ function failedOutput(reason = 'Internal', message = ''): NodeOutput {
   return { error: { reason, message } } as unknown as NodeOutput;
 }
 
-/** The scope of references. */
-export function scopeOf(state: ExecutionState): Scope {
-  return { node: (id) => state.outputs.get(id) };
+/** The scope of references in a node, or in the condition of an edge, with the node before. */
+export function scopeOf(state: ExecutionState, previous: string | undefined): Scope {
+  const { run, workflow, acceptedAt, test } = state.claim.state;
+  return {
+    node: (id) => state.outputs.get(id),
+    previous,
+    vars: state.variables,
+    run: { id: run, workflow, project: state.namespace, accepted: new Date(acceptedAt).toISOString(), test },
+  };
 }
 
 /** The progress of a started node. Throws for another node. */

@@ -74,6 +74,7 @@ if (!stop.signal.aborted) {
   const active = startRunner({
     conn,
     project,
+    namespace,
     runner,
     concurrency,
     credentials: createCredentials(cache, createSecretReader(kube, namespace, { log }), namespace),

@@ -5,11 +5,11 @@
  */
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
-import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
+import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import { executePure } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
-import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
+import { asStepError, endOfFail, failedEnd, type FailedEnd } from './failure.ts';
 import {
   endNode,
   isEnded,
@@ -17,8 +17,8 @@ import {
   scopeOf,
   skip,
   succeed,
-  takeChanges,
   type ExecutionState,
+  takeChanges,
 } from './executionState.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
@@ -101,6 +101,9 @@ function endOfFailure(state: ExecutionState, id: string): RunEnd {
   const isUnknown = state.phases.get(id) === 'Unknown';
   // Summaries and lists show the message of the run without knowing that the node is sensitive.
   const isSensitive = state.plan.sensitive.has(id);
+  const step = state.plan.steps.get(id)?.step;
+  if (step?.kind === 'fail' && reason === step.fail.reason)
+    return { phase: 'Failed', reason, message: isSensitive ? `node ${id}: ${reason}` : (message ?? '') };
   const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
   return {
     phase: 'Failed',
@@ -119,7 +122,7 @@ function holds(state: ExecutionState, edge: GraphEdge): boolean {
   const condition = state.plan.conditions.get(edge);
   const sources = state.plan.graph.into.get(edge.to) ?? [];
   if (!condition || !sources.every(({ from }) => isEnded(state.phases.get(from)))) return true;
-  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state)));
+  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state, edge.from)));
   state.conditionResults.set(edge, result);
   return result;
 }
@@ -145,7 +148,11 @@ function start(state: ExecutionState, id: string, now: number): boolean {
   const planned = state.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
   try {
-    const fields = planned.fields(scopeOf(state));
+    const fields = planned.fields(scopeOf(state, previousOf(state.plan.graph, id)));
+    if (planned.step.kind === 'fail') {
+      endNode(state, id, endOfFail(planned.step.fail, fields['message']), now);
+      return true;
+    }
     if (planned.effect === 'None') {
       succeed(state, id, executePure(planned.step, fields), now);
       return true;

@@ -22,6 +22,7 @@ import type { ProjectUid } from '../store/keys.ts';
 export type RunnerOptions = {
   conn: RunStoreConnection;
   project: ProjectUid;
+  namespace: string;
   /** The name of the runner; its heartbeat has the same name. */
   runner: string;
   concurrency: number;

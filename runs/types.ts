@@ -130,6 +130,8 @@ export type RunState = {
    * not begin.
    */
   doubt?: true;
+  /** The hash of the variables that were current when the run was accepted. */
+  variables?: string;
   /** The trigger's output as JSON text. */
   input: string;
   /** The input is withheld from whoever reads the run. Never stored. */

@@ -99,8 +99,11 @@ function explainMissing(node: SyntaxNode | undefined, source: string, scope: Sco
 
 function print(reference: Reference): string {
   if (reference.source === 'index') return 'index';
-  if (reference.source === 'item') return `item${printPath(reference.path)}`;
-  return `nodes.${reference.node}.${reference.member}${printPath(reference.path)}`;
+  const path = printPath(reference.path);
+  if (reference.source === 'node') return `nodes.${reference.node}.${reference.member}${path}`;
+  return reference.source === 'previous'
+    ? `previous.${reference.member}${path}`
+    : `${reference.source}${path}`;
 }
 
 /** Every reference of an expression to the output of a node, each up to the first computed key. */
@@ -118,7 +121,12 @@ function referenceOf(node: SyntaxNode): Reference | undefined {
     at = access.from;
   }
   if (at.op !== 'id') return undefined;
-  if (at.args === 'item') return { source: 'item', path };
+  if (at.args === 'item' || at.args === 'run' || at.args === 'vars') return { source: at.args, path };
+  if (at.args === 'previous') {
+    const [key = 'data_content', ...below] = path;
+    const member = NODE_MEMBERS.find((name) => name === key);
+    return member && { source: 'previous', member, path: below };
+  }
   const [id, key, ...rest] = path;
   const member = NODE_MEMBERS.find((name) => name === (key ?? 'data_content'));
   if (at.args !== 'nodes' || typeof id !== 'string' || !member) return undefined;

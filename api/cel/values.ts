@@ -1,6 +1,7 @@
 /**
  * Converts between JSON and CEL values. Does not change its input; results are plain JSON of bounded size.
  */
+import { Optional } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { ExactNumber, fromBigInt } from '../exact/exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
@@ -83,6 +84,11 @@ function toScalar(value: unknown): string | number | boolean | ExactNumber | nul
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Duration) return value.toString();
   if (Array.isArray(value) || value instanceof Map || isPlain(value)) return undefined;
+  if (value instanceof Optional)
+    throw new ExpressionError(
+      'Type',
+      'the result is optional: end it with .orValue(…), which gives a default',
+    );
   throw notJson();
 }
 

@@ -24,9 +24,13 @@ export function evaluate(compiled: CompiledValue, scope: Scope): unknown {
   return evaluatePart(compiled, { scope, room: OUTPUT_LIMIT });
 }
 
-/** The value of one reference, with its type. @throws MissingValueError */
+/**
+ * The value of one reference, with its type, or its default if the value is null or does not exist.
+ * @throws MissingValueError without a default
+ */
 export function resolve(reference: Reference, scope: Scope): unknown {
   const value = lookUp(reference, scope);
+  if (reference.default !== undefined) return value ?? reference.default;
   if (value === undefined) throw missingValue(reference, scope);
   return value;
 }

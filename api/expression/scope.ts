@@ -3,18 +3,26 @@
  * objects and elements of lists: no inherited member, no length, no method.
  */
 import { ExactNumber } from '../exact/exactNumber.ts';
+import { VARIABLES_NAME } from '../variables.ts';
 import { MissingValueError } from './errors.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 
 /** The output of a node as references read it. `error` exists if the node failed and the run continued. */
 export type NodeOutput = { text_content: string; data_content: unknown; error?: unknown; headers?: unknown };
 
+/** The members of `$run`. `accepted` is a time (RFC 3339). */
+type RunContext = { id: string; workflow: string; project: string; accepted: string; test: boolean };
+
 /**
  * `node` returns undefined for a node that was skipped or did not run, and only `error` for one that failed.
- * `item` and `index` exist in a node with forEach.
+ * `previous` is the ID of the node before, if there is exactly one. `item` and `index` exist in a node with
+ * forEach.
  */
 export type Scope = {
   node: (id: string) => Partial<NodeOutput> | undefined;
+  previous?: string | undefined;
+  run?: RunContext | undefined;
+  vars?: Readonly<Record<string, unknown>> | undefined;
   item?: unknown;
   index?: number;
 };
@@ -33,7 +41,17 @@ export function lookUp(reference: Reference, scope: Scope): unknown {
 type PathReference = Exclude<Reference, { source: 'index' }>;
 
 function rootOf(reference: PathReference, scope: Scope): unknown {
-  return reference.source === 'item' ? scope.item : scope.node(reference.node)?.[reference.member];
+  switch (reference.source) {
+    case 'node':
+      return scope.node(reference.node)?.[reference.member];
+    case 'previous':
+      return scope.previous === undefined ? undefined : scope.node(scope.previous)?.[reference.member];
+    case 'vars':
+      return scope.vars ?? {};
+    case 'item':
+    case 'run':
+      return scope[reference.source];
+  }
 }
 
 function step(value: unknown, key: PathStep): unknown {
@@ -51,6 +69,8 @@ export function missingValue(
   const written = print(reference);
   if (reference.source === 'index') return new MissingValueError(written, outsideForEach(written));
   const root = { ...reference, path: [] };
+  if (reference.source === 'vars' && step(scope.vars, reference.path[0] ?? '') === undefined)
+    return new MissingValueError(written, missingVariable(String(reference.path[0])));
   let there = rootOf(reference, scope);
   if (there === undefined) return new MissingValueError(written, whyNoRoot(root, scope, print));
   for (const [depth, key] of reference.path.entries()) {
@@ -65,8 +85,16 @@ export function missingValue(
 function whyNoRoot(root: PathReference, scope: Scope, print: Printer): string {
   const written = print(root);
   if (root.source === 'item') return outsideForEach(written);
-  const ran = scope.node(root.node) !== undefined;
-  return `${written}: ${ran ? WHY_ABSENT[root.member] : `the node '${root.node}' did not run`}`;
+  if (!('member' in root)) return `${written} has no value here`;
+  const id = root.source === 'node' ? root.node : scope.previous;
+  if (id === undefined) return `${written} has no value: several nodes come before, or none`;
+  const ran = scope.node(id) !== undefined;
+  return `${written}: ${ran ? WHY_ABSENT[root.member] : `the node '${id}' did not run`}`;
+}
+
+/** Why a variable has no value, and what to do. */
+function missingVariable(name: string): string {
+  return `the project has no variable '${name}': add the key to the ConfigMap ${VARIABLES_NAME}`;
 }
 
 function outsideForEach(written: string): string {

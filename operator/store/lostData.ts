@@ -2,9 +2,9 @@
  * Whether a run can go on after its record alone. Records are bounded: what was cut away, or never kept, is lost with the run
  * store, and matters only where a step that is still to run needs it. Pure.
  */
-import { compileCondition, conditionReferences } from '../../api/cel.ts';
+import { compileCondition, type ValueExpression } from '../../api/cel.ts';
 import { ANNOTATION } from '../../api/group.ts';
-import { printReference, type Reference } from '../../api/expression/reference.ts';
+import { printReference, type Reference, withoutPrevious } from '../../api/expression/reference.ts';
 import { compileValue, referencesOf } from '../../api/expression/template.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
@@ -28,10 +28,12 @@ export function lostReference(run: WorkflowRun, revision: Revision): string | un
   if (losses.size === 0) return undefined;
   const ended = new Set((run.status?.nodes ?? []).filter(hasEnded).map(({ id }) => id));
   const isNeeded = (id: string) => !ended.has(id);
-  const steps = revision.steps.filter(({ id }) => isNeeded(id)).flatMap((step) => lostInStep(step, losses));
+  const steps = revision.steps
+    .filter(({ id }) => isNeeded(id))
+    .flatMap((step) => lostInStep(step, losses, previousIn(revision, step.id)));
   const conditions = revision.edges
     .filter(({ to }) => isNeeded(to))
-    .flatMap(({ when }) => (when === undefined ? [] : conditionReferences(compileCondition(when))))
+    .flatMap(({ from, when }) => (when === undefined ? [] : nodesIn(compileCondition(when), from)))
     .filter((id) => isLost(losses.get(id)))
     .map((id) => `nodes.${id}`);
   return [...steps, ...conditions][0];
@@ -51,10 +53,31 @@ function lossesOf({ metadata, spec, status }: WorkflowRun, { trigger }: Revision
   return losses;
 }
 
-function lostInStep(step: RevisionStep, losses: ReadonlyMap<string, Loss>): string[] {
+/** The node before a step, if there is exactly one. */
+function previousIn({ edges }: Revision, id: string): string | undefined {
+  const into = edges.filter(({ to }) => to === id);
+  return into.length === 1 ? into[0]?.from : undefined;
+}
+
+function nodesIn(
+  { references, names }: Pick<ValueExpression, 'references' | 'names'>,
+  previous: string | undefined,
+): string[] {
+  return [...references, ...(names.previous && previous !== undefined ? [previous] : [])];
+}
+
+function lostInStep(
+  step: RevisionStep,
+  losses: ReadonlyMap<string, Loss>,
+  previous: string | undefined,
+): string[] {
   const values = valuesOf(step);
-  const named = values ? nodesNamed(values).flatMap(({ ids }) => ids) : [];
-  const references = [...referencesOf(compileValue(templatesOf(step)))];
+  const named = values
+    ? nodesNamed(values).flatMap(({ ids, names }) => nodesIn({ references: ids, names }, previous))
+    : [];
+  const references = referencesOf(compileValue(templatesOf(step))).map((reference) =>
+    withoutPrevious(reference, previous),
+  );
   return [
     ...named.filter((id) => isLost(losses.get(id))).map((id) => `nodes.${id}`),
     ...references.filter((reference) => isReferenceLost(reference, losses)).map(printReference),

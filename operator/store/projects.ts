@@ -8,6 +8,7 @@ import { systemClock, type Clock } from '../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
 import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import { storeId } from '../../runs/project.ts';
+import type { VariableValues } from '../../runs/variables.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
 import type { GoneWorkflow } from './deletion.ts';
 import { createDeletions, type Deletions } from './deletions.ts';
@@ -26,6 +27,8 @@ export type ProjectStore = {
   putWorkflow(project: ProjectUid, workflow: StoredWorkflow): Promise<Done>;
   /** Puts the limits of a workflow alone, and with them whether it is suspended, unless they are there. */
   putLimits(project: ProjectUid, limits: WorkflowLimits): Promise<Done>;
+  /** Puts the variables of the project, unless they are there, and removes those that no run uses any more. */
+  putVariables(project: ProjectUid, values: VariableValues): Promise<Done>;
   /** Has the workflow's trigger looked at, or none of it where there is no such trigger, unless that is so already. */
   putTrigger(project: ProjectUid, workflowUid: string, trigger: PolledTrigger | undefined): Promise<Done>;
   /** Has no run of a workflow that is gone start any more, or as soon as the run store is back. Its runs go in the background. */

@@ -6,6 +6,7 @@ import { canonicalJson } from '../../kube/json.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { dropTrigger, putTrigger } from '../../store/polling/triggers.ts';
 import { putRevision } from '../../runs/revisions.ts';
+import { dropUnusedVariables, putVariables, type VariableValues } from '../../runs/variables.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { storeId } from '../../runs/project.ts';
 import type { ProjectUid } from '../../store/keys.ts';
@@ -16,6 +17,8 @@ import type { Done, ProjectStore, StoredWorkflow } from './projects.ts';
 type Put = { revision?: string; limits?: string };
 
 export type Project = {
+  /** The variables that were put, as text. */
+  variables?: string;
   /** Of the store's data; undefined when they were found to be gone. */
   id: string | undefined;
   /** How often the store had been doubted when all was put. */
@@ -41,7 +44,7 @@ type Memory = {
 export function putsOf(
   conn: RunStoreConnection,
   memory: Memory,
-): Pick<ProjectStore, 'putWorkflow' | 'putLimits'> {
+): Pick<ProjectStore, 'putWorkflow' | 'putLimits' | 'putVariables'> {
   const putIn = async (project: ProjectUid, put: () => Promise<Done>): Promise<Done> => {
     const opened = memory.of(project)?.id === undefined ? await memory.open(project) : undefined;
     if (opened?.outcome === 'unavailable') return opened;
@@ -83,7 +86,21 @@ export function putsOf(
     return result;
   }
 
-  return { putWorkflow, putLimits };
+  async function putProjectVariables(project: ProjectUid, values: VariableValues): Promise<Done> {
+    await memory.opening(project)?.catch(() => undefined);
+    const text = canonicalJson(values);
+    if (memory.of(project)?.variables === text) return { outcome: 'done' };
+    const result = await putIn(project, () => putVariables(conn, project, values));
+    if (result.outcome === 'unavailable') return result;
+    const known = memory.of(project);
+    const isFirst = known?.variables === undefined;
+    if (known) known.variables = text;
+    if (isFirst) return result;
+    const dropped = await dropUnusedVariables(conn, project);
+    return typeof dropped === 'number' ? result : dropped;
+  }
+
+  return { putWorkflow, putLimits, putVariables: putProjectVariables };
 }
 
 /** Puts polled triggers, or drops them, unless that was done last. */

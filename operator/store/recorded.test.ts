@@ -14,7 +14,7 @@ const spec: WorkflowSpec = {
     { id: 'data', response: { body: "{{ $('trigger').data_content.a }} {{ $('text').data_content }}" } },
     { id: 'headers', response: { body: "{{ $('trigger').headers.x }}" } },
     { id: 'set', skill: { name: 'set', parameters: { values: { a: 'nodes.data.data_content' } } } },
-    { id: 'last', response: { body: 'x' } },
+    { id: 'last', response: { body: '{{ $previous.text_content }}' } },
   ],
   edges: [
     { from: 'trigger', to: 'text' },
@@ -68,6 +68,7 @@ test.each<[string, string | undefined, string | undefined]>([
   ['what was cut is needed no more', lost(upTo('data', { text: undefined })), undefined],
   ['an expression in CEL needs it', lost(upTo('headers', { data: undefined })), 'nodes.data'],
   ['the condition of an edge needs it', lost(upTo('set', { headers: undefined })), 'nodes.headers'],
+  ['the step after it reads the node before', lost(upTo('set', { set: undefined })), "$('set').text_content"],
   ['all has ended', lost(upTo('last', { headers: undefined })), undefined],
 ])('%s', (_what, found, expected) => {
   expect(found).toBe(expected);

@@ -6,6 +6,7 @@
 import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../store/polling/triggers.ts';
 import { putRevision } from '../../runs/revisions.ts';
+import { putVariables, type VariableValues } from '../../runs/variables.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { restoreRun, type RecordedRun } from '../../runs/restore.ts';
 import {
@@ -26,6 +27,8 @@ export type ServedWorkflow = {
   revision?: NamedRevision;
   limits?: WorkflowLimits;
   polled?: { trigger: PolledTrigger; known?: KnownBaseline };
+  /** Those of the project. */
+  variables?: VariableValues;
 };
 
 /** Where what is put back comes from. */
@@ -110,6 +113,8 @@ export async function seedWorkflows(
     const put = revision && (await putRevision(conn, project, revision.name, revision.revision));
     if (put?.outcome === 'unavailable') return put;
   }
+  const variables = await seedVariables(conn, project, workflows);
+  if (variables.outcome === 'unavailable') return variables;
   for (const { limits } of workflows) {
     const set = limits ? await setWorkflowLimits(conn, project, limits, seeding) : undefined;
     if (set?.outcome === 'unavailable') return set;
@@ -121,6 +126,15 @@ export async function seedWorkflows(
     if (put.outcome === 'unavailable') return put;
   }
   return { outcome: 'done' };
+}
+
+async function seedVariables(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflows: readonly ServedWorkflow[],
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const values = workflows.find(({ variables }) => variables)?.variables;
+  return values ? putVariables(conn, project, values) : { outcome: 'done' };
 }
 
 async function seedAllKeys(

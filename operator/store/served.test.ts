@@ -21,11 +21,14 @@ const caches = {
   workflows: holding(workflow),
   credentials: holding(undefined),
   settings: holding(undefined),
+  variables: holding({ data: { url: 'https://example.com' } }),
 } as unknown as Parameters<typeof servedWorkflows>[1];
 
 test('the limits of a workflow are put back, and with them its suspension, also where the revision of its route is gone', async () => {
   const client = { find: () => Promise.resolve(undefined) };
-  expect(await servedWorkflows(client, caches, 'uid-shop')).toEqual([{ limits: limitsOf(workflow) }]);
+  expect(await servedWorkflows(client, caches, 'uid-shop')).toEqual([
+    { limits: limitsOf(workflow), variables: { url: 'https://example.com' } },
+  ]);
 });
 
 test('limits that are put back have the defaults of the project', async () => {

@@ -5,7 +5,7 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
 import type { PolledTrigger } from '../../store/polling/triggers.ts';
-import type { World } from '../world.ts';
+import { projectVariables, type World } from '../world.ts';
 import { workflowDefaults } from '../project/settings.ts';
 import { withDefaults } from '../workflow/defaults.ts';
 import { isRevisionOf } from '../workflow/ownRevision.ts';
@@ -24,12 +24,14 @@ export async function servedWorkflows(
     workflows,
     credentials,
     settings,
-  }: Pick<World, 'namespaces' | 'routes' | 'workflows' | 'credentials' | 'settings'>,
+    variables,
+  }: Pick<World, 'namespaces' | 'routes' | 'workflows' | 'credentials' | 'settings' | 'variables'>,
   project: ProjectUid,
 ): Promise<ServedWorkflow[]> {
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
   const found: ServedWorkflow[] = [];
   if (namespace === undefined) return found;
+  const { values } = projectVariables({ variables }, namespace);
   const defaults = workflowDefaults({ settings }, namespace);
   for (const { spec } of routes.list(namespace)) {
     const revision = await ownRevision(client, namespace, spec);
@@ -39,7 +41,8 @@ export async function servedWorkflows(
       workflow?.metadata.uid === spec.workflowUID
         ? putBack(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))
         : {};
-    if (revision || ofWorkflow.limits) found.push({ ...(revision && { revision }), ...ofWorkflow });
+    if (revision || ofWorkflow.limits)
+      found.push({ ...(revision && { revision }), ...ofWorkflow, variables: values });
   }
   return found;
 }

@@ -48,6 +48,9 @@ import { projectConfig, workflowDefaults } from '../project/settings.ts';
 import { poolState } from '../project/readiness.ts';
 import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../resources.ts';
+import type { Unavailable } from '../../store/connection.ts';
+import type { Variables } from '../../api/variables.ts';
+import { projectVariables } from '../world.ts';
 import type { GoneWorkflow } from '../store/deletion.ts';
 import {
   dropSchedule,
@@ -111,9 +114,10 @@ export async function reconcileWorkflow(
   const workflow = withDefaults(found, workflowDefaults(world, key.namespace));
   const auth = authPolicyOf(config, namespace.metadata.labels);
   const egress = egressOf(projectConfig(context, key.namespace));
-  const violations = validate(workflow.spec, { auth, egress });
+  const variables = projectVariables(world, key.namespace);
+  const violations = validate(workflow.spec, { auth, egress, variables });
   const before = servedRoute(context, workflow)?.spec;
-  const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
+  const effect = await takeEffect(context, workflow, namespace.metadata.uid, { violations, variables });
   reportAccess(context, events, workflow, { before, after: effect.route, violations });
   const conditions = await reportStatus(context, workflow, violations, effect);
   recordConditions(events, workflow, workflow.status?.conditions ?? [], conditions);
@@ -159,11 +163,16 @@ async function takeEffect(
   context: OperatorContext,
   workflow: Workflow,
   projectUid: string,
-  violations: readonly Violation[],
+  { violations, variables }: { violations: readonly Violation[]; variables: Variables },
 ): Promise<Effect> {
   try {
     const isServed = servedRoute(context, workflow) !== undefined;
     await switchOff(context, workflow, { projectUid, isServed });
+    // Before a route opens, and also under an invalid spec, whose route may still be open.
+    if (variables.isTooLarge !== true && (violations.length === 0 || isServed)) {
+      const stored = await context.store.putVariables(projectUid, variables.values);
+      if (stored.outcome === 'unavailable') return await waitForStore(context, workflow, stored);
+    }
     return violations.length === 0
       ? await activate(context, workflow, projectUid)
       : await hold(context, workflow, projectUid, violations);
@@ -183,16 +192,23 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
     revision: current,
     limits: limitsOf(workflow),
   });
-  if (stored.outcome === 'unavailable') {
-    const kept = await keepBefore(context, workflow, { kind: 'store-unavailable' });
-    const retryAfterMs = stored.retryAfterSeconds * 1_000;
-    return { ...kept, ...(kept.route?.poll && { poll: STORE_AWAY }), retryAfterMs };
-  }
+  if (stored.outcome === 'unavailable') return waitForStore(context, workflow, stored);
   const guarded = await withDoor(context, workflow, route);
   const routing = await applyRoute(context, workflow, guarded.route);
   const schedule = await keepSchedule(context, workflow, guarded.route);
   const poll = await keepTrigger(context, workflow, guarded.route);
   return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
+}
+
+/** What was in effect stays until the run store is back. */
+async function waitForStore(
+  context: OperatorContext,
+  workflow: Workflow,
+  { retryAfterSeconds }: Unavailable,
+): Promise<Effect> {
+  const kept = await keepBefore(context, workflow, { kind: 'store-unavailable' });
+  const retryAfterMs = retryAfterSeconds * 1_000;
+  return { ...kept, ...(kept.route?.poll && { poll: STORE_AWAY }), retryAfterMs };
 }
 
 /** What was in effect stays, but for what a spec that is switched off closes. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Variables } from '../../api/variables.ts';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { validate } from './validate.ts';
@@ -35,6 +36,48 @@ test('a condition that names a node before the edge is valid', () => {
     { from: 'agent_1', to: 'mail', when: 'nodes.trigger.data_content.total > 10' },
   ];
   expect(validate(spec([webhook, agent('Hi'), mail(good)], edges))).toEqual([]);
+});
+
+test('the node before, the run and a default are valid without another node', () => {
+  const nodes = [
+    webhook,
+    agent("{{ $previous.data_content.name ?? 'nobody' }} {{ $run.id }}"),
+    mail({ ...good, body: '{{ $previous.text_content }}' }),
+  ];
+  expect(validate(spec(nodes))).toEqual([]);
+  const edges = [{ from: 'trigger', to: 'mail', when: 'previous.data_content.total > 10 && !run.test' }];
+  expect(validate(spec([webhook, mail(good)], edges))).toEqual([]);
+});
+
+const stop: WorkflowNode = { id: 'stop', fail: { reason: 'OutOfStock', message: 'sold out' } };
+
+test('variables must exist, unless they are tested or have a default', () => {
+  const nodes = [
+    webhook,
+    agent("{{ $vars.tone }} {{ $vars.name ?? 'Ada' }} {{ $vars['limits.json'].max }}"),
+    shape({ a: 'vars.url', b: 'has(vars.c) ? vars.c : vars.?d.orValue("")' }),
+    mail(good),
+  ];
+  const edges = [
+    { from: 'trigger', to: 'agent_1' },
+    { from: 'agent_1', to: 'shape' },
+    { from: 'shape', to: 'mail', when: 'vars.on == "yes"' },
+  ];
+  const values = { tone: 'kind', 'limits.json': { max: 1 }, url: 'x', on: 'yes' };
+  const reasons = (variables: Variables) =>
+    validate(spec(nodes, edges), { variables }).map(({ reason, message }) => `${reason} ${message}`);
+  expect(reasons({ values, invalid: [] })).toEqual([]);
+  expect(reasons({ values: { tone: 'kind' }, invalid: ['limits.json'] })).toEqual([
+    'VariableInvalid node agent_1: agent.prompt: the value of the variable limits.json is not JSON, as its name says: correct it in the ConfigMap windlass-variables',
+    'VariableMissing node shape: skill.parameters: the variable url does not exist: add the key to the ConfigMap windlass-variables, or write a default',
+    'VariableMissing edge shape → mail: when: the variable on does not exist: add the key to the ConfigMap windlass-variables, or write a default',
+  ]);
+  expect(reasons({ values: {}, invalid: [], isTooLarge: true })).toEqual([
+    'VariablesTooLarge the ConfigMap windlass-variables is larger than 64 KiB, so that runs keep the values from before: make it smaller',
+  ]);
+  expect(
+    validate(spec([webhook, agent('Hi')]), { variables: { values: {}, invalid: [], isTooLarge: true } }),
+  ).toEqual([]);
 });
 
 const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
@@ -192,6 +235,43 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     ),
     'UnknownReference',
     /does not come before mail/,
+  ],
+  [
+    'the node before, where two edges come in',
+    spec(
+      [webhook, agent('Hi'), mail({ ...good, body: '{{ $previous.text_content }}' })],
+      [
+        { from: 'trigger', to: 'agent_1' },
+        { from: 'trigger', to: 'mail' },
+        { from: 'agent_1', to: 'mail' },
+      ],
+    ),
+    'UnknownReference',
+    /^node mail: skill\.parameters: \$previous\.text_content needs exactly one edge into mail: name the node instead, one of trigger, agent_1$/,
+  ],
+  [
+    'a header of the node before, which is no webhook',
+    spec([webhook, agent('Hi'), mail({ ...good, body: '{{ $previous.headers.a }}' })]),
+    'UnknownReference',
+    /\$\('agent_1'\)\.headers\.a never has a value/,
+  ],
+  [
+    'a header of the node before in CEL, which the webhook does not admit',
+    spec([webhook, shape({ a: 'previous.headers.a' })]),
+    'UnknownReference',
+    /values\.a: nodes\.trigger\.headers\.a never has a value/,
+  ],
+  [
+    'an edge from a fail node',
+    spec([webhook, stop, agent('Hi')]),
+    'UnreachableStep',
+    /^edge stop → agent_1: is never taken, since the fail node stop ends the run: remove the edge/,
+  ],
+  [
+    'a message of a fail node that names no node',
+    spec([webhook, { ...stop, fail: { reason: 'Late', message: "{{ $('nope').text_content }}" } }]),
+    'UnknownReference',
+    /^node stop: fail\.message: /,
   ],
   [
     'a value that cannot be parsed',

@@ -7,7 +7,9 @@ import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks
 import { responsesFit } from './checks/responses.ts';
 import { scheduleFits } from './checks/schedules.ts';
 import { skillsFit } from './checks/skills.ts';
-import { stepsAreReached, triggersNeverFail } from './checks/reach.ts';
+import { failuresAreLast, stepsAreReached, triggersNeverFail } from './checks/reach.ts';
+import { NO_VARIABLES, type Variables } from '../../api/variables.ts';
+import { variablesExist } from './checks/variables.ts';
 import { fieldsAreSupported } from './checks/support.ts';
 import { hostsAreAdmitted } from './checks/egress.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
@@ -17,6 +19,7 @@ const CHECKS: readonly Check[] = [
   fieldsAreSupported,
   stepsAreReached,
   triggersNeverFail,
+  failuresAreLast,
   skillsFit,
   outputSchemasFit,
   responsesFit,
@@ -31,6 +34,8 @@ export type Policies = {
   auth?: AuthPolicy;
   /** Where steps may connect to. */
   egress?: EgressRules;
+  /** The variables of the project. */
+  variables?: Variables;
 };
 
 const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
@@ -38,11 +43,12 @@ const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
 /** Everything that is wrong with the spec; empty when it is valid. */
 export function validate(
   spec: WorkflowSpec,
-  { auth = 'None', egress = INTERNET_ALONE }: Policies = {},
+  { auth = 'None', egress = INTERNET_ALONE, variables = NO_VARIABLES }: Policies = {},
 ): Violation[] {
   return [
     ...callersAreVerified(spec, auth),
     ...CHECKS.flatMap((check) => check(spec)),
+    ...variablesExist(spec, variables),
     ...hostsAreAdmitted(spec, egress),
   ];
 }

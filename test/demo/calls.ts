@@ -30,6 +30,13 @@ export async function showNewOrders(demo: Demo): Promise<void> {
     await call(demo, 'new-orders', { url, headers: {}, body: { orders } });
 }
 
+/** Asks the webhook for a quote, which the variables of the project decide. */
+export async function showEnvironments(demo: Demo): Promise<void> {
+  const url = `${demo.gateway.publicURL}/webhook/${demo.project}.environments/quotes`;
+  const body = { items: [{ price: 19.99, quantity: 3 }] };
+  await call(demo, 'environments', { url, headers: {}, body });
+}
+
 type Call = { url: string; headers: Record<string, string>; body: object };
 
 async function call(demo: Demo, workflow: string, { url, headers, body }: Call): Promise<void> {

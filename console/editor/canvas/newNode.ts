@@ -10,6 +10,7 @@ import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
 export type Choice =
   | { kind: 'agent' }
   | { kind: 'response' }
+  | { kind: 'fail' }
   | { kind: 'skill'; name: string; credentials: readonly string[]; isOptional: boolean }
   | { kind: 'trigger'; trigger: TriggerKind; credentials: readonly string[] };
 
@@ -28,6 +29,8 @@ export function newNode(draft: Draft, choice: Choice, known: readonly Known[], a
       return { id: id('agent_1'), agent: newAgent(draft, known, after) };
     case 'response':
       return { id: id('reply'), response: { body: outputBefore(draft, after) ?? { ok: true } } };
+    case 'fail':
+      return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
     case 'skill': {
       const credential = choice.isOptional ? undefined : onlyOne(known, choice.credentials)?.name;
       return {

@@ -1,5 +1,6 @@
 /** Icons and colors of nodes, by kind and skill. */
 import {
+  IconAlertOctagon,
   IconBrandTelegram,
   IconBolt,
   IconDownload,
@@ -44,6 +45,7 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   const kind = nodeKind(node);
   if (kind === 'agent') return IconRobot;
   if (kind === 'response') return IconSquareRoundedArrowRight;
+  if (kind === 'fail') return IconAlertOctagon;
   if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
   return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
 }
@@ -53,5 +55,6 @@ export function nodeColor(node: WorkflowNode): string {
   if (isTrigger(node)) return 'orange';
   const kind = nodeKind(node);
   if (kind === 'agent') return 'violet';
+  if (kind === 'fail') return 'red';
   return kind === 'response' ? 'green' : 'windlass';
 }

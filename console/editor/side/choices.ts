@@ -1,7 +1,7 @@
 /** The nodes to choose from, built from the schemas. */
 import { schemas } from 'windlass:schemas';
 import { TRIGGERS } from '../../workflows/triggers.ts';
-import { IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
+import { IconAlertOctagon, IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
 import type { Choice } from '../canvas/newNode.ts';
 import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
 import { skillLabel } from '../../workflows/kinds.ts';
@@ -50,6 +50,16 @@ const STEPS: Offer[] = [
     color: 'green',
     group: 'Answer',
     choice: { kind: 'response' },
+  },
+  {
+    key: 'fail',
+    label: 'Fail',
+    description: schemas.steps['fail']?.description ?? '',
+    needs: '',
+    icon: IconAlertOctagon,
+    color: 'red',
+    group: 'Flow',
+    choice: { kind: 'fail' },
   },
 ];
 

@@ -1,9 +1,9 @@
 /** Checks that references and conditions can be parsed, and that they name nodes that come before. */
 import { compileCondition, conditionReferences, valueReferences } from '../../../api/cel.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
-import { printReference, type Reference } from '../../../api/expression/reference.ts';
+import { printReference, type Reference, withoutPrevious } from '../../../api/expression/reference.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
-import { graphOf, predecessors, type Graph } from '../../../api/graph.ts';
+import { graphOf, predecessors, previousOf, type Graph } from '../../../api/graph.ts';
 import { revisionOf } from '../../../api/revision.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../../api/workflow.ts';
 import { nodesNamed } from '../../../nodes/skills/values.ts';
@@ -20,7 +20,7 @@ export const referencesAreKnown: Check = (spec) => {
       return parsed(place, () =>
         referencesOf(compileValue(value)).flatMap((reference) => [
           ...checkReference(reference, step.id, place, graph),
-          ...memberProblems(reference, place, spec),
+          ...memberProblems(withoutPrevious(reference, previousOf(graph, step.id)), place, spec),
         ]),
       );
     }),
@@ -34,9 +34,13 @@ export const valuesAreKnown: Check = (spec) => {
     const place = `node ${step.id}: ${step.kind}.parameters`;
     return parsed(place, () => {
       const values = valuesOf(step);
-      return (values ? nodesNamed(values) : []).flatMap(({ path, ids, reads }) => [
+      const previous = previousOf(graph, step.id);
+      return (values ? nodesNamed(values) : []).flatMap(({ path, ids, names, reads }) => [
         ...ids.flatMap((id) => checkNode({ id, written: `nodes.${id}` }, step.id, `${place}.${path}`, graph)),
-        ...reads.flatMap((read) => memberProblems(read, `${place}.${path}`, spec, true)),
+        ...(names.previous ? checkPrevious('previous', step.id, `${place}.${path}`, graph) : []),
+        ...reads.flatMap((read) =>
+          memberProblems(withoutPrevious(read, previous), `${place}.${path}`, spec, true),
+        ),
       ]);
     });
   });
@@ -54,7 +58,9 @@ export const conditionsAreKnown: Check = (spec) => {
         ...conditionReferences(condition).flatMap((id) =>
           checkNode({ id, written: `nodes.${id}` }, to, place, graph),
         ),
-        ...valueReferences(condition).flatMap((read) => memberProblems(read, place, spec, true)),
+        ...valueReferences(condition).flatMap((read) =>
+          memberProblems(withoutPrevious(read, from), place, spec, true),
+        ),
       ];
     });
   });
@@ -77,8 +83,18 @@ function parsed(place: string, check: () => Violation[]): Violation[] {
 function checkReference(reference: Reference, user: string, place: string, graph: Graph): Violation[] {
   const written = printReference(reference);
   if (reference.source === 'node') return checkNode({ id: reference.node, written }, user, place, graph);
+  if (reference.source === 'previous') return checkPrevious(written, user, place, graph);
+  if (reference.source !== 'item' && reference.source !== 'index') return [];
   const message = `${place}: ${written} exists only in a node with forEach; refer to a node as $('<node id>')`;
   return [{ reason: 'InvalidExpression', message }];
+}
+
+/** The node before exists only if exactly one edge leads into the node. */
+function checkPrevious(written: string, user: string, place: string, graph: Graph): Violation[] {
+  if (previousOf(graph, user) !== undefined) return [];
+  const offered = (graph.into.get(user) ?? []).map(({ from }) => from);
+  const message = `${place}: ${written} needs exactly one edge into ${user}: name the node instead, one of ${offered.join(', ') || '(none)'}`;
+  return [{ reason: 'UnknownReference', message }];
 }
 
 function checkNode(

@@ -14,6 +14,18 @@ export const stepsAreReached: Check = (spec) => {
   );
 };
 
+/** No edge leaves a fail node, which ends the run. */
+export const failuresAreLast: Check = (spec) => {
+  const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
+  const graph = graphOf(nodes, spec.edges);
+  return spec.nodes.flatMap(({ id, fail }): Violation[] => {
+    const [next] = fail ? (graph.outOf.get(id) ?? []) : [];
+    if (!next) return [];
+    const message = `edge ${id} → ${next.to}: is never taken, since the fail node ${id} ends the run: remove the edge, or list the edges of the workflow`;
+    return [{ reason: 'UnreachableStep', message }];
+  });
+};
+
 /** No edge waits for a failure of the trigger, which never fails. */
 export const triggersNeverFail: Check = ({ nodes, edges = [] }) =>
   edges.flatMap(({ from, to, after }): Violation[] => {

@@ -61,12 +61,20 @@ test('a workflow with forward edges is admitted, inactive by default, and not re
   });
 });
 
-test('the largest workflow that is admitted has a hundred nodes and three hundred edges', async () => {
-  const ids = Array.from({ length: 99 }, (_, index) => `node_${index}`);
+test.each([4, 30, 63])('the largest workflow is admitted with node IDs of %i characters', async (length) => {
+  const ids = Array.from({ length: 99 }, (_, index) => `n${index}`.padEnd(length, '_'));
   const pairs = ids.flatMap((from, index) => ids.slice(index + 1, index + 5).map((to) => ({ from, to })));
-  const edges = [{ from: 'trigger', to: 'node_0' }, ...pairs].slice(0, 300);
-  expect(edges).toHaveLength(300);
+  const edges = [{ from: 'trigger', to: ids[0] }, ...pairs].slice(0, 300);
   expect(await apply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
+});
+
+const failing = {
+  id: 'stop',
+  fail: { reason: 'OutOfStock', message: "{{ $('trigger').data_content.sku }} is sold out" },
+};
+
+test('a workflow may end in a fail node', async () => {
+  expect(await apply('Workflow', { nodes: [trigger, failing] })).toContain('created');
 });
 
 test.each(REFUSED_WORKFLOWS)(

@@ -121,6 +121,7 @@ export function startTestRunner(
   return startRunner({
     conn,
     project,
+    namespace: 'shop',
     runner,
     concurrency,
     credentials: tableOfCredentials(credentials),

@@ -3,7 +3,7 @@
  * objects and elements of lists: no inherited member, no length, no method.
  */
 import { ExactNumber } from '../exact/exactNumber.ts';
-import { VARIABLES_NAME } from '../variables.ts';
+import { VARIABLES_NAME } from './variables.ts';
 import { MissingValueError } from './errors.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 

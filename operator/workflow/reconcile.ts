@@ -49,7 +49,7 @@ import { poolState } from '../project/readiness.ts';
 import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../resources.ts';
 import type { Unavailable } from '../../store/connection.ts';
-import type { Variables } from '../../api/variables.ts';
+import type { Variables } from '../../api/expression/variables.ts';
 import { projectVariables } from '../world.ts';
 import type { GoneWorkflow } from '../store/deletion.ts';
 import {

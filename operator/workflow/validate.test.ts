@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Variables } from '../../api/variables.ts';
+import type { Variables } from '../../api/expression/variables.ts';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { validate } from './validate.ts';

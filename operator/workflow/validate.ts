@@ -8,7 +8,7 @@ import { responsesFit } from './checks/responses.ts';
 import { scheduleFits } from './checks/schedules.ts';
 import { skillsFit } from './checks/skills.ts';
 import { failuresAreLast, stepsAreReached, triggersNeverFail } from './checks/reach.ts';
-import { NO_VARIABLES, type Variables } from '../../api/variables.ts';
+import { NO_VARIABLES, type Variables } from '../../api/expression/variables.ts';
 import { variablesExist } from './checks/variables.ts';
 import { fieldsAreSupported } from './checks/support.ts';
 import { hostsAreAdmitted } from './checks/egress.ts';

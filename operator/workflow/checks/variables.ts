@@ -3,7 +3,7 @@ import { compileCondition } from '../../../api/cel.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
 import { revisionOf } from '../../../api/revision.ts';
-import { type Variables, VARIABLES_BYTES, VARIABLES_NAME } from '../../../api/variables.ts';
+import { type Variables, VARIABLES_BYTES, VARIABLES_NAME } from '../../../api/expression/variables.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';

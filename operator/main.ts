@@ -4,7 +4,7 @@ import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
 import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { LINE_FORMAT } from '../kube/log.ts';
-import { operatorConfig } from './config.ts';
+import { operatorConfig } from './shared/config.ts';
 import { runOperator } from './start.ts';
 
 const { config, env } = operatorConfig();

@@ -4,7 +4,7 @@ import type { RequestMetric } from '../kube/caller.ts';
 import { systemClock, type Clock } from '../kube/clock.ts';
 import { outcomes, type Outcome } from '../kube/controller.ts';
 import type { QueueStats } from '../kube/queue.ts';
-import { createLabelBound } from './metricLabels.ts';
+import { createLabelBound } from './shared/metricLabels.ts';
 import { createPollMetrics, type PollMetrics } from './poll/metrics.ts';
 import { createStoreMetrics, type StoreMetrics } from './store/metrics.ts';
 import { createWorkflowMetrics, type WorkflowMetrics } from './store/workflowMetrics.ts';

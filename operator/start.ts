@@ -13,22 +13,22 @@ import { connectRunStore, type RunStoreConnection } from '../store/connection.ts
 import { servedCertificateExpiry } from '../store/serverCertificate.ts';
 import { createBotHolders } from './bots/holders.ts';
 import { prunesPerSecond } from './budget/split.ts';
-import { egressOf, type OperatorConfig } from './config.ts';
-import type { OperatorContext } from './context.ts';
+import { egressOf, type OperatorConfig } from './shared/config.ts';
+import type { OperatorContext } from './shared/context.ts';
 import { createControllers, type Controllers } from './controllers.ts';
 import { feedGatewayView } from './gateways/feed.ts';
 import { createGatewayView } from './gateways/view.ts';
 import { serveHealth } from '../kube/healthServer.ts';
 import { createMetrics } from './metrics.ts';
-import { createPacer } from './pacer.ts';
+import { createPacer } from './shared/pacer.ts';
 import { maintainAclUsers } from './store/aclUsers.ts';
 import { createFullProjects } from './store/fullProjects.ts';
 import { keepStore } from './store/keep.ts';
 import { createProjectStore } from './store/projects.ts';
-import { createSeedSource } from './store/source.ts';
+import { createSeedSource } from './seed/source.ts';
 import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
 import { createWebhookSecrets } from './webhooks/material.ts';
-import { createWorld, startWorld, synced } from './world.ts';
+import { createWorld, startWorld, synced } from './shared/caches.ts';
 import type { RunStoreOptions } from '../store/redis.ts';
 
 export type OperatorOptions = {

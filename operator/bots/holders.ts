@@ -4,7 +4,7 @@
  */
 import type { WebhookRoute } from '../../api/kinds.ts';
 import { objectKey } from '../../kube/resource.ts';
-import type { World } from '../world.ts';
+import type { World } from '../shared/caches.ts';
 import { wantedBot, type BotRoute } from './route.ts';
 
 export type BotHolders = {

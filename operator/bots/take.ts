@@ -5,7 +5,7 @@
 import type { Reason } from '../../api/conditions.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import { verificationIn, type RouteSpec } from '../../api/route.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { botWith, declaredBot, type BotRoute } from './route.ts';
 

@@ -6,7 +6,7 @@ import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { setWriteBudget } from '../../runs/limits.ts';
 import { readDemand, type RecordDemand } from '../../runs/record/demand.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import { splitBudget } from './split.ts';
 
 const EVERY_MS = 2_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkKeys } from './check.ts';
-import { nextLookMs } from './reconcile.ts';
+import { nextLookMs } from './controller.ts';
 
 const refs = [
   { name: 'mail', key: 'password' },

@@ -7,9 +7,9 @@ import { canonicalJson } from '../../kube/json.ts';
 import { secrets, objectKey } from '../../kube/resource.ts';
 import { CHECKS, type SeenCheck } from '../../store/requests/checks.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import type { OperatorContext } from '../context.ts';
-import { POOL } from '../project/names.ts';
-import { BY_CREDENTIAL, projectOf } from '../world.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { POOL } from '../shared/names.ts';
+import { BY_CREDENTIAL, projectOf } from '../shared/caches.ts';
 import type { SecretKeys } from './check.ts';
 import { isWished } from './wish.ts';
 

@@ -5,7 +5,7 @@ import { allowedHostsOf, constantEntry } from '../../api/hosts.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import { removeCondition, setCondition } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { credentialRefs } from '../workflow/references.ts';
+import { credentialRefs } from '../shared/credentialRefs.ts';
 
 type Finding = {
   status: 'True' | 'False';

@@ -2,7 +2,7 @@
 import { ANNOTATION } from '../../api/group.ts';
 import type { Change } from '../../kube/cache.ts';
 import type { EndpointSlice, KubeObject, Lease } from '../../kube/resource.ts';
-import type { World } from '../world.ts';
+import type { World } from '../shared/caches.ts';
 import type { GatewayView, ReplicaReport } from './view.ts';
 
 const SERVICE_LABEL = 'kubernetes.io/service-name';

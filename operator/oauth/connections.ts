@@ -14,7 +14,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { Log } from '../../kube/log.ts';
 import { hashOf, type Code } from '../../store/oauth/states.ts';
-import type { World } from '../world.ts';
+import type { World } from '../shared/caches.ts';
 import type { Ask } from './ask.ts';
 import { nextLookAt, renewalAt, retryMs } from './due.ts';
 import { accountOf, exchangeCode, refresh, revoke, type Issued } from './endpoint.ts';

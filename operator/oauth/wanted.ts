@@ -3,8 +3,8 @@ import type { Credential } from '../../api/kinds.ts';
 import { providerOf } from '../../api/provider.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { scopesFor } from '../../nodes/scopes.ts';
-import { BY_CREDENTIAL, inNamespaceOf, type World } from '../world.ts';
-import { credentialRefs } from '../workflow/references.ts';
+import { BY_CREDENTIAL, inNamespaceOf, type World } from '../shared/caches.ts';
+import { credentialRefs } from '../shared/credentialRefs.ts';
 
 /** What the schema of the status holds. */
 const MOST_SCOPES = 64;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
-import { withSettings } from '../project/settings.ts';
+import { readConfig } from '../shared/config.ts';
+import { withSettings } from '../pods/settings.ts';
 import { poolNetworkPolicy } from '../project/manifests.ts';
 import { pollCronJob } from './cronJob.ts';
 

@@ -1,11 +1,11 @@
 /** The CronJob of a project whose triggers are polled, as a pure function: a pod each minute that looks at all of them. */
 import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
-import { authorityMount } from '../project/authority.ts';
+import { authorityMount } from '../pods/authority.ts';
 import { poolEnvironment } from '../project/manifests.ts';
-import { POLL, POLL_LABELS } from '../project/names.ts';
-import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
-import type { ProjectConfig } from '../project/settings.ts';
+import { POLL, POLL_LABELS } from '../shared/names.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
+import type { ProjectConfig } from '../pods/settings.ts';
 
 /** A pod lives for 75 s at most; this ends one that hangs, so that the next one can begin. */
 const DEADLINE_SECONDS = 120;

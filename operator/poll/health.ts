@@ -3,7 +3,7 @@ import type { Reason } from '../../api/conditions.ts';
 import { REASON } from '../../api/conditions.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { PollState } from '../../store/polling/state.ts';
-import type { Refusal } from '../schedule/refused.ts';
+import type { Refusal } from '../pods/cronJobRefusal.ts';
 import { isNoReset } from './trigger.ts';
 
 export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };

@@ -5,7 +5,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../kube/clock.ts';
 import { WORKED, type PollCounts } from '../../store/polling/counts.ts';
-import { highestOf, type LabelBound } from '../metricLabels.ts';
+import { highestOf, type LabelBound } from '../shared/metricLabels.ts';
 import type { PollHealth } from './health.ts';
 
 /** What is known of a trigger, and what was counted since it was seen last. */

@@ -5,7 +5,7 @@ import { secrets } from '../../kube/resource.ts';
 import { poolAccount } from '../../store/accounts.ts';
 import { generatePassword } from '../store/secret.ts';
 import type { PoolAccount } from './manifests.ts';
-import { POOL } from './names.ts';
+import { POOL } from '../shared/names.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
 /** The account with the password of the Secret that is there, or with a new one. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../shared/config.ts';
 import { poolDeployment, poolRole, poolSecret } from './manifests.ts';
-import { withSettings } from './settings.ts';
+import { withSettings } from '../pods/settings.ts';
 
 const settings = withSettings(
   readConfig({

@@ -12,13 +12,13 @@ import type {
   Secret,
   ServiceAccount,
 } from '../../kube/resource.ts';
-import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
+import type { NetworkPolicy, PodDisruptionBudget } from '../shared/resources.ts';
 import { TICK } from '../schedule/cronJob.ts';
-import { AUTHORITY_KEY, authorityMount, authorityVariable } from './authority.ts';
-import { POLL, POOL, POOL_LABELS } from './names.ts';
+import { AUTHORITY_KEY, authorityMount, authorityVariable } from '../pods/authority.ts';
+import { POLL, POOL, POOL_LABELS } from '../shared/names.ts';
 import { placedRunner } from './placement.ts';
-import { RESTRICTED_CONTAINER, restrictedPod } from './restricted.ts';
-import type { ProjectConfig } from './settings.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
+import type { ProjectConfig } from '../pods/settings.ts';
 
 /** Below this path the root is read-only. */
 const TEMPORARY = '/tmp';

@@ -1,6 +1,6 @@
 /** Where the pods of a project run, as parts of their specs. Pure. */
-import { POOL_LABELS } from './names.ts';
-import type { Placement } from './settings.ts';
+import { POOL_LABELS } from '../shared/names.ts';
+import type { Placement } from '../pods/settings.ts';
 
 /** Of a pod that is no runner: beside which pods it runs does not matter, since it lives for moments. */
 export function placed({ nodeSelector, tolerations, affinity, priorityClassName }: Placement) {

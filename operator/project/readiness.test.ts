@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../kube/resource.ts';
-import type { PodProblem } from './rollout.ts';
+import type { PodProblem } from '../pods/rollout.ts';
 import { changesPool, poolState, type PoolRefusal } from './readiness.ts';
 
 type Rights = { refused?: PoolRefusal; granted?: string[]; problem?: PodProblem };

@@ -1,11 +1,11 @@
 /** Whether a project has a runner that is ready, and what stands in the way. */
 import type { Reason } from '../../api/conditions.ts';
 import type { Deployment } from '../../kube/resource.ts';
-import type { OperatorContext } from '../context.ts';
-import type { World } from '../world.ts';
-import { needsPool } from './gather.ts';
-import { POOL } from './names.ts';
-import { changesRollout, obstacleOf, problemFor, type Obstacle } from './rollout.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import type { World } from '../shared/caches.ts';
+import { needsPool } from './needs.ts';
+import { POOL } from '../shared/names.ts';
+import { changesRollout, obstacleOf, problemFor, type Obstacle } from '../pods/rollout.ts';
 
 export type PoolState =
   /** `newer`: why newer runners cannot start beside it. */

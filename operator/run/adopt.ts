@@ -6,8 +6,8 @@ import { API_VERSION, LABEL } from '../../api/group.ts';
 import { WORKFLOW, type Workflow, type WorkflowRun } from '../../api/kinds.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { OwnerReference } from '../../kube/resource.ts';
-import type { OperatorContext } from '../context.ts';
-import { workflowRuns } from '../resources.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { workflowRuns } from '../shared/resources.ts';
 
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/;
 

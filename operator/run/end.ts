@@ -3,8 +3,8 @@ import type { WorkflowRun } from '../../api/kinds.ts';
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
 import type { NodeStatus } from '../../api/run.ts';
-import type { OperatorContext } from '../context.ts';
-import { workflowRuns } from '../resources.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { workflowRuns } from '../shared/resources.ts';
 
 export type RunEnding = {
   phase: TerminalPhase;

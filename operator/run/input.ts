@@ -6,8 +6,8 @@ import type { Revision } from '../../api/revision.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
-import { workflowRuns } from '../resources.ts';
-import { isRevisionOf } from '../workflow/ownRevision.ts';
+import { workflowRuns } from '../shared/resources.ts';
+import { isRevisionOf } from '../shared/revisions.ts';
 
 /** The trigger's output as JSON text: what the run brings, or for a test run the trigger's test data. */
 export function inputOf({ spec }: Pick<WorkflowRun, 'spec'>, { trigger }: Pick<Revision, 'trigger'>): string {

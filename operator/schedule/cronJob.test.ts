@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
-import { readConfig } from '../config.ts';
-import { withSettings } from '../project/settings.ts';
+import { readConfig } from '../shared/config.ts';
+import { withSettings } from '../pods/settings.ts';
 import { cronJobName, rulesOf, scheduleCronJob } from './cronJob.ts';
 
 const config = withSettings(

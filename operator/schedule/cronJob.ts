@@ -7,10 +7,10 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
-import { authorityMount, authorityVariable } from '../project/authority.ts';
-import { POOL } from '../project/names.ts';
-import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
-import type { ProjectConfig } from '../project/settings.ts';
+import { authorityMount, authorityVariable } from '../pods/authority.ts';
+import { POOL } from '../shared/names.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
+import type { ProjectConfig } from '../pods/settings.ts';
 
 export const TICK = 'windlass-tick';
 /** What the CronJobs of schedules are found by, and their pods. */

@@ -6,13 +6,13 @@ import type { WorkflowStatus } from '../../api/workflow.ts';
 import { asChild } from '../../kube/apply.ts';
 import { keyOf, type Key } from '../../kube/controller.ts';
 import { controllerOf, cronJobs, objectKey, type CronJob } from '../../kube/resource.ts';
-import type { OperatorContext } from '../context.ts';
-import { applyPods } from '../project/applyPods.ts';
-import type { ProjectConfig } from '../project/settings.ts';
-import { BY_WORKFLOW } from '../world.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { applyPods } from '../pods/applyPods.ts';
+import type { ProjectConfig } from '../pods/settings.ts';
+import { BY_WORKFLOW } from '../shared/caches.ts';
 import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
 import { failingOf, type Failing } from './failing.ts';
-import { refusalOf, type Refusal } from './refused.ts';
+import { refusalOf, type Refusal } from '../pods/cronJobRefusal.ts';
 
 /** The controller may be late by as much as that. */
 const LATE_MS = 60_000;

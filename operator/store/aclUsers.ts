@@ -8,7 +8,7 @@ import { sleep } from '../../kube/clock.ts';
 import type { ObjectRef } from '../../kube/resource.ts';
 import { ensureAclUsers } from '../../store/accounts.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import { serverProcess } from '../../store/server.ts';
 import { readStorePasswords } from './secret.ts';
 

@@ -5,7 +5,7 @@ import type { Namespace } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { readMemory, readUse, type Use } from '../../runs/usage.ts';
 import { setQuotas, type Quotas } from '../../runs/limits.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import type { StoreMetrics } from './metrics.ts';
 import { limitsReached, quotasOf } from './quota.ts';
 import type { ProjectUid } from '../../store/keys.ts';

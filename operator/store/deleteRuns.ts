@@ -4,8 +4,8 @@ import { WORKFLOW } from '../../api/kinds.ts';
 import { sleep } from '../../kube/clock.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import type { OperatorContext } from '../context.ts';
-import type { World } from '../world.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import type { World } from '../shared/caches.ts';
 import type { DeletionProgress } from './deletion.ts';
 
 /** How soon a run store that was away is asked again what an operator before this one left undone. */

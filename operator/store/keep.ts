@@ -2,7 +2,7 @@
 import { sleep } from '../../kube/clock.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { trimSummaries } from '../../runs/record/summaries.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import { createQuotaSetter, type OpenProject } from './allQuotas.ts';
 import type { OperatorMetrics } from '../metrics.ts';
 import { createMeasurer } from './measure.ts';

@@ -1,7 +1,7 @@
 /** Reads what metrics show of the live runs of every workflow. */
 import { isUnavailable } from '../../store/connection.ts';
 import { measureWorkflows } from '../../runs/measures.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import type { NamedWorkflow, WorkflowMetrics, WorkflowReading } from './workflowMetrics.ts';
 
 type MeasureContext = Pick<OperatorContext, 'conn' | 'world' | 'clock'>;

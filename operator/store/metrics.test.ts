@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { Use } from '../../runs/usage.ts';
-import { createLabelBound } from '../metricLabels.ts';
+import { createLabelBound } from '../shared/metricLabels.ts';
 import { createStoreMetrics } from './metrics.ts';
 
 const use = (bytes: number): Use => ({

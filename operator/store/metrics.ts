@@ -1,7 +1,7 @@
 /** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `_other`. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Memory, Use } from '../../runs/usage.ts';
-import { OTHER, type LabelBound } from '../metricLabels.ts';
+import { OTHER, type LabelBound } from '../shared/metricLabels.ts';
 import { limitsReached, LIMITS } from './quota.ts';
 
 /** An open project, by the name of its namespace. */

@@ -8,8 +8,8 @@ import { isUnavailable, orUnavailable } from '../../store/connection.ts';
 import { projectOfKey, workflowOfKey, type ProjectUid } from '../../store/keys.ts';
 import { forEachPage, newScan, type Scan } from '../../store/scan.ts';
 import { closeProjects } from '../../runs/project.ts';
-import type { OperatorContext } from '../context.ts';
-import { workflows } from '../resources.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { workflows } from '../shared/resources.ts';
 
 type SweepContext = Pick<OperatorContext, 'client' | 'world' | 'conn' | 'store' | 'log' | 'config'>;
 

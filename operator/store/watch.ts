@@ -6,7 +6,7 @@ import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { storeId } from '../../runs/project.ts';
 import { serverProcess } from '../../store/server.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 
 const EVERY_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createLabelBound } from '../metricLabels.ts';
+import { createLabelBound } from '../shared/metricLabels.ts';
 import { createWorkflowMetrics, type WorkflowReading } from './workflowMetrics.ts';
 
 type Values = Partial<{

@@ -5,7 +5,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TerminalPhase } from '../../api/phase.ts';
 import type { WorkflowMeasures } from '../../runs/measures.ts';
-import { highestOf, labelsOf, type LabelBound } from '../metricLabels.ts';
+import { highestOf, labelsOf, type LabelBound } from '../shared/metricLabels.ts';
 
 /** A workflow, and the namespace of its project. */
 export type NamedWorkflow = { namespace: string; workflow: string; uid: string; isActive: boolean };

@@ -11,7 +11,7 @@ import { canonicalJson } from '../../kube/json.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { secrets } from '../../kube/resource.ts';
-import type { World } from '../world.ts';
+import type { World } from '../shared/caches.ts';
 import { readKeys, type KeyProblem } from './keys.ts';
 import {
   changedEntries,

@@ -10,7 +10,7 @@ import type { Violation } from './checks/check.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import type { ScheduleFacts } from '../schedule/keep.ts';
 import type { FullLimit } from '../store/fullProjects.ts';
-import type { CredentialProblem } from './credentials.ts';
+import type { CredentialProblem } from '../credential/problems.ts';
 
 /** What happened to the route. */
 export type RouteFacts =

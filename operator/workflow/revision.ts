@@ -12,11 +12,11 @@ import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/revisions.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';
-import type { OperatorContext } from '../context.ts';
-import { isPolicyRefusal } from '../refusal.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { isPolicyRefusal } from '../shared/errors.ts';
 import type { NamedRevision } from '../store/projects.ts';
-import { BY_WORKFLOW, inNamespaceOf } from '../world.ts';
-import { isRevisionOf, wasActivated } from './ownRevision.ts';
+import { BY_WORKFLOW, inNamespaceOf } from '../shared/caches.ts';
+import { isRevisionOf, wasActivated } from '../shared/revisions.ts';
 
 /** How many revisions are kept for looking back, beside those in use. */
 const KEPT = 10;

@@ -6,9 +6,9 @@ import type { RouteSpec } from '../../api/route.ts';
 import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Condition } from '../../kube/resource.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import type { Routing } from '../gateways/view.ts';
-import { workflows } from '../resources.ts';
+import { workflows } from '../shared/resources.ts';
 
 /** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
 type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &

@@ -2,9 +2,9 @@
 import { isEnabled } from '../../api/access.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { keyOf } from '../../kube/controller.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import { dropSchedule } from '../schedule/keep.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from '../store/limits.ts';
 
 /**
  * Sets the suspension in the run store, and removes the CronJob of a workflow that is inactive or suspended. Tries both, whatever

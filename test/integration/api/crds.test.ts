@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { installCrds, removeRules } from '../../support/crds.ts';
 import { kubectl } from '../../support/kubectl.ts';

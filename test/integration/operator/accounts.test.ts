@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../kube/clock.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, secrets } from '../../../kube/resource.ts';
-import type { OperatorConfig } from '../../../operator/config.ts';
+import type { OperatorConfig } from '../../../operator/shared/config.ts';
 import { maintainAclUsers } from '../../../operator/store/aclUsers.ts';
 import { ensureStoreSecret, readStorePasswords } from '../../../operator/store/secret.ts';
 import {

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { botSecret } from '../../../api/bot.ts';
 import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { readRun } from '../../../runs/read.ts';
 import type { OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { roles, secrets } from '../../../kube/resource.ts';
-import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { credentials, workflowRuns } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { DUE, grantAccounts, makeDue, wake } from '../../support/grantedAccounts.ts';
 import { listen, sendJson, type Listening } from '../../support/listen.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
 import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { seal } from '../../../store/oauth/seal.ts';
 import { auditTrail } from '../../support/auditTrail.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials } from '../../../operator/shared/resources.ts';
 import { createBrowser, signIn } from '../../support/browser.ts';
 import { answerFor, expectNothing, withParameter } from '../../support/connecting.ts';
 import { startOAuthStage, type OAuthStage } from '../../support/oauthStage.ts';

@@ -5,7 +5,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { namespaces, secrets } from '../../../kube/resource.ts';
-import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { startOperatorProcess } from '../../support/operatorProgram.ts';

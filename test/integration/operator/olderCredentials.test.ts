@@ -5,7 +5,7 @@ import type { WebhookRoute, Workflow, WorkflowRun } from '../../../api/kinds.ts'
 import { asChild } from '../../../kube/apply.ts';
 import type { ControllerRevision } from '../../../kube/resource.ts';
 import { finish } from '../../../runs/advance.ts';
-import { olderCredentials, type Served } from '../../../operator/project/older.ts';
+import { olderCredentials, type Served } from '../../../operator/project/olderCredentials.ts';
 import {
   accepted,
   claimedOne,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WebhookRoute, Workflow } from '../../../api/kinds.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
-import { createPollReconciler } from '../../../operator/poll/status.ts';
+import { createPollReconciler } from '../../../operator/poll/controller.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { claimPoll } from '../../../store/polling/claim.ts';
 import type { PollRef } from '../../../store/polling/triggers.ts';

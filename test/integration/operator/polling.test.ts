@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, events } from '../../../kube/resource.ts';
 import { PollError } from '../../../nodes/poller.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { openPollProject, type PollProject } from '../../support/pollProject.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { deployments, events, pods } from '../../../kube/resource.ts';
-import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
-import { projectSettings, workflows } from '../../../operator/resources.ts';
+import { POOL, POOL_LABELS } from '../../../operator/shared/names.ts';
+import { projectSettings, workflows } from '../../../operator/shared/resources.ts';
 import { startOperatorStage, SYSTEM, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { clusterRoles, isAllowed } from '../../support/users.ts';

@@ -15,7 +15,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { podDisruptionBudgets, projectSettings, workflows } from '../../../operator/resources.ts';
+import { podDisruptionBudgets, projectSettings, workflows } from '../../../operator/shared/resources.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { openPollProject } from '../../support/pollProject.ts';

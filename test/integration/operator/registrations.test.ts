@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { botSecret } from '../../../api/bot.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';
 import { pollUntil } from '../../support/poll.ts';

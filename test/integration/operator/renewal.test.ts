@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, leases, secrets } from '../../../kube/resource.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials } from '../../../operator/shared/resources.ts';
 import { DUE, grantAccounts, makeDue, type Granted, type Times } from '../../support/grantedAccounts.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/kubeApiFaults.ts';
 import { startOAuthProvider, type OAuthProvider } from '../../support/oauthProvider.ts';

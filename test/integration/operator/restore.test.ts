@@ -5,7 +5,7 @@ import { ANNOTATION, API_VERSION } from '../../../api/group.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { isTerminal } from '../../../api/phase.ts';
 import { type NodeStatus, type RunStatus } from '../../../api/run.ts';
-import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { storeId } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';

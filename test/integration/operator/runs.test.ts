@@ -6,7 +6,7 @@ import type { RunSpec, RunStatus } from '../../../api/run.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { isInvalid } from '../../../kube/errors.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
-import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
 import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
 import { readRun } from '../../../runs/read.ts';

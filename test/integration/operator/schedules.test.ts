@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';
 import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/scheduleProject.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { isNotFound } from '../../../kube/errors.ts';
 import { cronJobs } from '../../../kube/resource.ts';
-import { webhookRoutes } from '../../../operator/resources.ts';
+import { webhookRoutes } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { pollUntil, pollUntilPasses } from '../../support/poll.ts';
 import { operatorOfFile } from '../../support/runningOperator.ts';

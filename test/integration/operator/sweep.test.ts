@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { namespaces } from '../../../kube/resource.ts';
-import { webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { ensurePoolAccount, hasPoolAccount } from '../../../store/accounts.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { closeProject, openProject } from '../../../runs/project.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
 import { applyChart } from '../../support/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';

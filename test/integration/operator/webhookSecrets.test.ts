@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import type { GatewayProcess } from '../../support/gatewayProcess.ts';
 import { kubectl } from '../../support/kubectl.ts';
 import type { OperatorStage } from '../../support/operatorStage.ts';

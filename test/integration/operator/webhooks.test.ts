@@ -11,7 +11,7 @@ import { isForbidden } from '../../../kube/errors.ts';
 import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
-import { webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { auditTrail } from '../../support/auditTrail.ts';
 import { runCommand } from '../../support/command.ts';
 import type { GatewayProcess } from '../../support/gatewayProcess.ts';

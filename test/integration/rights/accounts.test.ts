@@ -17,9 +17,9 @@ import {
 } from '../../../kube/resource.ts';
 import type { ProjectSettingsSpec } from '../../../api/projectSettings.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
-import { withSettings } from '../../../operator/project/settings.ts';
+import { withSettings } from '../../../operator/pods/settings.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
-import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { credentials, workflowRuns } from '../../../operator/shared/resources.ts';
 import { ensureStoreSecret } from '../../../operator/store/secret.ts';
 import { startApiServer, type ApiServer } from '../../support/apiserver.ts';
 import { ADMISSION, applyChart } from '../../support/chart.ts';

@@ -19,7 +19,7 @@ import {
   webhookRoutes,
   workflowRuns,
   workflows,
-} from '../../../operator/resources.ts';
+} from '../../../operator/shared/resources.ts';
 import { ADMISSION } from '../../support/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gatewayProcess.ts';
 import { mailWorkflow } from '../../support/mailWorkflow.ts';

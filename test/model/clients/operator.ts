@@ -2,12 +2,12 @@
 import { isTerminal } from '../../../api/phase.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { controllerOf } from '../../../kube/resource.ts';
-import type { OperatorContext } from '../../../operator/context.ts';
+import type { OperatorContext } from '../../../operator/shared/context.ts';
 import { isNew } from '../../../operator/run/decide.ts';
 import { endRun } from '../../../operator/run/end.ts';
-import { recoverIfLost } from '../../../operator/run/lost.ts';
+import { recoverIfLost } from '../../../operator/run/recovery.ts';
 import { newSeedProgress, seedProject, type SeedSource } from '../../../operator/store/seed.ts';
-import { planFor } from '../../../operator/store/source.ts';
+import { planFor } from '../../../operator/seed/source.ts';
 import { WaitingError } from '../../../kube/controller.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import { isUnavailable } from '../../../store/connection.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubeClient } from '../../../../kube/client.ts';
 import type { PolicyRule, Resource } from '../../../../kube/resource.ts';
-import { workflows as typed } from '../../../../operator/resources.ts';
+import { workflows as typed } from '../../../../operator/shared/resources.ts';
 import { pollUntil } from '../../../support/poll.ts';
 import { createUser } from '../../../support/users.ts';
 import { draft, NAMESPACE, outcomeOf, own, type AdmissionStage, type Spec } from './stage.ts';

@@ -1,0 +1,191 @@
+/**
+ * Writes the totals of a workflow's runs into its status, at most once a minute, and only when they changed. Of a suspended workflow more
+ * often: how many runs wait is what people look at before they resume it.
+ */
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import type { WorkflowStatus } from '../../api/workflow.ts';
+import { canonicalJson } from '../../kube/json.ts';
+import type { Cache } from '../../kube/cache.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
+import { objectKey } from '../../kube/resource.ts';
+import { groupOf, groupsOf, type RunGroup } from '../../store/groups.ts';
+import { readCounts, type GroupCounts } from '../../runs/read.ts';
+import { noteReported } from '../../runs/reported.ts';
+import type { Counts } from '../../runs/types.ts';
+import type { ProjectUid } from '../../store/keys.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { workflows } from '../shared/resources.ts';
+import type { FailureReports } from './failures.ts';
+import { unreachable } from '../shared/errors.ts';
+
+const EVERY_MS = 60_000;
+const EVERY_WHILE_SUSPENDED_MS = 10_000;
+/** Another owner than that of the conditions, so that neither has to know what the other wrote. */
+const FIELD_MANAGER = 'windlass-operator-counts';
+
+type RunTotals = Pick<WorkflowStatus, 'runs' | 'testRuns'>;
+
+export type CountsReconciler = {
+  reconcile(key: Key): Promise<Action>;
+  /** Whether enough time has passed since the totals were written, so that a run that begins may be shown at once. */
+  mayWrite(key: Key): boolean;
+};
+
+type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log' | 'store'> & {
+  client: Pick<KubeClient, 'patch'>;
+  world: {
+    workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
+    routes: Pick<Cache<WebhookRoute>, 'get'>;
+  };
+};
+
+/** `werePut`: by this operator, before it was read whether they are there. */
+type LimitsFound = { werePut: boolean; areThere: boolean };
+
+/** `wakeWorkflow` has the workflow reconciled, which puts its limits where they were not put yet. */
+export function createCountsReconciler(
+  context: CountsContext,
+  failures: FailureReports,
+  wakeWorkflow: (key: Key) => void,
+): CountsReconciler {
+  const { world, clock, conn, store, log } = context;
+  const written = new Map<string, { at: number; suspended: boolean }>();
+  /** Workflows whose limits were missing at the last look, and had not been put by this operator. */
+  const awaited = new Set<string>();
+  const isSuspended = (key: Key): boolean =>
+    world.routes.get(key.namespace, key.name)?.spec.suspended === true;
+
+  /** How long the totals of a workflow stay as they are. They are read at once when it is suspended, and when it is resumed. */
+  function restMs(key: Key): number {
+    const last = written.get(objectKey(key));
+    const suspended = isSuspended(key);
+    if (last === undefined || last.suspended !== suspended) return 0;
+    return everyMs(suspended) - (clock.now() - last.at);
+  }
+
+  /**
+   * Has missing limits put again. If this operator put them before they were read, somebody removed them. Otherwise a reconcile is about to
+   * put them, for example after an upgrade that adds limits; the workflow is woken only if they are still missing at the next look.
+   */
+  async function checkLimits(
+    key: Key,
+    { projectUID, workflowUID }: RouteSpec,
+    found: LimitsFound,
+  ): Promise<void> {
+    const name = objectKey(key);
+    const isAwaited = awaited.delete(name);
+    if (found.areThere) return;
+    if (found.werePut) return putLimitsAgain(key, { projectUID, workflowUID });
+    if (!isAwaited) awaited.add(name);
+    else if (await store.invalidate(projectUID, workflowUID)) wakeWorkflow(key);
+  }
+
+  /** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
+  async function putLimitsAgain(
+    key: Key,
+    { projectUID, workflowUID }: Pick<RouteSpec, 'projectUID' | 'workflowUID'>,
+  ): Promise<void> {
+    if (!(await store.invalidate(projectUID, workflowUID))) return;
+    log.warn({ namespace: key.namespace, workflow: key.name }, 'restoring missing workflow limits');
+    wakeWorkflow(key);
+  }
+
+  /** If the run store is unavailable, the next reconcile stores what was told. */
+  async function reportFailures(
+    workflow: Workflow,
+    { projectUID, workflowUID }: RouteSpec,
+    counts: GroupCounts,
+  ): Promise<void> {
+    const reported = failures.note(workflow, counts);
+    if (reported === undefined) return;
+    await noteReported(conn, projectUID, groupOf({ workflowUid: workflowUID, test: false }), reported);
+  }
+
+  async function reconcile(key: Key): Promise<Action> {
+    const workflow = world.workflows.get(key.namespace, key.name);
+    const route = world.routes.get(key.namespace, key.name);
+    if (!workflow || !route) {
+      written.delete(objectKey(key));
+      awaited.delete(objectKey(key));
+      failures.forget(key);
+      return done();
+    }
+    if (restMs(key) > 0) return after(restMs(key));
+    const { projectUID, workflowUID } = route.spec;
+    const werePut = store.hasLimits(projectUID, workflowUID);
+    const [live, test] = await Promise.all(
+      groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
+    );
+    const areThere = live?.hasLimits === true && test?.hasLimits === true;
+    await checkLimits(key, route.spec, { werePut, areThere });
+    if (live) await reportFailures(workflow, route.spec, live);
+    const suspended = isSuspended(key);
+    if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
+      written.set(objectKey(key), { at: clock.now(), suspended });
+    return after(everyMs(suspended));
+  }
+
+  return { reconcile, mayWrite: (key) => restMs(key) <= 0 };
+}
+
+/** The time between two writes. */
+function everyMs(isSuspended: boolean): number {
+  return isSuspended ? EVERY_WHILE_SUSPENDED_MS : EVERY_MS;
+}
+
+async function countsOrThrow(
+  conn: OperatorContext['conn'],
+  project: ProjectUid,
+  group: RunGroup,
+): Promise<GroupCounts> {
+  const counts = await readCounts(conn, project, group);
+  if (!('outcome' in counts)) return counts;
+  throw unreachable(counts);
+}
+
+/**
+ * The totals as the status has them: ended runs apart, and all that have not ended together, since all of them occupy runners and wait for
+ * a workflow to be resumed. A run store that lost its data does not know of the last run; the status still does.
+ */
+export function totalsOf({ live, test }: { live: Counts; test: Counts }, before?: RunTotals): RunTotals {
+  const tests = endedOf(test, before?.testRuns?.last);
+  return {
+    runs: {
+      ...endedOf(live, before?.runs?.last),
+      active: live.active + test.active,
+      running: live.running + test.running,
+      waiting: live.waiting + test.waiting,
+    },
+    ...(tests.last !== undefined && { testRuns: tests }),
+  };
+}
+
+function endedOf(
+  { succeeded, failed, cancelled, lastAcceptedAt }: Counts,
+  lastBefore: string | undefined,
+): { succeeded: number; failed: number; cancelled: number; last?: string } {
+  const last = lastAcceptedAt === undefined ? lastBefore : new Date(lastAcceptedAt).toISOString();
+  return { succeeded, failed, cancelled, ...(last !== undefined && { last }) };
+}
+
+async function writeTotals(
+  { client, world }: CountsContext,
+  workflow: Workflow,
+  totals: RunTotals,
+): Promise<boolean> {
+  const { runs, testRuns } = workflow.status ?? {};
+  const isEmpty = runs === undefined && totals.runs?.last === undefined && totals.testRuns === undefined;
+  const before = { runs, ...(testRuns && { testRuns }) };
+  if (isEmpty || canonicalJson(before) === canonicalJson(totals)) return false;
+  const { name, namespace = '', uid } = workflow.metadata;
+  const written = await client.patch(
+    workflows,
+    { namespace, name },
+    { metadata: { uid }, status: totals },
+    { type: 'merge', subresource: 'status', fieldManager: FIELD_MANAGER },
+  );
+  world.workflows.noteWrite(written);
+  return true;
+}

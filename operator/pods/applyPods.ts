@@ -1,0 +1,45 @@
+/**
+ * Applies a Deployment or CronJob of a project. Where the API server, or a policy of the cluster, refuses its pods with the settings of the
+ * project, placement and resources stay as the object has them, so that neither an image nor a bound of the installation waits for
+ * somebody to correct the settings.
+ */
+import { GROUP } from '../../api/group.ts';
+import { applyIfChanged } from '../../kube/apply.ts';
+import type { Manifest } from '../../kube/writes.ts';
+import { isForbidden, isInvalid } from '../../kube/errors.ts';
+import type { CronJob, Deployment, Resource } from '../../kube/resource.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { settingsOf, withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
+
+type WithPods = Deployment | CronJob;
+
+export type PodsToApply<T extends WithPods> = {
+  namespace: string;
+  resource: Resource<T>;
+  /** What a cache holds of it; undefined if it holds none. */
+  cached: T | undefined;
+  manifestOf: (config: ProjectConfig) => Manifest<T>;
+};
+
+/** `refused`: why the API server refuses it with the settings of the project, in its words. Throws where it refuses it in spite of that. */
+export async function applyPods<T extends WithPods>(
+  { client, config, world }: Pick<OperatorContext, 'client' | 'config' | 'world'>,
+  { namespace, resource, cached, manifestOf }: PodsToApply<T>,
+): Promise<{ object: T; written: boolean; refused?: string }> {
+  const settings = settingsOf(world, namespace)?.spec;
+  const apply = (projectConfig: ProjectConfig) =>
+    applyIfChanged({ client, resource, manifest: manifestOf(projectConfig), cached, prefix: GROUP });
+  try {
+    return await apply(withSettings(config, settings));
+  } catch (error) {
+    const isRefused = isInvalid(error) || isForbidden(error);
+    if (!isRefused || settings?.runners === undefined) throw error;
+    const applied = await apply(withPodsOf(config, settings, cached && podOf(cached)));
+    return { ...applied, refused: (error as Error).message };
+  }
+}
+
+function podOf({ spec }: WithPods) {
+  if (spec === undefined) return undefined;
+  return 'jobTemplate' in spec ? spec.jobTemplate.spec?.template.spec : spec.template.spec;
+}

@@ -1,0 +1,165 @@
+/**
+ * The operator's configuration in one project: what the installation says, with what the ProjectSettings of the namespace change of it.
+ * Whatever is made for a project is made from this.
+ */
+import type { ProjectSettings } from '../../api/kinds.ts';
+import type { Deployment } from '../../kube/resource.ts';
+import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
+import type { OperatorConfig } from '../shared/config.ts';
+import type { WorkflowDefaults } from '../shared/workflowDefaults.ts';
+import type { World } from '../shared/caches.ts';
+import { placementWithin } from './placement.ts';
+
+/** Where the pods of a project may run. */
+export type Placement = Pick<
+  NonNullable<ProjectSettingsSpec['runners']>,
+  'nodeSelector' | 'tolerations' | 'affinity' | 'priorityClassName'
+>;
+
+export type ProjectConfig = OperatorConfig & {
+  placement: Placement;
+  /** Of the service account of runners. */
+  serviceAccountAnnotations: Record<string, string>;
+};
+
+/** What the settings ask for, as far as the installation admits it, and a sentence for each thing that it does not. */
+type Admitted = { spec: ProjectSettingsSpec; refusals: string[] };
+
+/**
+ * The part of the settings that takes effect: of what the installation does not admit nothing does, and in its place the
+ * installation's own value does. Pure.
+ */
+export function admit(
+  spec: ProjectSettingsSpec,
+  bounds: OperatorConfig['PROJECT_SETTINGS_BOUNDS'],
+): Admitted {
+  const refusals: string[] = [];
+  const isAdmitted = (isWithin: boolean, refusal: string): boolean => {
+    if (!isWithin) refusals.push(refusal);
+    return isWithin;
+  };
+  const { replicas, priorityClassName, serviceAccountAnnotations, ...others } = spec.runners ?? {};
+  const allow = (spec.egress?.allow ?? []).filter((entry) =>
+    isAdmitted(
+      bounds.egressAllow.includes(entry),
+      `egress.allow: the installation does not let projects add ${entry}${listed('projectSettings.egress.allow', bounds.egressAllow)}`,
+    ),
+  );
+  const annotations = Object.entries(serviceAccountAnnotations ?? {}).filter(([key]) =>
+    isAdmitted(
+      bounds.serviceAccountAnnotations.includes(key),
+      `runners.serviceAccountAnnotations: the installation does not let projects set ${key}${listed('projectSettings.serviceAccountAnnotations', bounds.serviceAccountAnnotations)}`,
+    ),
+  );
+  const hasReplicas =
+    replicas !== undefined &&
+    isAdmitted(
+      replicas <= bounds.maxReplicas,
+      `runners.replicas: the installation lets a project have at most ${bounds.maxReplicas} runners (projectSettings.maxReplicas)`,
+    );
+  const hasPriority =
+    priorityClassName !== undefined &&
+    isAdmitted(
+      bounds.priorityClassNames.includes(priorityClassName),
+      `runners.priorityClassName: the installation does not let projects use ${priorityClassName}${listed('projectSettings.priorityClassNames', bounds.priorityClassNames)}`,
+    );
+  const { resources, ...wanted } = others;
+  const placement = placementWithin(wanted, bounds, (isWithin, field, act, value) =>
+    isAdmitted(
+      isWithin,
+      `runners.${field}: the installation does not let projects ${act}${listed(`projectSettings.${value}`, bounds[value])}`,
+    ),
+  );
+  const runners = {
+    ...(resources && { resources }),
+    ...placement,
+    ...(hasReplicas && { replicas }),
+    ...(hasPriority && { priorityClassName }),
+    serviceAccountAnnotations: Object.fromEntries(annotations),
+  };
+  return { spec: { ...spec, runners, egress: { allow } }, refusals };
+}
+
+function listed(value: string, entries: readonly string[]): string {
+  return entries.length === 0 ? ` (${value} is empty)` : ` (${value}: ${entries.join(', ')})`;
+}
+
+/** The configuration with the settings of a project; without any it is the installation's. Pure. */
+export function withSettings(config: OperatorConfig, settings: ProjectSettingsSpec = {}): ProjectConfig {
+  const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS_BOUNDS).spec;
+  const { replicas, resources, serviceAccountAnnotations = {}, ...placement } = runners;
+  const additions = egress?.allow ?? [];
+  return {
+    ...config,
+    ...(replicas !== undefined && { RUNNER_REPLICAS: replicas }),
+    ...(resources !== undefined && { RUNNER_RESOURCES: withoutEmpty(resources) }),
+    RUNNER_EGRESS_ALLOW: [...new Set([...config.RUNNER_EGRESS_ALLOW, ...additions])],
+    placement,
+    serviceAccountAnnotations,
+  };
+}
+
+type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
+
+/**
+ * The configuration while the API server refuses the settings of a project: pods run where `pod` does, and have its resources, as far as
+ * the installation admits that; without a pod both are as the installation says. Whatever else is in the settings counts. Pure.
+ */
+export function withPodsOf(
+  config: OperatorConfig,
+  settings: ProjectSettingsSpec,
+  pod: PodSpec | undefined,
+): ProjectConfig {
+  const { replicas, resources, serviceAccountAnnotations } = settings.runners ?? {};
+  const { nodeSelector, tolerations, affinity, priorityClassName, containers } = pod ?? {};
+  const kept = {
+    replicas,
+    serviceAccountAnnotations,
+    nodeSelector,
+    tolerations,
+    affinity,
+    priorityClassName,
+    // Those that the settings do not name are the installation's, which may have changed.
+    resources: resources && containers?.[0]?.resources,
+  };
+  const runners = Object.fromEntries(Object.entries(kept).filter(([, member]) => member !== undefined));
+  return withSettings(config, { ...settings, runners });
+}
+
+function withoutEmpty({ requests, limits }: Resources): OperatorConfig['RUNNER_RESOURCES'] {
+  return {
+    ...(requests && { requests: withoutUndefined(requests) }),
+    ...(limits && { limits: withoutUndefined(limits) }),
+  };
+}
+
+type Resources = NonNullable<NonNullable<ProjectSettingsSpec['runners']>['resources']>;
+
+function withoutUndefined(amounts: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== undefined)) as Record<
+    string,
+    string
+  >;
+}
+
+/** The settings of the namespace, if it has some that are not being deleted. */
+export function settingsOf(
+  { settings }: Pick<World, 'settings'>,
+  namespace: string,
+): ProjectSettings | undefined {
+  const found = settings.get(namespace, SETTINGS_NAME);
+  return found?.metadata.deletionTimestamp === undefined ? found : undefined;
+}
+
+/** What counts for workflows of the namespace that leave it out. */
+export function workflowDefaults(world: Pick<World, 'settings'>, namespace: string): WorkflowDefaults {
+  return settingsOf(world, namespace)?.spec.workflowDefaults ?? {};
+}
+
+/** The operator's configuration in this namespace. */
+export function projectConfig(
+  { config, world }: { config: OperatorConfig; world: Pick<World, 'settings'> },
+  namespace: string,
+): ProjectConfig {
+  return withSettings(config, settingsOf(world, namespace)?.spec);
+}

@@ -1,0 +1,84 @@
+/**
+ * Which credentials runs still use that were accepted before their workflow was edited: their Secrets stay readable for the runners until
+ * the workflow is seen without a run that has not ended, so that one that is never idle keeps them.
+ */
+import type { Workflow } from '../../api/kinds.ts';
+import type { ControllerRevision } from '../../kube/resource.ts';
+import { hasUnfinishedRuns } from '../../runs/read.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { isRevisionOf } from '../shared/revisions.ts';
+import { credentialRefs, type RevisionCredentials } from '../shared/credentialRefs.ts';
+import { revisionsInUse } from '../workflow/revision.ts';
+import { BY_WORKFLOW, inNamespaceOf, type World } from '../shared/caches.ts';
+import type { ProjectUid } from '../../store/keys.ts';
+
+/** Before this is over, a gateway may still take an event for the revision that was served before. */
+const SETTLING_MS = 30_000;
+
+type OlderContext = Pick<OperatorContext, 'conn' | 'clock'> & {
+  world: Pick<World, 'workflows' | 'revisions' | 'runs' | 'routes'>;
+};
+
+/**
+ * Since when a revision is served, by the uid of its workflow: for how long there may still be runs of older ones. Undefined once none
+ * was left.
+ */
+type ServedRevision = { revision: string | undefined; since: number | undefined };
+export type Served = ReadonlyMap<string, ServedRevision>;
+
+/**
+ * The names of those credentials in a project, and what to bring to the next call, so that nothing is looked for in vain. `before` undefined:
+ * the operator has just started, and what was edited was so a while ago.
+ */
+export async function olderCredentials(
+  context: OlderContext,
+  { namespace, uid }: { namespace: string; uid: ProjectUid },
+  before: Served | undefined,
+): Promise<{ names: string[]; served: Served }> {
+  const { world } = context;
+  const names: string[] = [];
+  const served = new Map<string, ServedRevision>();
+  for (const workflow of world.workflows.list(namespace)) {
+    const own = revisionsOf(world, workflow);
+    const present = credentialRefs(workflow.spec).map(({ name }) => name);
+    const others = namesIn(own).filter((name) => !present.includes(name));
+    if (others.length === 0) continue;
+    const { uid: workflowUid = '' } = workflow.metadata;
+    const last = { isFirst: before === undefined, served: before?.get(workflowUid) };
+    const { mayHave, ...now } = await olderRuns(context, workflow, uid, last);
+    served.set(workflowUid, now);
+    const open = openRevisions(world, workflow);
+    names.push(...(mayHave ? others : namesIn(own.filter(({ metadata }) => open.has(metadata.name)))));
+  }
+  return { names, served };
+}
+
+async function olderRuns(
+  { world, clock, conn }: OlderContext,
+  { metadata }: Workflow,
+  project: ProjectUid,
+  last: { isFirst: boolean; served: ServedRevision | undefined },
+): Promise<ServedRevision & { mayHave: boolean }> {
+  const { uid = '', namespace, name } = metadata;
+  const revision = world.routes.get(namespace, name)?.spec.revision;
+  const same = last.served?.revision === revision ? last.served : undefined;
+  if (same && same.since === undefined) return { ...same, mayHave: false };
+  const since = same?.since ?? clock.now();
+  // A run store that is away may hold some.
+  if ((await hasUnfinishedRuns(conn, project, uid)) !== false) return { mayHave: true, revision, since };
+  const isSettled = last.isFirst || clock.now() - since >= SETTLING_MS;
+  return { mayHave: !isSettled, revision, since: isSettled ? undefined : since };
+}
+
+const keyOf = (workflow: Workflow) => inNamespaceOf(workflow, workflow.metadata.name);
+const openRevisions = ({ runs }: Pick<World, 'runs'>, workflow: Workflow) =>
+  revisionsInUse(runs.byIndex(BY_WORKFLOW, keyOf(workflow)));
+
+function revisionsOf({ revisions }: Pick<World, 'revisions'>, workflow: Workflow): ControllerRevision[] {
+  const ofName = revisions.byIndex(BY_WORKFLOW, keyOf(workflow));
+  return ofName.filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
+}
+
+function namesIn(revisions: readonly ControllerRevision[]): string[] {
+  return revisions.flatMap(({ data }) => (data as RevisionCredentials | undefined)?.credentials ?? []);
+}

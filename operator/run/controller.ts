@@ -1,0 +1,236 @@
+/**
+ * Takes up WorkflowRuns that were made as objects: each gets the labels and the owner that records have, and is submitted to the run store once, under its own name and uid.
+ * From then on runners record it; what cannot be submitted ends as Failed, with a reason. A cancel is passed on, and so is
+ * the deletion of a run that has not ended.
+ */
+import { createHash } from 'node:crypto';
+import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
+import type { FailureReason } from '../../api/reasons.ts';
+import { hasNode } from '../../api/revision.ts';
+import { after, done, type Action, type Key } from '../../kube/controller.ts';
+import { isTerminal } from '../../api/phase.ts';
+import { controllerRevisions, objectKey } from '../../kube/resource.ts';
+import { cancelRun } from '../../runs/cancel.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { readBrief } from '../../runs/read.ts';
+import { submit } from '../../runs/submit.ts';
+import type { Submission } from '../../runs/types.ts';
+import { recordCancel, recordSubmission } from '../shared/audit.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import type { Pacer } from '../shared/pacer.ts';
+import { workflowRuns } from '../shared/resources.ts';
+import { adopt } from './adopt.ts';
+import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
+import { endRun, tellPending } from './end.ts';
+import { givenInput } from './input.ts';
+import { recoverIfLost } from './recovery.ts';
+import { askedRevision, chooseRevision } from './revision.ts';
+import { projectOf } from '../shared/caches.ts';
+import { unreachable } from '../shared/errors.ts';
+
+const WAIT_MS = 1_000;
+
+export type RunReconciler = (key: Key) => Promise<Action>;
+
+/** Creates the reconciler. It remembers since when runs wait for their workflow, and which were deleted before their end. */
+export function createRunReconciler(context: OperatorContext, pacer: Pacer): RunReconciler {
+  const seenAt = new Map<string, number>();
+  const deleted = new Map<string, WorkflowRun>();
+  const cancelled = new Set<string>();
+  context.world.runs.onChange(({ type, object }) => {
+    if (type !== 'deleted') return;
+    seenAt.delete(object.metadata.uid ?? '');
+    cancelled.delete(object.metadata.uid ?? '');
+    if (!isTerminal(object.status?.phase)) deleted.set(objectKey(object.metadata), object);
+  });
+  return async (key) => {
+    const { world, client, clock } = context;
+    const gone = deleted.get(objectKey(key));
+    if (gone) await cancelDeleted(context, gone);
+    deleted.delete(objectKey(key));
+    const cached = world.runs.get(key.namespace, key.name);
+    if (!cached || isTerminal(cached.status?.phase)) return done();
+    if (!isNew(cached) && !isToBeCancelled(cached)) return recoverIfLost(context, pacer, cached);
+    // The cache has no input; and what is recorded already must not be submitted again after an old copy.
+    const run = await client.find(workflowRuns, key);
+    if (!run || run.metadata.deletionTimestamp !== undefined) return done();
+    if (isToBeCancelled(run)) return cancel(context, run, cancelled);
+    if (!isNew(run)) return done();
+    const { uid = '' } = run.metadata;
+    const since = seenAt.get(uid) ?? clock.now();
+    seenAt.set(uid, since);
+    const action = await takeUp(context, run, clock.now() - since);
+    if (action.kind === 'done') seenAt.delete(uid);
+    return action;
+  };
+}
+
+async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
+  const { world } = context;
+  const { namespace } = run.metadata;
+  const workflow = world.workflows.get(namespace, run.spec.workflow);
+  const route = world.routes.get(namespace, run.spec.workflow);
+  const decision = decide(run, workflow, route, waitedMs);
+  // One that waits is looked at each second, and a write that is refused would be repeated as often.
+  if (workflow && decision.kind !== 'wait') await adopt(context, run, workflow);
+  if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
+    // It was submitted before its workflow was switched off or deleted: it runs, or is cancelled, and runners record that. They
+    // stay for as long as a run of a workflow that is gone says that it is pending.
+    if (!workflow && run.status?.phase === undefined) await tellPending(context, run, {});
+    return done();
+  }
+  if (decision.kind === 'wait') {
+    if (!workflow && run.status?.phase === undefined) {
+      const message = `There is no workflow ${run.spec.workflow} in this namespace yet: apply it.`;
+      await tellPending(context, run, { reason: 'WorkflowMissing', message });
+    }
+    return after(WAIT_MS);
+  }
+  if (decision.kind === 'fail') {
+    await fail(context, run, decision);
+    return done();
+  }
+  if (run.status?.reason === 'WorkflowMissing') await tellPending(context, run, {});
+  return submitRun(context, run, decision.route);
+}
+
+/** Whether the run store holds the run of this very object. */
+async function isAccepted({ conn, world }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
+  const project = projectOf(world, metadata.namespace);
+  if (project === undefined) return false;
+  const state = await readBrief(conn, project, metadata.name);
+  if (isUnavailable(state)) throw unreachable(state);
+  return state !== undefined && state.recordUid === metadata.uid;
+}
+
+async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {
+  const { projectUID, workflowUID } = route.spec;
+  const chosen = await revisionFor(context, run, route);
+  if ('reason' in chosen) {
+    await fail(context, run, chosen);
+    return done();
+  }
+  const { revision } = chosen;
+  const given = await givenInput(context.client, run, revision.revision);
+  if ('reason' in given) {
+    await fail(context, run, given);
+    return done();
+  }
+  const { input, until } = given;
+  if (until !== undefined && !hasNode(revision.revision, until)) {
+    const message = `Revision ${revision.name} of workflow ${run.spec.workflow} has no node ${until}: create a WorkflowRun with the id of one of its nodes in spec.until, or without it.`;
+    await fail(context, run, { reason: 'NodeMissing', message });
+    return done();
+  }
+  const { uid = '', name } = run.metadata;
+  const submission: Submission = {
+    project: projectUID,
+    workflow: run.spec.workflow,
+    workflowUid: workflowUID,
+    revision: revision.name,
+    run: name,
+    trigger: run.spec.trigger?.type ?? 'execute',
+    input,
+    // The object is the event: submitted again it is the same one, even if the test data changed meanwhile.
+    bodyHash: createHash('sha256').update(uid).digest('hex'),
+    recordUid: uid,
+    test: run.spec.test === true,
+    ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
+    ...(run.spec.requestedBy !== undefined && { requestedBy: run.spec.requestedBy }),
+    ...(until !== undefined && { until }),
+  };
+  return settle(context, run, submission);
+}
+
+async function settle(context: OperatorContext, run: WorkflowRun, submission: Submission): Promise<Action> {
+  const submitted = await submit(context.conn, submission);
+  switch (submitted.outcome) {
+    case 'accepted':
+      if (!submitted.duplicate) recordSubmission(context, run, { result: 'allowed' });
+      return done();
+    case 'unavailable':
+      throw unreachable(submitted);
+    case 'suspended':
+      await fail(context, run, suspended(run.spec.workflow));
+      return done();
+    case 'conflict': {
+      const message = `The run store still holds another run named ${submitted.run}: create this one under another name.`;
+      await fail(context, run, { reason: 'NameTaken', message });
+      return done();
+    }
+    case 'rejected': {
+      const message = `${submitted.limit} runs of the workflow execute already, and its concurrency policy is Reject.`;
+      await fail(context, run, { reason: 'ConcurrencyLimit', message });
+      return done();
+    }
+  }
+}
+
+/** Ends a run that cannot be submitted. */
+async function fail(
+  context: OperatorContext,
+  run: WorkflowRun,
+  { reason, message }: { reason: FailureReason; message: string },
+): Promise<void> {
+  await endRun(context, run, { phase: 'Failed', reason, message });
+  recordSubmission(context, run, { result: reason === 'Suspended' ? 'denied' : 'failed', reason });
+}
+
+/** The revision that the run asks for, or the current one, which the run store then has; or why it must not execute it. */
+async function revisionFor(
+  { client, conn }: OperatorContext,
+  run: WorkflowRun,
+  { spec, metadata: { namespace = '' } }: WebhookRoute,
+): Promise<ReturnType<typeof chooseRevision>> {
+  const ref = { namespace, name: askedRevision(run, spec) };
+  const chosen = chooseRevision(run, spec, await client.find(controllerRevisions, ref));
+  if ('reason' in chosen) return chosen;
+  // Of older ones the run store may know nothing any more.
+  const { name, revision } = chosen.revision;
+  const put = await putRevision(conn, spec.projectUID, name, revision);
+  if (put.outcome === 'unavailable') throw unreachable(put);
+  return chosen;
+}
+
+/** `told`: the uids of runs whose cancelling is recorded, since they are looked at until they have ended. */
+async function cancel(context: OperatorContext, run: WorkflowRun, told: Set<string>): Promise<Action> {
+  const project = projectOf(context.world, run.metadata.namespace);
+  if (project === undefined) return done();
+  // A store that lost its data gets back what it knew before it is asked; what nobody has taken up it never knew.
+  const opened = isNew(run) ? undefined : await context.store.open(project);
+  if (opened?.outcome === 'unavailable') throw unreachable(opened);
+  const cancelled = await cancelRun(context.conn, project, run.metadata.name);
+  if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
+  if (cancelled.outcome === 'absent') await endCancelled(context, run);
+  const { uid = '' } = run.metadata;
+  if (cancelled.outcome !== 'ended' && !told.has(uid)) recordCancel(context, run);
+  told.add(uid);
+  return done();
+}
+
+/** The run store does not know the run: it was never there, it is lost, or it has ended and is recorded as that by now. */
+async function endCancelled(context: OperatorContext, { metadata }: WorkflowRun): Promise<void> {
+  const { name, namespace = '', uid } = metadata;
+  const run = await context.client.find(workflowRuns, { namespace, name });
+  if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return;
+  const message = isNew(run)
+    ? 'It was cancelled before it began.'
+    : 'It was cancelled. The run store did not know it any more.';
+  await endRun(context, run, { phase: 'Cancelled', reason: 'Cancelled', message });
+}
+
+/** Cancels the run of an object that was deleted, unless the name stands for another one by now. */
+async function cancelDeleted(context: OperatorContext, run: WorkflowRun): Promise<void> {
+  const { conn, world } = context;
+  const { name, namespace = '', uid } = run.metadata;
+  const project = projectOf(world, namespace);
+  if (project === undefined) return;
+  const state = await readBrief(conn, project, name);
+  if (isUnavailable(state)) throw unreachable(state);
+  if (!state || (state.recordUid !== uid && state.recordedUid !== uid)) return;
+  const cancelled = await cancelRun(conn, project, name);
+  if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
+  if (cancelled.outcome === 'cancelled' || cancelled.outcome === 'requested')
+    recordCancel(context, run, 'deleted');
+}

@@ -1,0 +1,87 @@
+/**
+ * Recorded runs that have not ended and that the run store does not know. One that an earlier store held is put back; one that
+ * this store recorded and let go of without an end is ended, since nobody else would ever write its status.
+ */
+import type { WorkflowRun } from '../../api/kinds.ts';
+import { isTerminal } from '../../api/phase.ts';
+import { done, type Action } from '../../kube/controller.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { controllerOf } from '../../kube/resource.ts';
+import { readBrief, readSummary } from '../../runs/read.ts';
+import { restoreRun } from '../../runs/restore.ts';
+import type { ProjectUid } from '../../store/keys.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import type { Pacer } from '../shared/pacer.ts';
+import { workflowRuns } from '../shared/resources.ts';
+import type { RestorePlan } from './restorePlan.ts';
+import { planFor } from '../seed/source.ts';
+import { endRun } from './end.ts';
+import { projectOf } from '../shared/caches.ts';
+import { unreachable } from '../shared/errors.ts';
+
+/**
+ * Puts the run back, or ends it, if the run store does not know it. A run leaves the store only after its end is recorded:
+ * what the API server shows after the store was asked, without a cache, is therefore the last word.
+ */
+export async function recoverIfLost(
+  context: OperatorContext,
+  pacer: Pacer,
+  { metadata: { name, namespace = '', uid } }: WorkflowRun,
+): Promise<Action> {
+  const { world, conn, client, store } = context;
+  const project = projectOf(world, namespace);
+  if (project === undefined) return done();
+  // A store that has to be seeded gets this run, too.
+  const opened = await store.open(project);
+  if (opened.outcome === 'unavailable') throw unreachable(opened);
+  const state = await readBrief(conn, project, name);
+  if (isUnavailable(state)) throw unreachable(state);
+  if (state) return done();
+  await pacer.take();
+  const run = await client.find(workflowRuns, { namespace, name });
+  if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return done();
+  if (await endAsSummarised(context, project, run)) return done();
+  const plan = await planFor(context, run);
+  if (plan.kind === 'end') await endRun(context, run, plan.ending);
+  if (plan.kind === 'restore') await restore(context, project, run, plan);
+  return done();
+}
+
+/**
+ * Ends a record whose run has ended in this run store and left it: the summary says how. Its object was created by an attempt that was
+ * never answered. False where there is no summary.
+ */
+async function endAsSummarised(
+  context: OperatorContext,
+  project: ProjectUid,
+  run: WorkflowRun,
+): Promise<boolean> {
+  const workflowUid = controllerOf(run)?.uid;
+  if (workflowUid === undefined) return false;
+  const summary = await readSummary(context.conn, project, workflowUid, run.metadata.name);
+  if (isUnavailable(summary)) throw unreachable(summary);
+  if (!summary) return false;
+  const { phase, reason = phase, endedAt } = summary;
+  const message = summary.message ?? 'What its nodes produced was not recorded.';
+  await endRun(context, run, { phase, reason, message, endedAt });
+  return true;
+}
+
+async function restore(
+  context: OperatorContext,
+  project: ProjectUid,
+  run: WorkflowRun,
+  plan: Extract<RestorePlan, { kind: 'restore' }>,
+): Promise<void> {
+  const { conn, log } = context;
+  const { name, namespace } = run.metadata;
+  const put = await putRevision(conn, project, plan.revision.name, plan.revision.revision);
+  if (put.outcome === 'unavailable') throw unreachable(put);
+  const restored = await restoreRun(conn, project, plan.run);
+  if (restored.outcome === 'unavailable') throw unreachable(restored);
+  log.warn({ namespace, run: name, outcome: restored.outcome }, 'the run store did not know a recorded run');
+  if (restored.outcome !== 'dropped') return;
+  const message = `The run store does not hold the run any more, so that it cannot go on. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
+  await endRun(context, run, { phase: 'Failed', reason: 'DataLost', message });
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { API_VERSION } from '../../api/group.ts';
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import { limitsOf } from '../store/limits.ts';
+import { servedWorkflows } from './served.ts';
+
+const metadata = { name: 'orders', namespace: 'shop', uid: 'uid-orders' };
+const workflow: Workflow = {
+  apiVersion: API_VERSION,
+  kind: 'Workflow',
+  metadata,
+  spec: { active: true, suspend: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] },
+};
+const spec = { workflow: 'orders', workflowUID: metadata.uid, projectUID: 'uid-shop', revision: 'orders-1' };
+const route = { metadata, spec: { ...spec, trigger: 'webhook', active: true } } as WebhookRoute;
+
+const holding = <T>(object: T) => ({ list: () => [object], get: () => object });
+const caches = {
+  namespaces: holding({ metadata: { name: 'shop', uid: 'uid-shop' } }),
+  routes: holding(route),
+  workflows: holding(workflow),
+  credentials: holding(undefined),
+  settings: holding(undefined),
+} as unknown as Parameters<typeof servedWorkflows>[1];
+
+test('the limits of a workflow are put back, and with them its suspension, also where the revision of its route is gone', async () => {
+  const client = { find: () => Promise.resolve(undefined) };
+  expect(await servedWorkflows(client, caches, 'uid-shop')).toEqual([{ limits: limitsOf(workflow) }]);
+});
+
+test('limits that are put back have the defaults of the project', async () => {
+  const client = { find: () => Promise.resolve(undefined) };
+  const settings = holding({ metadata: {}, spec: { workflowDefaults: { timeout: '5m' } } });
+  const [served] = await servedWorkflows(
+    client,
+    { ...caches, ...({ settings } as unknown as Pick<typeof caches, 'settings'>) },
+    'uid-shop',
+  );
+  expect(served?.limits?.deadlineMs).toBe(300_000);
+});

@@ -1,0 +1,125 @@
+/**
+ * What the API server and the caches know of a project, for a run store that has to be seeded: what routes serve, by what recorded
+ * runs' events are known, and the runs that had not ended. Those are read anew, page by page and no faster than the pacer lets.
+ */
+import type { WorkflowRun } from '../../api/kinds.ts';
+import type { Revision } from '../../api/revision.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { isGone } from '../../kube/errors.ts';
+import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
+import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
+import type { RecordedKey } from '../../runs/seed.ts';
+import type { Pacer } from '../shared/pacer.ts';
+import { workflowRuns } from '../shared/resources.ts';
+import { endRun } from '../run/end.ts';
+import { givenInput } from '../run/input.ts';
+import { isRevisionOf } from '../shared/revisions.ts';
+import type { World } from '../shared/caches.ts';
+import { planRestore, type RestorePlan } from '../run/restorePlan.ts';
+import type { ListPosition, SeedSource } from '../store/seed.ts';
+import { servedWorkflows } from './served.ts';
+import type { ProjectUid } from '../../store/keys.ts';
+
+export type SourceDeps = { client: KubeClient; world: World; clock: Clock; pacer: Pacer };
+
+/** A record can be more than half a megabyte. */
+const PAGE = 20;
+const UNFINISHED = ['Succeeded', 'Failed', 'Cancelled'].map((phase) => `status.phase!=${phase}`).join(',');
+
+/** Creates the source. */
+export function createSeedSource(deps: SourceDeps): SeedSource {
+  const { client, world } = deps;
+  return {
+    served: (project) => servedWorkflows(client, world, project),
+    keys: (project) => recordedKeys(world, namespaceOf(world, project)),
+    unfinished: (project, position) => unfinishedRuns(deps, namespaceOf(world, project), position),
+  };
+}
+
+/** What to do with one run that was read just now. `revisions` is what is known of revisions already. */
+export async function planFor(
+  { client, world }: Pick<SourceDeps, 'client' | 'world'>,
+  run: WorkflowRun,
+  revisions: Revisions = new Map(),
+): Promise<RestorePlan> {
+  const { namespace = '' } = run.metadata;
+  const object = await revisionOf(client, run, revisions);
+  const owner = controllerOf(run) ?? (object && controllerOf(object));
+  const workflowUid = (await world.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
+  // Under the name of a revision there may be an object that the operator has not made.
+  const isOwn = object !== undefined && isRevisionOf(object, owner?.uid);
+  const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
+  const given = revision && (await givenInput(client, run, revision.revision));
+  const { input, until } = given && 'input' in given ? given : {};
+  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until });
+}
+
+type Revisions = Map<string, Promise<ControllerRevision | undefined>>;
+
+/** Each revision is read once. */
+function revisionOf(
+  client: Pick<KubeClient, 'find'>,
+  { metadata: { namespace = '' }, spec, status }: WorkflowRun,
+  revisions: Revisions,
+): Promise<ControllerRevision | undefined> {
+  const name = status?.revision ?? spec.revision;
+  if (name === undefined) return Promise.resolve(undefined);
+  const found = revisions.get(name) ?? client.find(controllerRevisions, { namespace, name });
+  revisions.set(name, found);
+  return found;
+}
+
+function namespaceOf({ namespaces }: World, project: ProjectUid): string | undefined {
+  return namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
+}
+
+function recordedKeys({ runs }: World, namespace: string | undefined): RecordedKey[] {
+  if (namespace === undefined) return [];
+  return runs.list(namespace).flatMap((run) => {
+    const mark = dedupeMarkOf(run.metadata.annotations);
+    const workflowUid = controllerOf(run)?.uid;
+    if (!mark || workflowUid === undefined) return [];
+    return [{ ...mark, workflowUid, run: run.metadata.name }];
+  });
+}
+
+async function* unfinishedRuns(
+  deps: SourceDeps,
+  namespace: string | undefined,
+  position: ListPosition,
+): ReturnType<SeedSource['unfinished']> {
+  if (namespace === undefined) return;
+  const revisions: Revisions = new Map();
+  for await (const runs of pagesOf(deps, namespace, position)) {
+    const page: Extract<RestorePlan, { kind: 'restore' }>[] = [];
+    for (const run of runs) {
+      const plan = await planFor(deps, run, revisions);
+      if (plan.kind === 'restore') page.push(plan);
+      if (plan.kind !== 'end') continue;
+      await deps.pacer.take();
+      await endRun(deps, run, plan.ending);
+    }
+    yield page;
+  }
+}
+
+/** The page that was not used up comes again where an iteration broke off; all pages, where it did so too long ago. */
+async function* pagesOf(
+  { client, pacer }: SourceDeps,
+  namespace: string,
+  position: ListPosition,
+): AsyncGenerator<WorkflowRun[]> {
+  const options = { namespace, fieldSelector: UNFINISHED, limit: PAGE };
+  do {
+    await pacer.take();
+    const page = await client.list(workflowRuns, { ...options, ...position }).catch((error: unknown) => {
+      if (!isGone(error) || position.continue === undefined) throw error;
+      delete position.continue;
+      return client.list(workflowRuns, options);
+    });
+    yield page.items;
+    if (page.metadata.continue) position.continue = page.metadata.continue;
+    else delete position.continue;
+  } while (position.continue !== undefined);
+}

@@ -1,0 +1,193 @@
+/**
+ * What the operator sees of the cluster: one cache per kind, with the indexes that reconciles look things up by. Caches
+ * hold no payload: of runs, revisions and namespaces only what decisions need. Secrets are never cached.
+ */
+import { LABEL } from '../../api/group.ts';
+import type { Credential, ProjectSettings, WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
+import { createCache, type Cache, type CacheOptions } from '../../kube/cache.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Log } from '../../kube/log.ts';
+import { mergeCaches } from '../../kube/mergedCache.ts';
+import {
+  controllerRevisions,
+  cronJobs,
+  deployments,
+  endpointSlices,
+  leases,
+  namespaces,
+  objectKey,
+  type ControllerRevision,
+  type CronJob,
+  type Deployment,
+  type EndpointSlice,
+  type KubeObject,
+  type Lease,
+  type Namespace,
+} from '../../kube/resource.ts';
+import { withLastManager } from './audit.ts';
+import { POLL, POOL_LABELS } from './names.ts';
+import { TICK } from '../schedule/cronJob.ts';
+import { credentials, projectSettings, webhookRoutes, workflowRuns, workflows } from './resources.ts';
+import { credentialRefs, credentialsOfRevision } from './credentialRefs.ts';
+
+export type World = {
+  workflows: Cache<Workflow>;
+  runs: Cache<WorkflowRun>;
+  credentials: Cache<Credential>;
+  routes: Cache<WebhookRoute>;
+  settings: Cache<ProjectSettings>;
+  revisions: Cache<ControllerRevision>;
+  deployments: Cache<Deployment>;
+  cronJobs: Cache<CronJob>;
+  namespaces: Cache<Namespace>;
+  /** In the operator's namespace. */
+  leases: Cache<Lease>;
+  /** In the operator's namespace. */
+  slices: Cache<EndpointSlice>;
+};
+
+/** Index of workflows by the credentials that they name, and of runs, revisions and CronJobs by their workflow. */
+export const BY_CREDENTIAL = 'credential';
+export const BY_WORKFLOW = 'workflow';
+/** Index of routes by their uid, which is how replicas of the gateway name them. */
+export const BY_UID = 'uid';
+
+export type WorldOptions = {
+  client: KubeClient;
+  /** The operator's own. */
+  namespace: string;
+  /** The namespaces that are looked after; all when empty. What is in others is never seen. */
+  watched: readonly string[];
+  log: Log;
+};
+
+/** The caches, not started. */
+export function createWorld({ client, namespace, watched, log }: WorldOptions): World {
+  const common = { client, log };
+  const cache = <T extends KubeObject>(options: Omit<CacheOptions<T>, 'client' | 'log'>): Cache<T> =>
+    watchedCache({ ...common, ...options }, watched);
+  return {
+    workflows: cache({
+      resource: workflows,
+      transform: withLastManager,
+      indexes: { [BY_CREDENTIAL]: credentialKeys },
+    }),
+    runs: cache({
+      resource: workflowRuns,
+      transform: withoutPayload,
+      indexes: { [BY_WORKFLOW]: (run) => [inNamespaceOf(run, run.spec.workflow)] },
+    }),
+    credentials: cache({ resource: credentials }),
+    routes: cache({
+      resource: webhookRoutes,
+      indexes: { [BY_UID]: ({ metadata }) => [metadata.uid ?? ''] },
+    }),
+    settings: cache({ resource: projectSettings }),
+    revisions: cache({
+      resource: controllerRevisions,
+      labelSelector: LABEL.workflow,
+      transform: withCredentialsAlone,
+      indexes: { [BY_WORKFLOW]: workflowOfLabel },
+    }),
+    deployments: cache({ resource: deployments, labelSelector: selector(POOL_LABELS) }),
+    cronJobs: cache({
+      resource: cronJobs,
+      labelSelector: `app.kubernetes.io/managed-by=windlass,app.kubernetes.io/name in (${TICK}, ${POLL})`,
+      indexes: { [BY_WORKFLOW]: workflowOfLabel },
+    }),
+    namespaces: cache({ resource: namespaces, transform: metadataOnly }),
+    leases: createCache({ ...common, resource: leases, namespace }),
+    slices: createCache({ ...common, resource: endpointSlices, namespace }),
+  };
+}
+
+/** Follows a kind in all namespaces, or in each that is looked after; and of the namespaces themselves only these. */
+function watchedCache<T extends KubeObject>(options: CacheOptions<T>, watched: readonly string[]): Cache<T> {
+  if (watched.length === 0) return createCache(options);
+  const { namespaced } = options.resource;
+  const parts = new Map(
+    watched.map((name) => {
+      const part = namespaced ? { namespace: name } : { fieldSelector: `metadata.name=${name}` };
+      return [name, createCache({ ...options, ...part })];
+    }),
+  );
+  return mergeCaches([...parts.values()], (namespace, name) =>
+    parts.get(namespaced ? (namespace ?? '') : name),
+  );
+}
+
+/** Follows everything until the signal is aborted; resolves then. */
+export async function startWorld(world: World, signal: AbortSignal): Promise<void> {
+  await Promise.all(Object.values(world).map((cache: Cache<KubeObject>) => cache.start(signal)));
+}
+
+/** Resolves when every cache holds a whole list. */
+export async function synced(world: World): Promise<void> {
+  await Promise.all(Object.values(world).map((cache: Cache<KubeObject>) => cache.synced));
+}
+
+/** The index key of a name in an object's namespace. */
+export function inNamespaceOf(object: KubeObject, name: string): string {
+  return objectKey({ namespace: object.metadata.namespace ?? '', name });
+}
+
+function credentialKeys(workflow: Workflow): string[] {
+  const names = credentialRefs(workflow.spec).map((ref) => ref.name);
+  return [...new Set(names)].map((name) => inNamespaceOf(workflow, name));
+}
+
+function workflowOfLabel(object: KubeObject): string[] {
+  const name = object.metadata.labels?.[LABEL.workflow];
+  return name === undefined ? [] : [inNamespaceOf(object, name)];
+}
+
+function withoutPayload(run: WorkflowRun): WorkflowRun {
+  const { input: _input, ...spec } = run.spec;
+  const { phase, sequence, completionTime, revision } = run.status ?? {};
+  const status = {
+    ...(phase !== undefined && { phase }),
+    ...(sequence !== undefined && { sequence }),
+    ...(completionTime !== undefined && { completionTime }),
+    ...(revision !== undefined && { revision }),
+  };
+  return { ...run, metadata: withoutManagedFields(run.metadata), spec, status };
+}
+
+/** Of what it executes only the names of the credentials. */
+function withCredentialsAlone(revision: ControllerRevision): ControllerRevision {
+  const { data, ...rest } = revision;
+  return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
+}
+
+/** The metadata that decisions need, with one label. */
+function metadataOnly(namespace: Namespace): Namespace {
+  const { apiVersion, kind, metadata } = namespace;
+  const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata;
+  const requireAuth = labels?.[LABEL.requireAuth];
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      ...(requireAuth !== undefined && { labels: { [LABEL.requireAuth]: requireAuth } }),
+    },
+  };
+}
+
+function withoutManagedFields<Metadata extends object>(metadata: Metadata): Metadata {
+  return { ...metadata, managedFields: undefined };
+}
+
+function selector(labels: Record<string, string>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+}
+
+/** The uid of a namespace, which identifies the project; undefined if it does not exist or is not watched. */
+export function projectOf({ namespaces }: Pick<World, 'namespaces'>, namespace = ''): string | undefined {
+  return namespaces.get(undefined, namespace)?.metadata.uid;
+}

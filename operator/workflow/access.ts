@@ -1,0 +1,56 @@
+/** Who may call the webhook of a workflow, as people are told: in the status, in `Ready` and as Events. */
+import { CLOSED, isEnabled, PUBLIC } from '../../api/access.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import { schemeOf, type RouteSpec } from '../../api/route.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import type { Recorder } from '../../kube/events.ts';
+import type { Violation } from './checks/check.ts';
+import { verificationOf } from '../webhooks/verification.ts';
+
+/** Who may call the webhook through the route in effect: `Public`, `Closed`, or a scheme. Undefined for other triggers. */
+export function accessOf({ nodes }: WorkflowSpec, route: RouteSpec | undefined): string | undefined {
+  if (!nodes.some((node) => node.webhook)) return undefined;
+  if (route?.webhook === undefined) return CLOSED;
+  return schemeOf(route) ?? PUBLIC;
+}
+
+/** What `Ready` says beside the URL of a public webhook. */
+export function publicNote({ nodes }: WorkflowSpec): string {
+  const webhook = nodes.find((node) => node.webhook)?.webhook;
+  if (webhook === undefined || verificationOf(webhook.auth).verify !== undefined) return '';
+  return webhook.auth?.none
+    ? ' Public on purpose (auth.none): anybody who knows the URL can start runs.'
+    : ' Public: anybody who knows the URL can start runs. Add auth to verify callers, or auth.none to confirm that the webhook is public.';
+}
+
+/** The scheme that a route verified its callers by until now, if its webhook is public from now on. */
+export function droppedScheme(
+  before: RouteSpec | undefined,
+  after: RouteSpec | undefined,
+): string | undefined {
+  const isPublicNow = after?.webhook !== undefined && schemeOf(after) === undefined;
+  return isPublicNow && before?.webhook !== undefined ? schemeOf(before) : undefined;
+}
+
+/** Tells that a webhook which verified its callers became public while it was served. */
+export function reportMadePublic(events: Recorder, workflow: Workflow, scheme: string): void {
+  const note = `The webhook verified its callers by ${scheme} and is public now: anybody who knows the URL can start runs. If this is not intended, set auth again.`;
+  events.record(workflow, { type: 'Warning', reason: 'WebhookMadePublic', action: 'Serve', note });
+}
+
+/** Why a webhook that was served is closed from now on, if its callers must be verified and are not. */
+export function closingViolation(
+  { spec }: Workflow,
+  { before, after }: { before: RouteSpec | undefined; after: RouteSpec | undefined },
+  violations: readonly Violation[],
+): Violation | undefined {
+  const isClosedNow = before?.webhook !== undefined && after !== undefined && after.webhook === undefined;
+  if (!isClosedNow || !isEnabled(spec)) return undefined;
+  return violations.find(({ reason }) => reason === 'AuthRequired');
+}
+
+/** Tells that a webhook which was served answers nobody any more. */
+export function reportClosed(events: Recorder, workflow: Workflow, { message }: Violation): void {
+  const note = `The webhook was served and is closed now: its URL answers 404. ${message}`;
+  events.record(workflow, { type: 'Warning', reason: 'WebhookClosed', action: 'Serve', note });
+}

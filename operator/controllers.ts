@@ -35,7 +35,7 @@ import { reconcileWorkflow } from './workflow/controller.ts';
 import { credentialRefs } from './shared/credentialRefs.ts';
 import { deleteRuns } from './store/deleteRuns.ts';
 import { watchStore } from './store/watch.ts';
-import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type World, projectOf } from './shared/caches.ts';
+import { BY_CREDENTIAL, BY_UID, BY_WORKFLOW, inNamespaceOf, type Caches, projectOf } from './shared/caches.ts';
 
 type Controller = { name: string; queue: Queue; reconcile: (key: Key) => Promise<Action> };
 
@@ -67,7 +67,7 @@ function createQueues(clock: Clock) {
 
 /** Creates the controllers. Their queues fill from now on, with all that is there; nothing is done before `run`. */
 export function createControllers(context: OperatorContext, metrics: OperatorMetrics): Controllers {
-  const { world, clock, config, log } = context;
+  const { caches, clock, config, log } = context;
   const queues = createQueues(clock);
   const events = createRecorder(context.client, 'windlass.dev/operator', { log, clock });
   // With a rate of their own, so that failing workflows leave room for all other Events.
@@ -116,17 +116,17 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
   wakeWorkflows(context, queues.workflow);
   noteGoneWorkflows(context);
   recordDeletions(context);
-  wakeProjects(world, queues.project);
-  wakeSettings(world, queues);
-  wakeCredentials(world, queues.credential);
+  wakeProjects(caches, queues.project);
+  wakeSettings(caches, queues);
+  wakeCredentials(caches, queues.credential);
   wakeConnections(context, queues, events);
-  wakeRegistrations(world, queues);
-  wakeRuns(world, queues.run);
+  wakeRegistrations(caches, queues);
+  wakeRuns(caches, queues.run);
   // An operator before this one may have been ended between putting a store back and ending what it lost.
   wakeOpenRuns();
-  wakeHistory(world, queues.history);
-  wakeCounts(world, queues.counts, counts);
-  wakePolls(world, queues);
+  wakeHistory(caches, queues.history);
+  wakeCounts(caches, queues.counts, counts);
+  wakePolls(caches, queues);
   metrics.watchDeletions(() => context.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
   for (const { name, queue } of controllers) metrics.watchQueue(name, () => queue.stats());
   return {
@@ -150,22 +150,22 @@ export function createControllers(context: OperatorContext, metrics: OperatorMet
 
 /** What wakes more than the one object that changed. */
 function createWakers(
-  { world, store, log }: OperatorContext,
+  { caches, store, log }: OperatorContext,
   queues: Record<'workflow' | 'project' | 'settings' | 'credential' | 'registration' | 'run', Queue>,
 ) {
   const wakeNamespace = (namespace: string): void => {
-    for (const { metadata } of world.workflows.list(namespace)) queues.workflow.add(objectKey(metadata));
+    for (const { metadata } of caches.workflows.list(namespace)) queues.workflow.add(objectKey(metadata));
   };
   const wakeOpenRuns = (namespace?: string): void => {
-    for (const { metadata, status } of world.runs.list(namespace))
+    for (const { metadata, status } of caches.runs.list(namespace))
       if (!isTerminal(status?.phase)) queues.run.add(objectKey(metadata));
   };
   const wakeProject = (namespace: string): void => queues.project.add(namespace);
-  const recheckProjects = (): void => projectsOf(world).forEach(wakeProject);
+  const recheckProjects = (): void => projectsOf(caches).forEach(wakeProject);
   return {
     /** The workflows that name a credential. */
     wakeUsers: (credential: Key): void => {
-      for (const { metadata } of world.workflows.byIndex(BY_CREDENTIAL, objectKey(credential)))
+      for (const { metadata } of caches.workflows.byIndex(BY_CREDENTIAL, objectKey(credential)))
         queues.workflow.add(objectKey(metadata));
     },
     wakeProject,
@@ -179,13 +179,13 @@ function createWakers(
     },
     onRights: (namespace: string): void => {
       wakeNamespace(namespace);
-      for (const credential of world.credentials.list(namespace)) {
+      for (const credential of caches.credentials.list(namespace)) {
         queues.credential.add(objectKey(credential.metadata));
         if (isTelegram(credential)) queues.registration.add(objectKey(credential.metadata));
       }
     },
     onSettings: (namespace: string): void => {
-      for (const { metadata } of world.settings.list(namespace)) queues.settings.add(objectKey(metadata));
+      for (const { metadata } of caches.settings.list(namespace)) queues.settings.add(objectKey(metadata));
     },
     onRestart: (): void => {
       log.info({}, 'the run store was started anew, looking whether it lost something');
@@ -212,31 +212,31 @@ function ifSpecChanged<T extends KubeObject>(keys: (object: T) => readonly Key[]
   };
 }
 
-function wakeWorkflows({ world, gateways }: OperatorContext, queue: Queue): void {
-  const inNamespace = (namespace: string): Key[] => world.workflows.list(namespace).map(keyOf);
-  watchInto(world.workflows, queue);
-  watchInto(world.routes, queue);
-  wakeBots(world, queue);
-  watchInto(world.revisions, queue, enqueueOwner('Workflow'));
-  watchInto(world.cronJobs, queue, (cronJob, change) =>
+function wakeWorkflows({ caches, gateways }: OperatorContext, queue: Queue): void {
+  const inNamespace = (namespace: string): Key[] => caches.workflows.list(namespace).map(keyOf);
+  watchInto(caches.workflows, queue);
+  watchInto(caches.routes, queue);
+  wakeBots(caches, queue);
+  watchInto(caches.revisions, queue, enqueueOwner('Workflow'));
+  watchInto(caches.cronJobs, queue, (cronJob, change) =>
     enqueueOwner('Workflow')(cronJob).filter(({ namespace, name }) =>
-      isOfInterest(change, world.workflows.get(namespace, name)),
+      isOfInterest(change, caches.workflows.get(namespace, name)),
     ),
   );
-  watchInto(world.credentials, queue, (credential) =>
-    world.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
+  watchInto(caches.credentials, queue, (credential) =>
+    caches.workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name)).map(keyOf),
   );
-  watchInto(world.deployments, queue, ({ metadata }, change) =>
+  watchInto(caches.deployments, queue, ({ metadata }, change) =>
     change.type !== 'updated' || changesPool(change.old, change.object)
       ? inNamespace(metadata.namespace ?? '')
       : [],
   );
-  watchInto(world.namespaces, queue, ({ metadata }, change) =>
+  watchInto(caches.namespaces, queue, ({ metadata }, change) =>
     mayChangeAccess(change) ? inNamespace(metadata.name) : [],
   );
   gateways.onChange((changed) => {
     const routes =
-      changed === 'all' ? world.routes.list() : changed.flatMap((uid) => world.routes.byIndex(BY_UID, uid));
+      changed === 'all' ? caches.routes.list() : changed.flatMap((uid) => caches.routes.byIndex(BY_UID, uid));
     for (const { metadata } of routes) queue.add(objectKey(metadata));
   });
 }
@@ -249,17 +249,17 @@ function mayChangeAccess(change: Change<Namespace>): boolean {
 }
 
 /** Whoever lets go of a bot makes room for another workflow of the project. */
-function wakeBots(world: World, queue: Queue): void {
+function wakeBots(caches: Caches, queue: Queue): void {
   const waiting = (namespace = ''): Key[] =>
-    world.workflows
+    caches.workflows
       .list(namespace)
       .filter((workflow) => wantedBot(workflow))
       .map(keyOf);
-  watchInto(world.routes, queue, (_route, change) =>
+  watchInto(caches.routes, queue, (_route, change) =>
     hadBot(change) ? waiting(change.object.metadata.namespace) : [],
   );
   watchInto(
-    world.workflows,
+    caches.workflows,
     queue,
     ifSpecChanged(({ metadata, spec }) =>
       spec.nodes.some((node) => node.bot) ? waiting(metadata.namespace) : [],
@@ -280,62 +280,62 @@ function hadBot(change: Change<WebhookRoute>): boolean {
  * A deleted workflow's route may already be gone, and events may have come in until then.
  * Both objects say which workflow it was. Comes before the projects are woken, which keep the runners until its runs have ended.
  */
-function noteGoneWorkflows({ world, store }: OperatorContext): void {
-  world.workflows.onChange(({ type, object: { metadata } }) => {
-    const project = projectOf(world, metadata.namespace);
+function noteGoneWorkflows({ caches, store }: OperatorContext): void {
+  caches.workflows.onChange(({ type, object: { metadata } }) => {
+    const project = projectOf(caches, metadata.namespace);
     const { uid: workflowUid = '', name } = metadata;
     if (type === 'deleted' && project !== undefined) store.noteGone({ project, workflowUid, name });
   });
-  world.routes.onChange(({ type, object: { metadata, spec } }) => {
-    const workflow = world.workflows.get(metadata.namespace, spec.workflow);
+  caches.routes.onChange(({ type, object: { metadata, spec } }) => {
+    const workflow = caches.workflows.get(metadata.namespace, spec.workflow);
     // A route that somebody deleted comes back, and its runs go on.
     const isGone = type === 'deleted' && workflow?.metadata.uid !== spec.workflowUID;
     const { projectUID: project, workflowUID: workflowUid, workflow: name } = spec;
     // Of a namespace that is gone everything goes.
-    const isOpen = projectOf(world, metadata.namespace) === project;
+    const isOpen = projectOf(caches, metadata.namespace) === project;
     if (isGone && isOpen) store.noteGone({ project, workflowUid, name });
   });
 }
 
-function wakeProjects(world: World, queue: Queue): void {
-  watchInto(world.routes, queue, ifSpecChanged(projectKey));
-  watchInto(world.workflows, queue, ifSpecChanged(projectKey));
-  watchInto(world.credentials, queue, ifSpecChanged(projectKey));
+function wakeProjects(caches: Caches, queue: Queue): void {
+  watchInto(caches.routes, queue, ifSpecChanged(projectKey));
+  watchInto(caches.workflows, queue, ifSpecChanged(projectKey));
+  watchInto(caches.credentials, queue, ifSpecChanged(projectKey));
   // Who is asked to try one that no workflow names must be there, and may read its Secrets until it is done.
-  watchInto(world.credentials, queue, (credential, change) =>
+  watchInto(caches.credentials, queue, (credential, change) =>
     change.type === 'updated' && isWished(change.old) !== isWished(credential) ? projectKey(credential) : [],
   );
-  watchInto(world.deployments, queue, ifSpecChanged(projectKey));
-  watchInto(world.namespaces, queue, ownKey);
+  watchInto(caches.deployments, queue, ifSpecChanged(projectKey));
+  watchInto(caches.namespaces, queue, ownKey);
 }
 
 /** Settings change the pool, the CronJobs of schedules, and what counts for workflows that leave it out. */
 function wakeSettings(
-  world: World,
+  caches: Caches,
   { settings, project, workflow, history }: Record<'settings' | 'project' | 'workflow' | 'history', Queue>,
 ): void {
-  watchInto(world.settings, settings, ifSpecChanged(ownKey));
-  watchInto(world.settings, project, ifSpecChanged(projectKey));
-  watchInto(world.deployments, settings, ({ metadata }, change) =>
+  watchInto(caches.settings, settings, ifSpecChanged(ownKey));
+  watchInto(caches.settings, project, ifSpecChanged(projectKey));
+  watchInto(caches.deployments, settings, ({ metadata }, change) =>
     change.type !== 'updated' || changesRollout(change.old, change.object)
-      ? world.settings.list(metadata.namespace).map(keyOf)
+      ? caches.settings.list(metadata.namespace).map(keyOf)
       : [],
   );
-  const workflowKeys: ToKeys = ({ metadata }) => world.workflows.list(metadata.namespace).map(keyOf);
-  for (const queue of [workflow, history]) watchInto(world.settings, queue, ifSpecChanged(workflowKeys));
+  const workflowKeys: ToKeys = ({ metadata }) => caches.workflows.list(metadata.namespace).map(keyOf);
+  for (const queue of [workflow, history]) watchInto(caches.settings, queue, ifSpecChanged(workflowKeys));
 }
 
 /** Runners check credentials that workflows reference. */
-function wakeCredentials(world: World, queue: Queue): void {
-  watchInto(world.credentials, queue, ifSpecChanged(ownKey));
-  watchInto(world.credentials, queue, (credential, change) =>
+function wakeCredentials(caches: Caches, queue: Queue): void {
+  watchInto(caches.credentials, queue, ifSpecChanged(ownKey));
+  watchInto(caches.credentials, queue, (credential, change) =>
     change.type === 'updated' && checkWish(change.old) !== checkWish(credential) ? ownKey(credential) : [],
   );
   const named = ({ metadata, spec }: Workflow): Key[] =>
     credentialRefs(spec).map(({ name }) => ({ namespace: metadata.namespace ?? '', name }));
-  watchInto(world.workflows, queue, ifSpecChanged(named));
-  watchInto(world.deployments, queue, ({ metadata }, change) =>
-    turnedAvailable(change) ? world.credentials.list(metadata.namespace).map(keyOf) : [],
+  watchInto(caches.workflows, queue, ifSpecChanged(named));
+  watchInto(caches.deployments, queue, ({ metadata }, change) =>
+    turnedAvailable(change) ? caches.credentials.list(metadata.namespace).map(keyOf) : [],
   );
 }
 
@@ -346,7 +346,7 @@ function turnedAvailable(change: Change<Deployment>): boolean {
 
 /** Requested OAuth scopes follow the workflows. */
 function wakeConnections(
-  { world, connections }: OperatorContext,
+  { caches, connections }: OperatorContext,
   { connection, credential: credentialQueue }: Record<'connection' | 'credential', Queue>,
   events: Recorder,
 ): void {
@@ -356,89 +356,89 @@ function wakeConnections(
     onBrought: (key) => connection.add(objectKey(key)),
   });
   watchInto(
-    world.credentials,
+    caches.credentials,
     connection,
     ifSpecChanged((credential) => (credential.spec.oauth2 ? [keyOf(credential)] : [])),
   );
   const named = ({ metadata: { namespace = '' }, spec }: Workflow): Key[] =>
     credentialRefs(spec)
-      .filter(({ name }) => world.credentials.get(namespace, name)?.spec.oauth2)
+      .filter(({ name }) => caches.credentials.get(namespace, name)?.spec.oauth2)
       .map(({ name }) => ({ namespace, name }));
-  watchInto(world.workflows, connection, ifSpecChanged(named));
+  watchInto(caches.workflows, connection, ifSpecChanged(named));
 }
 
 /** Where the updates of a bot go depends on its Credential, and on the route that has it; whoever can register it is a runner. */
 function wakeRegistrations(
-  world: World,
+  caches: Caches,
   { registration, project }: Record<'registration' | 'project', Queue>,
 ): void {
   const isOfBot = (credential: Credential): boolean => isTelegram(credential) || isMarked(credential);
   watchInto(
-    world.credentials,
+    caches.credentials,
     registration,
     ifSpecChanged((credential) => (isOfBot(credential) ? [keyOf(credential)] : [])),
   );
   watchInto(
-    world.routes,
+    caches.routes,
     registration,
     ifSpecChanged(({ metadata: { namespace = '' }, spec }) =>
       spec.bot ? [{ namespace, name: spec.bot.credential }] : [],
     ),
   );
-  const botsOf = (namespace?: string): Key[] => world.credentials.list(namespace).filter(isOfBot).map(keyOf);
-  watchInto(world.deployments, registration, ({ metadata }, change) =>
+  const botsOf = (namespace?: string): Key[] => caches.credentials.list(namespace).filter(isOfBot).map(keyOf);
+  watchInto(caches.deployments, registration, ({ metadata }, change) =>
     turnedAvailable(change) ? botsOf(metadata.namespace) : [],
   );
-  watchInto(world.namespaces, registration, ({ metadata: { name, deletionTimestamp } }) =>
+  watchInto(caches.namespaces, registration, ({ metadata: { name, deletionTimestamp } }) =>
     deletionTimestamp === undefined ? [] : botsOf(name),
   );
   // While one is marked there are runners for it.
-  watchInto(world.credentials, project, (credential, change) =>
+  watchInto(caches.credentials, project, (credential, change) =>
     change.type === 'updated' && isMarked(change.old) !== isMarked(change.object)
       ? projectKey(credential)
       : [],
   );
 }
 
-function wakeRuns(world: World, queue: Queue): void {
-  watchInto(world.runs, queue, (run, { type }) => {
+function wakeRuns(caches: Caches, queue: Queue): void {
+  watchInto(caches.runs, queue, (run, { type }) => {
     const isCutOff = type === 'deleted' && !isTerminal(run.status?.phase);
     return isCutOff || isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : [];
   });
   // Runs may wait for their workflow.
-  watchInto(world.routes, queue, (route) =>
-    world.runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),
+  watchInto(caches.routes, queue, (route) =>
+    caches.runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),
   );
 }
 
-function wakePolls(world: World, { poll, project }: Record<'poll' | 'project', Queue>): void {
-  watchInto(world.routes, poll, ifSpecChanged(ownKey));
+function wakePolls(caches: Caches, { poll, project }: Record<'poll' | 'project', Queue>): void {
+  watchInto(caches.routes, poll, ifSpecChanged(ownKey));
   watchInto(
-    world.cronJobs,
+    caches.cronJobs,
     project,
     ifSpecChanged((cronJob) => (cronJob.metadata.name === POLL ? projectKey(cronJob) : [])),
   );
 }
 
-function wakeHistory(world: World, queue: Queue): void {
+function wakeHistory(caches: Caches, queue: Queue): void {
   const workflowKey = (namespace: string | undefined, name: string): Key => ({
     namespace: namespace ?? '',
     name,
   });
-  watchInto(world.runs, queue, ({ metadata, spec, status }) =>
+  watchInto(caches.runs, queue, ({ metadata, spec, status }) =>
     isTerminal(status?.phase) ? [workflowKey(metadata.namespace, spec.workflow)] : [],
   );
-  watchInto(world.workflows, queue, ifSpecChanged(ownKey));
+  watchInto(caches.workflows, queue, ifSpecChanged(ownKey));
 }
 
-function wakeCounts(world: World, queue: Queue, counts: CountsReconciler): void {
-  watchInto(world.routes, queue, ifSpecChanged(ownKey));
-  watchInto(world.runs, queue, ({ metadata, spec }) => {
+function wakeCounts(caches: Caches, queue: Queue, counts: CountsReconciler): void {
+  watchInto(caches.routes, queue, ifSpecChanged(ownKey));
+  watchInto(caches.runs, queue, ({ metadata, spec }) => {
     const key = { namespace: metadata.namespace ?? '', name: spec.workflow };
     return counts.mayWrite(key) ? [key] : [];
   });
 }
 
-function projectsOf(world: World): Set<string> {
-  return new Set(world.routes.list().map(({ metadata }) => metadata.namespace ?? ''));
+function projectsOf(caches: Caches): Set<string> {
+  return new Set(caches.routes.list().map(({ metadata }) => metadata.namespace ?? ''));
 }

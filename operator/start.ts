@@ -28,7 +28,7 @@ import { createProjectStore } from './store/projects.ts';
 import { createSeedSource } from './seed/source.ts';
 import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
 import { createWebhookSecrets } from './webhooks/material.ts';
-import { createWorld, startWorld, synced } from './shared/caches.ts';
+import { createCaches, startCaches, synced } from './shared/caches.ts';
 import type { RunStoreOptions } from '../store/redis.ts';
 
 export type OperatorOptions = {
@@ -63,26 +63,26 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   let mayWrite = (): boolean => false;
   const client = createClient(connection, { ...common, mayWrite: () => mayWrite() });
   const watched = config.WATCH_NAMESPACES;
-  const world = createWorld({ client, namespace, watched, log });
-  const isReady = (): boolean => Object.values(world).every((cache) => cache.hasSynced());
+  const caches = createCaches({ client, namespace, watched, log });
+  const isReady = (): boolean => Object.values(caches).every((cache) => cache.hasSynced());
   const unready = (): string | undefined => (isReady() ? undefined : 'not every kind is known yet');
   const health = await serveHealth({ port: config.METRICS_PORT, unready, registry: metrics.registry });
   log.info({ port: health.port }, 'listening');
-  const following = startWorld(world, signal);
+  const following = startCaches(caches, signal);
   let controllers: Controllers | undefined;
   const recheck = (healthy: boolean): void => {
     if (healthy) controllers?.recheckProjects();
   };
   const conn = await connectStore(options, ownClient, { onStateChange: recheck, maySend: () => mayWrite() });
-  if (conn && (await isSynced(world, signal))) {
+  if (conn && (await isSynced(caches, signal))) {
     const gateways = createGatewayView(clock);
-    feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
+    feedGatewayView(gateways, caches, config.GATEWAY_SERVICES);
     const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
-    const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
-    const webhooks = createWebhookSecrets({ client, world, clock });
+    const store = createProjectStore(conn, createSeedSource({ client, caches, clock, pacer }));
+    const webhooks = createWebhookSecrets({ client, caches, clock });
     const connections = createConnections({
       client,
-      world,
+      caches,
       ask: createAsk({ client, egress: createEgress(egressOf(config)), isLeading: () => mayWrite() }),
       gatewayURL: config.INTERNAL_URL ?? `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
       log,
@@ -91,12 +91,12 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     });
     const parts = {
       client,
-      world,
+      caches,
       conn,
       store,
       gateways,
       webhooks,
-      bots: createBotHolders(world),
+      bots: createBotHolders(caches),
       registrations: new Map(),
       connections,
       refusedPools: new Map(),
@@ -159,9 +159,9 @@ async function connectStore(
   return undefined;
 }
 
-async function isSynced(world: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
+async function isSynced(caches: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
   try {
-    await synced(world);
+    await synced(caches);
     return true;
   } catch (error) {
     if (signal.aborted) return false;

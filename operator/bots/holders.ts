@@ -4,7 +4,7 @@
  */
 import type { WebhookRoute } from '../../api/kinds.ts';
 import { objectKey } from '../../kube/resource.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { wantedBot, type BotRoute } from './route.ts';
 
 export type BotHolders = {
@@ -14,14 +14,14 @@ export type BotHolders = {
 
 type Claim = { uid: string; name: string };
 
-type Seen = { workflows: Pick<World['workflows'], 'get'>; routes: Pick<World['routes'], 'list'> };
+type Seen = { workflows: Pick<Caches['workflows'], 'get'>; routes: Pick<Caches['routes'], 'list'> };
 
-export function createBotHolders(world: Seen): BotHolders {
+export function createBotHolders(caches: Seen): BotHolders {
   const claims = new Map<string, Claim>();
 
   /** Whether the workflow that has claimed it still wants it. */
   function stands(namespace: string, credential: string, { uid, name }: Claim): boolean {
-    const workflow = world.workflows.get(namespace, name);
+    const workflow = caches.workflows.get(namespace, name);
     return workflow?.metadata.uid === uid && wantedBot(workflow)?.credential === credential;
   }
 
@@ -29,7 +29,7 @@ export function createBotHolders(world: Seen): BotHolders {
     take: ({ namespace, name, uid }, bot) => {
       const key = objectKey({ namespace, name: bot.credential });
       const claim = claims.get(key);
-      const routed = world.routes.list(namespace).find((route) => has(route, uid, bot));
+      const routed = caches.routes.list(namespace).find((route) => has(route, uid, bot));
       if (routed) {
         if (claim?.uid === uid) claims.delete(key);
         return routed.spec.workflow;

@@ -17,11 +17,11 @@ export type Unserved = {
 
 type Taken = { route: RouteSpec; unverifiable?: KeyProblem; unserved?: Unserved };
 
-type TakeContext = Pick<OperatorContext, 'world' | 'webhooks' | 'bots'>;
+type TakeContext = Pick<OperatorContext, 'caches' | 'webhooks' | 'bots'>;
 
 /** `served` is the route as it is now. */
 export async function withBot(
-  { world, webhooks, bots }: TakeContext,
+  { caches, webhooks, bots }: TakeContext,
   { metadata }: Workflow,
   { bot: asked, ...route }: RouteSpec,
   served: RouteSpec | undefined,
@@ -30,7 +30,7 @@ export async function withBot(
   if (declared === undefined) return { route };
   const { name, namespace = '', uid = '', annotations } = metadata;
   const self = { namespace, name, uid };
-  const credential = world.credentials.get(namespace, declared.credential);
+  const credential = caches.credentials.get(namespace, declared.credential);
   const unusable = problemOf(declared, credential);
   if (unusable !== undefined || credential === undefined) return { route, ...unusable };
   const taken = takenBy(declared, bots.take(self, declared));

@@ -11,7 +11,7 @@ import { splitBudget } from './split.ts';
 
 const EVERY_MS = 2_000;
 
-type BudgetContext = Pick<OperatorContext, 'world' | 'conn' | 'config' | 'log' | 'clock'>;
+type BudgetContext = Pick<OperatorContext, 'caches' | 'conn' | 'config' | 'log' | 'clock'>;
 
 /** Splits the budget every two seconds until the signal is aborted. */
 export async function keepBudget(context: BudgetContext, signal: AbortSignal): Promise<void> {
@@ -25,8 +25,8 @@ export async function keepBudget(context: BudgetContext, signal: AbortSignal): P
   }
 }
 
-async function splitOnce({ world, conn, config }: BudgetContext): Promise<void> {
-  const projects = new Set(world.routes.list().map(({ spec }) => spec.projectUID));
+async function splitOnce({ caches, conn, config }: BudgetContext): Promise<void> {
+  const projects = new Set(caches.routes.list().map(({ spec }) => spec.projectUID));
   const demands = new Map<string, RecordDemand>();
   await Promise.all(
     [...projects].map(async (project) => {

@@ -35,7 +35,7 @@ export type CountsReconciler = {
 
 type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log' | 'store'> & {
   client: Pick<KubeClient, 'patch'>;
-  world: {
+  caches: {
     workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
     routes: Pick<Cache<WebhookRoute>, 'get'>;
   };
@@ -50,12 +50,12 @@ export function createCountsReconciler(
   failures: FailureReports,
   wakeWorkflow: (key: Key) => void,
 ): CountsReconciler {
-  const { world, clock, conn, store, log } = context;
+  const { caches, clock, conn, store, log } = context;
   const written = new Map<string, { at: number; suspended: boolean }>();
   /** Workflows whose limits were missing at the last look, and had not been put by this operator. */
   const awaited = new Set<string>();
   const isSuspended = (key: Key): boolean =>
-    world.routes.get(key.namespace, key.name)?.spec.suspended === true;
+    caches.routes.get(key.namespace, key.name)?.spec.suspended === true;
 
   /** How long the totals of a workflow stay as they are. They are read at once when it is suspended, and when it is resumed. */
   function restMs(key: Key): number {
@@ -104,8 +104,8 @@ export function createCountsReconciler(
   }
 
   async function reconcile(key: Key): Promise<Action> {
-    const workflow = world.workflows.get(key.namespace, key.name);
-    const route = world.routes.get(key.namespace, key.name);
+    const workflow = caches.workflows.get(key.namespace, key.name);
+    const route = caches.routes.get(key.namespace, key.name);
     if (!workflow || !route) {
       written.delete(objectKey(key));
       awaited.delete(objectKey(key));
@@ -171,7 +171,7 @@ function endedOf(
 }
 
 async function writeTotals(
-  { client, world }: CountsContext,
+  { client, caches }: CountsContext,
   workflow: Workflow,
   totals: RunTotals,
 ): Promise<boolean> {
@@ -186,6 +186,6 @@ async function writeTotals(
     { metadata: { uid }, status: totals },
     { type: 'merge', subresource: 'status', fieldManager: FIELD_MANAGER },
   );
-  world.workflows.noteWrite(written);
+  caches.workflows.noteWrite(written);
   return true;
 }

@@ -38,8 +38,8 @@ export async function reconcileCredential(
   events: Pick<Recorder, 'record'>,
   key: Key,
 ): Promise<Action> {
-  const { world, clock } = context;
-  const credential = await world.credentials.getFresh(key.namespace, key.name);
+  const { caches, clock } = context;
+  const credential = await caches.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
   const decision = await judge(context, credential);
   const status = { ...statusOf(context, credential, decision), ...shownOf(context, credential) };
@@ -98,9 +98,9 @@ function lackOfHosts(context: OperatorContext, credential: Credential): Finding 
   return credential.spec.http && hosts?.status === 'False' ? hosts : undefined;
 }
 
-function hostsOfUsers({ world }: OperatorContext, { metadata }: Credential): string[] {
+function hostsOfUsers({ caches }: OperatorContext, { metadata }: Credential): string[] {
   const { name, namespace = '' } = metadata;
-  return usedHosts(world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })), name);
+  return usedHosts(caches.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })), name);
 }
 
 /**
@@ -123,12 +123,12 @@ function connectionFinding(
 }
 
 async function ask(
-  { world, conn, log }: OperatorContext,
+  { caches, conn, log }: OperatorContext,
   { metadata, spec }: Credential,
   request: { key: string; failures: number },
 ): Promise<void> {
   const { namespace = '', name, uid = '' } = metadata;
-  const project = projectOf(world, namespace);
+  const project = projectOf(caches, namespace);
   if (project === undefined) return;
   // Where it cannot be asked now, the next look asks.
   const asked = await CHECKS.ask(conn, project, uid, { ...request, name, spec });
@@ -197,14 +197,14 @@ function foundBy(
 }
 
 async function writeStatus(
-  { client, world }: OperatorContext,
+  { client, caches }: OperatorContext,
   credential: Credential,
   status: CredentialStatus,
 ): Promise<void> {
   const { name, namespace = '', uid } = credential.metadata;
   if (canonicalJson(credential.status ?? {}) === canonicalJson(status)) return;
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  world.credentials.noteWrite(
+  caches.credentials.noteWrite(
     await client.apply(credentials, { metadata, status }, { subresource: 'status' }),
   );
 }

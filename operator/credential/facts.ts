@@ -59,10 +59,10 @@ export async function checkFacts(
   credential: Credential,
   key: string,
 ): Promise<CheckFacts> {
-  const { world, conn } = context;
+  const { caches, conn } = context;
   const { namespace = '', name, uid = '' } = credential.metadata;
-  const isNamed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
-  const project = projectOf(world, namespace);
+  const isNamed = caches.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
+  const project = projectOf(caches, namespace);
   const seen = project === undefined ? undefined : await CHECKS.read(conn, project, uid);
   return {
     key,
@@ -74,10 +74,10 @@ export async function checkFacts(
 
 /** Whether there is a runner that may read the Secrets of the credential. */
 export function hasRunnerFor(
-  { world, grantedSecrets }: Pick<OperatorContext, 'world' | 'grantedSecrets'>,
+  { caches, grantedSecrets }: Pick<OperatorContext, 'caches' | 'grantedSecrets'>,
   { metadata: { namespace = '', name }, spec }: Pick<Credential, 'metadata' | 'spec'>,
 ): boolean {
   const granted = grantedSecrets.get(namespace);
   const mayRead = runnerRefs(name, spec).every((ref) => granted?.includes(ref.name));
-  return mayRead && (world.deployments.get(namespace, POOL)?.status?.availableReplicas ?? 0) > 0;
+  return mayRead && (caches.deployments.get(namespace, POOL)?.status?.availableReplicas ?? 0) > 0;
 }

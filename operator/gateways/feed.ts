@@ -2,7 +2,7 @@
 import { ANNOTATION } from '../../api/group.ts';
 import type { Change } from '../../kube/cache.ts';
 import type { EndpointSlice, KubeObject, Lease } from '../../kube/resource.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import type { GatewayView, ReplicaReport } from './view.ts';
 
 const SERVICE_LABEL = 'kubernetes.io/service-name';
@@ -10,7 +10,7 @@ const SERVICE_LABEL = 'kubernetes.io/service-name';
 /** Feeds the view from now on. `services` are the gateway's. */
 export function feedGatewayView(
   view: GatewayView,
-  { routes, leases, slices }: Pick<World, 'routes' | 'leases' | 'slices'>,
+  { routes, leases, slices }: Pick<Caches, 'routes' | 'leases' | 'slices'>,
   services: readonly string[],
 ): void {
   routes.onChange(({ type, object }) => {

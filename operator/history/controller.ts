@@ -91,11 +91,11 @@ function newest<T extends { run: WorkflowRun }>(ended: readonly T[], policy: His
 
 /** Prunes the runs of the workflow of that name, whether it still exists or not. */
 export async function reconcileHistory(context: OperatorContext, pacer: Pacer, key: Key): Promise<Action> {
-  const { world, client, clock } = context;
-  const workflow = world.workflows.get(key.namespace, key.name);
-  const defaults = workflowDefaults(world, key.namespace);
+  const { caches, client, clock } = context;
+  const workflow = caches.workflows.get(key.namespace, key.name);
+  const defaults = workflowDefaults(caches, key.namespace);
   const spec = workflow ? withDefaults(workflow, defaults).spec : defaults;
-  const runs = world.runs.byIndex(BY_WORKFLOW, objectKey(key));
+  const runs = caches.runs.byIndex(BY_WORKFLOW, objectKey(key));
   const { prune, strip, nextMs } = pruningOf(runs, historyPolicy(spec), clock.date());
   for (const { metadata } of prune.slice(0, AT_ONCE)) {
     await pacer.take();

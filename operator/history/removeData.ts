@@ -13,7 +13,7 @@ type Patch = { op: 'test' | 'add' | 'replace' | 'remove'; path: string; value?: 
  * interrupted in between does it again. A run that is gone, or was written meanwhile, is left for the next time.
  */
 export async function removeData(
-  { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
+  { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
   { metadata: { name, namespace = '', uid } }: WorkflowRun,
 ): Promise<void> {
   const ref = { namespace, name };
@@ -24,7 +24,7 @@ export async function removeData(
     if (status.length > 0)
       await client.patch(workflowRuns, ref, [ofUid(uid), ...status], { type: 'json', subresource: 'status' });
     const patch = [ofUid(uid), ...specPatch(run, clock.date())];
-    world.runs.noteWrite(await client.patch<WorkflowRun>(workflowRuns, ref, patch, { type: 'json' }));
+    caches.runs.noteWrite(await client.patch<WorkflowRun>(workflowRuns, ref, patch, { type: 'json' }));
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
   }

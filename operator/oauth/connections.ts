@@ -14,7 +14,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { Log } from '../../kube/log.ts';
 import { hashOf, type Code } from '../../store/oauth/states.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import type { Ask } from './ask.ts';
 import { nextLookAt, renewalAt, retryMs } from './due.ts';
 import { accountOf, exchangeCode, refresh, revoke, type Issued } from './endpoint.ts';
@@ -37,7 +37,7 @@ export type Connections = {
 
 export type ConnectionsOptions = {
   client: Pick<KubeClient, 'find' | 'create' | 'patch'>;
-  world: Pick<World, 'credentials' | 'workflows'>;
+  caches: Pick<Caches, 'credentials' | 'workflows'>;
   ask: Ask;
   /** The gateway's internal listener, for people. */
   gatewayURL: string;
@@ -87,7 +87,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
   const keeper: Keeper = { ...options, on, memories: new Map(), gone: [] };
   const inTurn = createTurns();
-  options.world.credentials.onChange(({ type, object }) => {
+  options.caches.credentials.onChange(({ type, object }) => {
     if (type !== 'deleted') return;
     const { uid = '' } = object.metadata;
     const { grant } = keeper.memories.get(uid) ?? {};
@@ -104,8 +104,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
 }
 
 async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Action> {
-  const { client, world } = keeper;
-  const credential = await world.credentials.getFresh(namespace, name);
+  const { client, caches } = keeper;
+  const credential = await caches.credentials.getFresh(namespace, name);
   await takeBack(keeper, { namespace, name });
   const stored = await readStored(client, namespace);
   await sweep(keeper, namespace, stored);
@@ -124,8 +124,8 @@ async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Acti
 }
 
 async function exchange(keeper: Keeper, code: Code): Promise<void> {
-  const { world, log, on } = keeper;
-  const credential = world.credentials.get(code.namespace, code.name);
+  const { caches, log, on } = keeper;
+  const credential = caches.credentials.get(code.namespace, code.name);
   if (!credential || credential.metadata.uid !== code.uid) return;
   const { memory } = subjectOf(keeper, credential);
   const { generation } = credential.metadata;
@@ -177,8 +177,8 @@ async function takeBack({ gone, ask, log }: Keeper, { namespace, name }: Key): P
 }
 
 /** Takes out what belongs to credentials that are gone, or are of another kind now. */
-async function sweep({ client, world }: Keeper, namespace: string, stored: Stored): Promise<void> {
-  const there = world.credentials.list(namespace).filter(({ spec }) => spec.oauth2);
+async function sweep({ client, caches }: Keeper, namespace: string, stored: Stored): Promise<void> {
+  const there = caches.credentials.list(namespace).filter(({ spec }) => spec.oauth2);
   const uids = new Set(there.map(({ metadata }) => metadata.uid));
   const names = new Set(there.flatMap(({ metadata: { name } }) => [name, connectionKey(name)]));
   const gone = (keys: Iterable<string>, known: ReadonlySet<string | undefined>): string[] =>
@@ -246,9 +246,9 @@ async function renew(keeper: Keeper, { credential, memory }: Subject, grant: Gra
 }
 
 function say(keeper: Keeper, { credential, memory }: Subject, grant: Grant | undefined): void {
-  const { world, clock, gatewayURL, on } = keeper;
-  const scopes = wantedScopes(world, credential);
-  const missing = grant === undefined ? [] : missingScopes(neededScopes(world, credential), grant.scopes);
+  const { caches, clock, gatewayURL, on } = keeper;
+  const scopes = wantedScopes(caches, credential);
+  const missing = grant === undefined ? [] : missingScopes(neededScopes(caches, credential), grant.scopes);
   const { problem, connection: before } = memory;
   const facts = { credential, grant, scopes, missing, problem, gatewayURL, now: clock.date() };
   memory.connection = connectionOfFacts(facts);

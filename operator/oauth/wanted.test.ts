@@ -31,8 +31,8 @@ const reads = (credential: string): WorkflowNode => ({ id: 'new_mail', mail: { c
 const answers: WorkflowNode = { id: 'answer', skill: { name: 'reply_email', credential: 'gmail' } };
 
 test('connecting asks for what the workflows need that use the account, and for what the credential names', () => {
-  const world = worldOf(reads('gmail'), answers);
-  expect(wantedScopes(world, account('google', ['https://example.com/more']))).toEqual([
+  const caches = worldOf(reads('gmail'), answers);
+  expect(wantedScopes(caches, account('google', ['https://example.com/more']))).toEqual([
     'openid',
     'email',
     'https://example.com/more',
@@ -79,10 +79,10 @@ const watches = (spreadsheetId: string): WorkflowNode => ({
 });
 
 test('of workbooks of Excel those of the account alone may be read, and others where one is named by its URL', () => {
-  const world = (spreadsheetId: string) => worldOf(watches(spreadsheetId));
-  expect(neededScopes(world('01CYZLFJGUJ7'), account('microsoft'))).toEqual([FILES]);
+  const caches = (spreadsheetId: string) => worldOf(watches(spreadsheetId));
+  expect(neededScopes(caches('01CYZLFJGUJ7'), account('microsoft'))).toEqual([FILES]);
   const url = 'https://contoso.sharepoint.com/:x:/s/sales/EeUqK';
-  expect(neededScopes(world(url), account('microsoft'))).toEqual([`${FILES}.All`]);
+  expect(neededScopes(caches(url), account('microsoft'))).toEqual([`${FILES}.All`]);
 });
 
 test.each([

@@ -3,14 +3,14 @@ import type { Credential } from '../../api/kinds.ts';
 import { providerOf } from '../../api/provider.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { scopesFor } from '../../nodes/scopes.ts';
-import { BY_CREDENTIAL, inNamespaceOf, type World } from '../shared/caches.ts';
+import { BY_CREDENTIAL, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
 
 /** What the schema of the status holds. */
 const MOST_SCOPES = 64;
 
 /** What is asked for: what the provider is always asked, what the credential names, and what the workflows that name it need. */
-export function wantedScopes({ workflows }: Pick<World, 'workflows'>, credential: Credential): string[] {
+export function wantedScopes({ workflows }: Pick<Caches, 'workflows'>, credential: Credential): string[] {
   const { oauth2 } = credential.spec;
   if (!oauth2) return [];
   const needed = neededScopes({ workflows }, credential);
@@ -19,7 +19,7 @@ export function wantedScopes({ workflows }: Pick<World, 'workflows'>, credential
 }
 
 /** What the workflows need that name the credential, each once, sorted. */
-export function neededScopes({ workflows }: Pick<World, 'workflows'>, credential: Credential): string[] {
+export function neededScopes({ workflows }: Pick<Caches, 'workflows'>, credential: Credential): string[] {
   const users = workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name));
   const needed = users.flatMap(({ spec }) => scopesNeededBy(spec, credential));
   return [...new Set(needed)].toSorted();

@@ -23,10 +23,10 @@ export type PodsToApply<T extends WithPods> = {
 
 /** `refused`: why the API server refuses it with the settings of the project, in its words. Throws where it refuses it in spite of that. */
 export async function applyPods<T extends WithPods>(
-  { client, config, world }: Pick<OperatorContext, 'client' | 'config' | 'world'>,
+  { client, config, caches }: Pick<OperatorContext, 'client' | 'config' | 'caches'>,
   { namespace, resource, cached, manifestOf }: PodsToApply<T>,
 ): Promise<{ object: T; written: boolean; refused?: string }> {
-  const settings = settingsOf(world, namespace)?.spec;
+  const settings = settingsOf(caches, namespace)?.spec;
   const apply = (projectConfig: ProjectConfig) =>
     applyIfChanged({ client, resource, manifest: manifestOf(projectConfig), cached, prefix: GROUP });
   try {

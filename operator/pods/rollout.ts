@@ -108,10 +108,10 @@ function problemOf({ status }: Pod, madeAt: number): Omit<PodProblem, 'generatio
  * and whether the problem is news. Without the right to list pods the problem stays unknown.
  */
 export async function readPodProblem(
-  { client, world, podProblems, log }: Pick<OperatorContext, 'client' | 'world' | 'podProblems' | 'log'>,
+  { client, caches, podProblems, log }: Pick<OperatorContext, 'client' | 'caches' | 'podProblems' | 'log'>,
   namespace: string,
 ): Promise<{ isComplete: boolean; isNews: boolean }> {
-  const pool = world.deployments.get(namespace, POOL);
+  const pool = caches.deployments.get(namespace, POOL);
   const before = podProblems.get(namespace);
   if (pool === undefined || isComplete(pool)) {
     podProblems.delete(namespace);

@@ -7,7 +7,7 @@ import type { Deployment } from '../../kube/resource.ts';
 import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
 import type { WorkflowDefaults } from '../shared/workflowDefaults.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { placementWithin } from './placement.ts';
 
 /** Where the pods of a project may run. */
@@ -144,7 +144,7 @@ function withoutUndefined(amounts: Record<string, string | undefined>): Record<s
 
 /** The settings of the namespace, if it has some that are not being deleted. */
 export function settingsOf(
-  { settings }: Pick<World, 'settings'>,
+  { settings }: Pick<Caches, 'settings'>,
   namespace: string,
 ): ProjectSettings | undefined {
   const found = settings.get(namespace, SETTINGS_NAME);
@@ -152,14 +152,14 @@ export function settingsOf(
 }
 
 /** What counts for workflows of the namespace that leave it out. */
-export function workflowDefaults(world: Pick<World, 'settings'>, namespace: string): WorkflowDefaults {
-  return settingsOf(world, namespace)?.spec.workflowDefaults ?? {};
+export function workflowDefaults(caches: Pick<Caches, 'settings'>, namespace: string): WorkflowDefaults {
+  return settingsOf(caches, namespace)?.spec.workflowDefaults ?? {};
 }
 
 /** The operator's configuration in this namespace. */
 export function projectConfig(
-  { config, world }: { config: OperatorConfig; world: Pick<World, 'settings'> },
+  { config, caches }: { config: OperatorConfig; caches: Pick<Caches, 'settings'> },
   namespace: string,
 ): ProjectConfig {
-  return withSettings(config, settingsOf(world, namespace)?.spec);
+  return withSettings(config, settingsOf(caches, namespace)?.spec);
 }

@@ -36,7 +36,7 @@ type PollStatus = NonNullable<WorkflowStatus['poll']>;
 
 type PollContext = Pick<OperatorContext, 'clock' | 'conn' | 'refusedPolls'> & {
   client: Pick<KubeClient, 'patch'>;
-  world: {
+  caches: {
     workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
     routes: Pick<Cache<WebhookRoute>, 'get'>;
     credentials: Pick<Cache<Credential>, 'get'>;
@@ -55,7 +55,7 @@ export function createPollReconciler(
   context: PollContext,
   { events, onHealth, metrics }: PollHooks,
 ): (key: Key) => Promise<Action> {
-  const { world, clock, conn } = context;
+  const { caches, clock, conn } = context;
   const writtenAt = new Map<string, number>();
 
   /** Milliseconds until it may be written again; undefined where nothing is to be written. */
@@ -75,8 +75,8 @@ export function createPollReconciler(
   }
 
   return async (key) => {
-    const workflow = world.workflows.get(key.namespace, key.name);
-    const spec = world.routes.get(key.namespace, key.name)?.spec;
+    const workflow = caches.workflows.get(key.namespace, key.name);
+    const spec = caches.routes.get(key.namespace, key.name)?.spec;
     if (!workflow || !spec?.poll) metrics.gone(objectKey(key));
     if (!workflow || !spec) {
       writtenAt.delete(objectKey(key));
@@ -148,7 +148,7 @@ function grantedIn(cursor: string | undefined): unknown {
 }
 
 async function writePoll(
-  { client, world }: PollContext,
+  { client, caches }: PollContext,
   workflow: Workflow,
   poll: PollStatus | undefined,
 ): Promise<void> {
@@ -160,5 +160,5 @@ async function writePoll(
     { metadata: { uid }, status: { poll: poll ? { ...cleared, ...poll } : null } },
     { type: 'merge', subresource: 'status', fieldManager: FIELD_MANAGER },
   );
-  world.workflows.noteWrite(written);
+  caches.workflows.noteWrite(written);
 }

@@ -16,7 +16,7 @@ import type { OperatorContext } from '../shared/context.ts';
 import { applyPods } from '../pods/applyPods.ts';
 import { POLL } from '../shared/names.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { pollCronJob } from './cronJob.ts';
 import { refusalOf } from '../pods/cronJobRefusal.ts';
 import { healthOf, type Beside, type PollHealth, type Unusable } from './health.ts';
@@ -28,10 +28,10 @@ export async function keepTrigger(
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<{ poll?: PollHealth; retryAfterMs?: number }> {
-  const { store, conn, world } = context;
+  const { store, conn, caches } = context;
   const { projectUID, workflowUID } = route;
   const { namespace } = workflow.metadata;
-  const trigger = triggerOf(workflow, route, (name) => world.credentials.get(namespace, name));
+  const trigger = triggerOf(workflow, route, (name) => caches.credentials.get(namespace, name));
   const put = await store.putTrigger(projectUID, workflowUID, trigger);
   const state =
     put.outcome === 'done' && route.poll ? await readPoll(conn, projectUID, workflowUID) : undefined;
@@ -41,14 +41,14 @@ export async function keepTrigger(
   return route.poll ? { poll: healthOf(away, besideOf(context, workflow)) } : {};
 }
 
-type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { world: CredentialSource };
-type CredentialSource = { credentials: Pick<World['credentials'], 'get'> };
+type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { caches: CredentialSource };
+type CredentialSource = { credentials: Pick<Caches['credentials'], 'get'> };
 
 /** What the condition of a trigger depends on beside its polls. */
-export function besideOf({ refusedPolls, world }: BesideContext, workflow: Workflow): Beside {
+export function besideOf({ refusedPolls, caches }: BesideContext, workflow: Workflow): Beside {
   const { metadata } = workflow;
   return {
-    unusable: unusableIn(world, workflow),
+    unusable: unusableIn(caches, workflow),
     refused: refusedPolls.get(metadata.namespace ?? ''),
     reset: metadata.annotations?.[ANNOTATION.resetCursor],
   };
@@ -73,10 +73,10 @@ export const STORE_AWAY: PollHealth = {
 };
 
 /** Whether triggers of the project are polled. One whose credential cannot be used costs no pod; what is known of it stays. */
-function isPolling(world: Pick<World, 'routes' | 'workflows' | 'credentials'>, namespace: string): boolean {
-  return world.routes.list(namespace).some(({ spec }) => {
-    const workflow = spec.poll && world.workflows.get(namespace, spec.workflow);
-    return spec.poll !== undefined && !(workflow && unusableIn(world, workflow));
+function isPolling(caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>, namespace: string): boolean {
+  return caches.routes.list(namespace).some(({ spec }) => {
+    const workflow = spec.poll && caches.workflows.get(namespace, spec.workflow);
+    return spec.poll !== undefined && !(workflow && unusableIn(caches, workflow));
   });
 }
 
@@ -88,10 +88,10 @@ export async function keepPollJob(
   context: OperatorContext,
   project: { namespace: string; uid: string },
 ): Promise<void> {
-  const { world, refusedPolls } = context;
+  const { caches, refusedPolls } = context;
   const { namespace } = project;
-  const cached = await world.cronJobs.getFresh(namespace, POLL);
-  if (!isPolling(world, namespace)) {
+  const cached = await caches.cronJobs.getFresh(namespace, POLL);
+  if (!isPolling(caches, namespace)) {
     refusedPolls.delete(namespace);
     if (cached) await dropPollJob(context, namespace);
     return;
@@ -100,7 +100,7 @@ export async function keepPollJob(
   try {
     const resource = cronJobs;
     const { object, written } = await applyPods(context, { namespace, resource, cached, manifestOf });
-    if (written) world.cronJobs.noteWrite(object);
+    if (written) caches.cronJobs.noteWrite(object);
     refusedPolls.delete(namespace);
   } catch (error) {
     const refusal = refusalOf(error);

@@ -78,11 +78,11 @@ export type ProjectEvents = {
 /** Creates the reconciler. */
 export function createProjectReconciler(context: OperatorContext, events: ProjectEvents): ProjectReconciler {
   const reconcile = createPoolReconciler(context, events);
-  const { world, refusedPools, refusedPolls, grantedSecrets } = context;
+  const { caches, refusedPools, refusedPolls, grantedSecrets } = context;
   return async ({ name: namespace }) => {
     const granted = grantedSecrets.get(namespace);
     const refused = refusedPolls.get(namespace)?.message;
-    const { uid, generation } = settingsOf(world, namespace)?.metadata ?? {};
+    const { uid, generation } = settingsOf(caches, namespace)?.metadata ?? {};
     try {
       const { action, ...applied } = await reconcile(namespace);
       if (noteSettings(context, namespace, { uid, generation, ...applied })) events.onSettings(namespace);
@@ -140,7 +140,7 @@ function createPoolReconciler(
   async function removeUnneeded(project: Project): Promise<Reconciled> {
     const { namespace } = project;
     if (await isDraining(context, project)) return { action: after(DRAIN_CHECK_MS) };
-    const isThere = begun.has(namespace) || (await context.world.deployments.getFresh(namespace, POOL));
+    const isThere = begun.has(namespace) || (await context.caches.deployments.getFresh(namespace, POOL));
     context.grantedSecrets.delete(namespace);
     context.podProblems.delete(namespace);
     if (isThere) await removePool(context, project);
@@ -166,7 +166,7 @@ function createPoolReconciler(
   }
 
   return async (namespace) => {
-    const found = context.world.namespaces.get(undefined, namespace);
+    const found = context.caches.namespaces.get(undefined, namespace);
     const isGoing = found?.metadata.deletionTimestamp !== undefined;
     const memory = memories.get(namespace);
     const uid = found?.metadata.uid;
@@ -180,17 +180,17 @@ function createPoolReconciler(
       return { action: done() };
     }
     const project = { namespace, uid };
-    return needsPool(context.world, namespace) ? ensureNeeded(project) : removeUnneeded(project);
+    return needsPool(context.caches, namespace) ? ensureNeeded(project) : removeUnneeded(project);
   };
 }
 
 type Project = { namespace: string; uid: string };
 
 /** Whether runners still have something to end for workflows that are gone. */
-async function isDraining({ world, store }: OperatorContext, { namespace, uid }: Project): Promise<boolean> {
+async function isDraining({ caches, store }: OperatorContext, { namespace, uid }: Project): Promise<boolean> {
   // A store that lost its data must be open before anything can be deleted from it.
   if (store.deletions.isUnderWay(uid)) await store.check(uid);
-  return store.deletions.isUnderWay(uid) || hasOpenRuns(world, namespace);
+  return store.deletions.isUnderWay(uid) || hasOpenRuns(caches, namespace);
 }
 
 async function isLost({ store }: OperatorContext, uid: string): Promise<boolean> {
@@ -250,10 +250,10 @@ async function applyUncached(
   account: PoolAccount,
   before: Memory['applied'] | undefined,
 ): Promise<Memory['applied']> {
-  const { client, world, clock, grantedSecrets } = context;
+  const { client, caches, clock, grantedSecrets } = context;
   const config = projectConfig(context, namespace);
   const secret = poolSecret(namespace, account, authority);
-  const secretNames = secretsInUse(world, namespace, older);
+  const secretNames = secretsInUse(caches, namespace, older);
   const role = poolRole(namespace, secretNames);
   const budget = poolDisruptionBudget(namespace, config);
   const identity = poolServiceAccount(namespace, config.serviceAccountAnnotations);
@@ -291,12 +291,12 @@ async function applyDeployment(
   account: PoolAccount,
   before: Memory['deployment'] | undefined,
 ): Promise<Memory['deployment']> {
-  const { world } = context;
+  const { caches } = context;
   const { namespace } = project;
   const accountHash = sha256(canonicalJson(account)).slice(0, 16);
   const manifestOf = (config: ProjectConfig) => poolDeployment(project, config, accountHash);
   const text = sha256(canonicalJson(manifestOf(projectConfig(context, namespace))));
-  const cached = await world.deployments.getFresh(namespace, POOL);
+  const cached = await caches.deployments.getFresh(namespace, POOL);
   const isSame =
     cached !== undefined &&
     cached.metadata.uid === before?.uid &&
@@ -305,7 +305,7 @@ async function applyDeployment(
   if (before?.text === text && isSame) return before;
   const pods = { namespace, resource: deployments, cached, manifestOf };
   const { object, written, refused } = await applyPods(context, pods);
-  if (written) world.deployments.noteWrite(object);
+  if (written) caches.deployments.noteWrite(object);
   const { uid, generation } = object.metadata;
   return { text, uid, generation, ...(refused !== undefined && { refused }) };
 }

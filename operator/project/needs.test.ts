@@ -27,13 +27,13 @@ test('a project keeps its runners, and their right to the token, until the webho
 
 test('a credential that somebody asks to try has runners until it was tried', () => {
   const asked = bot([], { 'windlass.dev/check': 'now' });
-  const world = worldOf(asked);
-  expect([needsPool(world, 'shop'), secretsInUse(world, 'shop', [])]).toEqual([true, ['telegram']]);
+  const caches = worldOf(asked);
+  expect([needsPool(caches, 'shop'), secretsInUse(caches, 'shop', [])]).toEqual([true, ['telegram']]);
   const tried = worldOf({ ...asked, status: { check: 'now', conditions: [] } });
   expect([needsPool(tried, 'shop'), secretsInUse(tried, 'shop', [])]).toEqual([false, []]);
 });
 
 test('a credential that no workflow names, and whose bot is not registered, needs nothing', () => {
-  const world = worldOf(bot(['example.com/of-somebody-else']));
-  expect([needsPool(world, 'shop'), secretsInUse(world, 'shop', [])]).toEqual([false, []]);
+  const caches = worldOf(bot(['example.com/of-somebody-else']));
+  expect([needsPool(caches, 'shop'), secretsInUse(caches, 'shop', [])]).toEqual([false, []]);
 });

@@ -5,7 +5,7 @@ import { runnerRefs } from '../../api/token.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { isWished } from '../credential/wish.ts';
 import { isMarked } from '../registration/finalizer.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
 
 /**
@@ -13,25 +13,25 @@ import { credentialRefs } from '../shared/credentialRefs.ts';
  * bots are to be deleted, and somebody asks for a check.
  */
 export function needsPool(
-  world: Pick<World, 'routes' | 'workflows' | 'runs' | 'credentials'>,
+  caches: Pick<Caches, 'routes' | 'workflows' | 'runs' | 'credentials'>,
   namespace: string,
 ): boolean {
-  const { routes, workflows, credentials } = world;
+  const { routes, workflows, credentials } = caches;
   if (routes.list(namespace).length > 0 || credentials.list(namespace).some(needsRunner)) return true;
-  return workflows.list(namespace).length > 0 && hasOpenRuns(world, namespace);
+  return workflows.list(namespace).length > 0 && hasOpenRuns(caches, namespace);
 }
 
 /** Whether runners are needed for the credential itself, whether a workflow names it or not. */
 const needsRunner = (credential: Credential): boolean => isMarked(credential) || isWished(credential);
 
 /** Whether runners still have something to do for workflows that are gone. */
-export function hasOpenRuns({ runs }: Pick<World, 'runs'>, namespace: string): boolean {
+export function hasOpenRuns({ runs }: Pick<Caches, 'runs'>, namespace: string): boolean {
   return runs.list(namespace).some(({ status }) => status?.phase !== undefined && !isTerminal(status.phase));
 }
 
 /** The Secrets that runners of the project may read: those of the credentials that its workflows name, of bots that are registered, of those that somebody asks to try, and of further ones. */
 export function secretsInUse(
-  { workflows, credentials }: Pick<World, 'workflows' | 'credentials'>,
+  { workflows, credentials }: Pick<Caches, 'workflows' | 'credentials'>,
   namespace: string,
   further: readonly string[],
 ): string[] {
@@ -45,17 +45,17 @@ export function secretsInUse(
 
 /** What runners read of the Secrets of the credentials that the spec names, each once, sorted. */
 export function secretsOf(
-  world: Pick<World, 'credentials'>,
+  caches: Pick<Caches, 'credentials'>,
   namespace: string,
   spec: WorkflowSpec,
 ): string[] {
-  return secretsOfCredentials(world, namespace, namesOf(spec));
+  return secretsOfCredentials(caches, namespace, namesOf(spec));
 }
 
 const namesOf = (spec: WorkflowSpec): string[] => credentialRefs(spec).map(({ name }) => name);
 
 function secretsOfCredentials(
-  { credentials }: Pick<World, 'credentials'>,
+  { credentials }: Pick<Caches, 'credentials'>,
   namespace: string,
   names: readonly string[],
 ): string[] {

@@ -9,14 +9,14 @@ import type { OperatorContext } from '../shared/context.ts';
 import { isRevisionOf } from '../shared/revisions.ts';
 import { credentialRefs, type RevisionCredentials } from '../shared/credentialRefs.ts';
 import { revisionsInUse } from '../workflow/revision.ts';
-import { BY_WORKFLOW, inNamespaceOf, type World } from '../shared/caches.ts';
+import { BY_WORKFLOW, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
 /** Before this is over, a gateway may still take an event for the revision that was served before. */
 const SETTLING_MS = 30_000;
 
 type OlderContext = Pick<OperatorContext, 'conn' | 'clock'> & {
-  world: Pick<World, 'workflows' | 'revisions' | 'runs' | 'routes'>;
+  caches: Pick<Caches, 'workflows' | 'revisions' | 'runs' | 'routes'>;
 };
 
 /**
@@ -35,11 +35,11 @@ export async function olderCredentials(
   { namespace, uid }: { namespace: string; uid: ProjectUid },
   before: Served | undefined,
 ): Promise<{ names: string[]; served: Served }> {
-  const { world } = context;
+  const { caches } = context;
   const names: string[] = [];
   const served = new Map<string, ServedRevision>();
-  for (const workflow of world.workflows.list(namespace)) {
-    const own = revisionsOf(world, workflow);
+  for (const workflow of caches.workflows.list(namespace)) {
+    const own = revisionsOf(caches, workflow);
     const present = credentialRefs(workflow.spec).map(({ name }) => name);
     const others = namesIn(own).filter((name) => !present.includes(name));
     if (others.length === 0) continue;
@@ -47,20 +47,20 @@ export async function olderCredentials(
     const last = { isFirst: before === undefined, served: before?.get(workflowUid) };
     const { mayHave, ...now } = await olderRuns(context, workflow, uid, last);
     served.set(workflowUid, now);
-    const open = openRevisions(world, workflow);
+    const open = openRevisions(caches, workflow);
     names.push(...(mayHave ? others : namesIn(own.filter(({ metadata }) => open.has(metadata.name)))));
   }
   return { names, served };
 }
 
 async function olderRuns(
-  { world, clock, conn }: OlderContext,
+  { caches, clock, conn }: OlderContext,
   { metadata }: Workflow,
   project: ProjectUid,
   last: { isFirst: boolean; served: ServedRevision | undefined },
 ): Promise<ServedRevision & { mayHave: boolean }> {
   const { uid = '', namespace, name } = metadata;
-  const revision = world.routes.get(namespace, name)?.spec.revision;
+  const revision = caches.routes.get(namespace, name)?.spec.revision;
   const same = last.served?.revision === revision ? last.served : undefined;
   if (same && same.since === undefined) return { ...same, mayHave: false };
   const since = same?.since ?? clock.now();
@@ -71,10 +71,10 @@ async function olderRuns(
 }
 
 const keyOf = (workflow: Workflow) => inNamespaceOf(workflow, workflow.metadata.name);
-const openRevisions = ({ runs }: Pick<World, 'runs'>, workflow: Workflow) =>
+const openRevisions = ({ runs }: Pick<Caches, 'runs'>, workflow: Workflow) =>
   revisionsInUse(runs.byIndex(BY_WORKFLOW, keyOf(workflow)));
 
-function revisionsOf({ revisions }: Pick<World, 'revisions'>, workflow: Workflow): ControllerRevision[] {
+function revisionsOf({ revisions }: Pick<Caches, 'revisions'>, workflow: Workflow): ControllerRevision[] {
   const ofName = revisions.byIndex(BY_WORKFLOW, keyOf(workflow));
   return ofName.filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
 }

@@ -14,13 +14,13 @@ const poolWith = (availableReplicas: number, ...conditions: object[]) =>
 function stateWith({ refused, granted, problem }: Rights, ...given: [Deployment?]) {
   const [deployment] = given.length === 0 ? [poolWith(1)] : given;
   const routes = { list: () => [{}] };
-  const world = { deployments: { get: () => deployment }, routes } as unknown as Parameters<
+  const caches = { deployments: { get: () => deployment }, routes } as unknown as Parameters<
     typeof poolState
-  >[0]['world'];
+  >[0]['caches'];
   const refusedPools = new Map(refused === undefined ? [] : [['shop', refused]]);
   const grantedSecrets = new Map(granted === undefined ? [] : [['shop', granted]]);
   const podProblems = new Map(problem === undefined ? [] : [['shop', problem]]);
-  return poolState({ world, refusedPools, grantedSecrets, podProblems }, 'shop', ['llm', 'smtp']);
+  return poolState({ caches, refusedPools, grantedSecrets, podProblems }, 'shop', ['llm', 'smtp']);
 }
 
 test('a pool with a pod is ready for a workflow whose Secrets its runners may read', () => {
@@ -132,8 +132,8 @@ test('a runner beside newer ones that no node takes is ready, with the words of 
 
 test('a namespace without a pool in which nothing has taken effect has no pool that starts', () => {
   const none = { list: () => [], get: () => undefined };
-  const world = { deployments: none, routes: none, workflows: none, runs: none, credentials: none };
+  const caches = { deployments: none, routes: none, workflows: none, runs: none, credentials: none };
   const empty = { refusedPools: new Map(), grantedSecrets: new Map(), podProblems: new Map() };
-  const context = { world, ...empty } as unknown as Parameters<typeof poolState>[0];
+  const context = { caches, ...empty } as unknown as Parameters<typeof poolState>[0];
   expect(poolState(context, 'shop', [])).toEqual({ kind: 'Absent' });
 });

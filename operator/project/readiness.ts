@@ -2,7 +2,7 @@
 import type { Reason } from '../../api/conditions.ts';
 import type { Deployment } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { needsPool } from './needs.ts';
 import { POOL } from '../shared/names.ts';
 import { changesRollout, obstacleOf, problemFor, type Obstacle } from '../pods/rollout.ts';
@@ -28,17 +28,17 @@ export type PoolRefusal = { reason: Extract<Reason, 'Unauthorized' | 'PoolInvali
  */
 export function poolState(
   {
-    world,
+    caches,
     refusedPools,
     grantedSecrets,
     podProblems,
   }: Pick<OperatorContext, 'refusedPools' | 'grantedSecrets' | 'podProblems'> & {
-    world: Pick<World, 'deployments' | 'routes' | 'workflows' | 'runs' | 'credentials'>;
+    caches: Pick<Caches, 'deployments' | 'routes' | 'workflows' | 'runs' | 'credentials'>;
   },
   namespace: string,
   secretNames: readonly string[],
 ): PoolState {
-  const pool = world.deployments.get(namespace, POOL);
+  const pool = caches.deployments.get(namespace, POOL);
   const refusal = refusedPools.get(namespace);
   if (refusal !== undefined) return { kind: 'Refused', ...refusal, hasRunner: hasRunner(pool) };
   const granted = grantedSecrets.get(namespace) ?? secretNames;
@@ -52,7 +52,7 @@ export function poolState(
   if (!hasRunner(pool) && obstacle !== undefined) return { kind: 'Blocked', ...obstacle };
   if (missing.length > 0)
     return { kind: 'Starting', message: `Runners may not read Secret ${missing.join(', ')} yet.` };
-  if (pool === undefined && !needsPool(world, namespace)) return { kind: 'Absent' };
+  if (pool === undefined && !needsPool(caches, namespace)) return { kind: 'Absent' };
   return { kind: 'Starting', ...(problem && { message: problem.message }) };
 }
 

@@ -17,7 +17,7 @@ import type { OperatorContext } from '../shared/context.ts';
 import { hasRunnerFor, readSecrets } from '../credential/facts.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { explainRefusal } from '../shared/errors.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import {
   decideRegistration,
   pending,
@@ -50,7 +50,7 @@ const NEWS_MS = 120_000;
 
 type RegistrationContext = Pick<
   OperatorContext,
-  'client' | 'world' | 'conn' | 'log' | 'clock' | 'registrations' | 'grantedSecrets'
+  'client' | 'caches' | 'conn' | 'log' | 'clock' | 'registrations' | 'grantedSecrets'
 > & { config: Pick<OperatorContext['config'], 'PUBLIC_URL'> };
 
 type Keeper = { context: RegistrationContext; followers: Followers; memory: Memory };
@@ -63,7 +63,7 @@ export function createRegistrationReconciler(
   const memory: Memory = { goingSince: new Map(), toldAt: new Map() };
   const keeper = { context, followers, memory };
   return async ({ namespace, name }) => {
-    const credential = await context.world.credentials.getFresh(namespace, name);
+    const credential = await context.caches.credentials.getFresh(namespace, name);
     if (!credential) {
       context.registrations.delete(objectKey({ namespace, name }));
       return done();
@@ -81,7 +81,7 @@ async function reconcile(keeper: Keeper, credential: Credential): Promise<Action
     say(keeper, { namespace, name }, undefined);
     return done();
   }
-  const project = projectOf(context.world, namespace);
+  const project = projectOf(context.caches, namespace);
   const found = project === undefined ? undefined : await REGISTRATIONS.read(context.conn, project, uid);
   const seen = isUnavailable(found) ? undefined : found;
   const gathered = await keyOfWish(context, credential, wish);
@@ -192,7 +192,7 @@ function tell(
 ): void {
   const occurrence = { type: 'Warning', reason, action: 'Register', note } as const;
   followers.events.record(credential, occurrence);
-  const workflow = route && context.world.workflows.get(route.metadata.namespace, route.spec.workflow);
+  const workflow = route && context.caches.workflows.get(route.metadata.namespace, route.spec.workflow);
   if (workflow) followers.events.record(workflow, occurrence);
 }
 
@@ -205,16 +205,16 @@ function say({ context, followers }: Keeper, key: Key, health: PollHealth | unde
 }
 
 /** The route that has the bot. */
-function routeOf({ world }: RegistrationContext, { metadata }: Credential): WebhookRoute | undefined {
-  return world.routes.list(metadata.namespace).find(({ spec }) => spec.bot?.credential === metadata.name);
+function routeOf({ caches }: RegistrationContext, { metadata }: Credential): WebhookRoute | undefined {
+  return caches.routes.list(metadata.namespace).find(({ spec }) => spec.bot?.credential === metadata.name);
 }
 
 function wishFor(
-  { config, world }: RegistrationContext,
+  { config, caches }: RegistrationContext,
   credential: Credential,
   route: WebhookRoute | undefined,
 ): Wish {
-  if (isGoing(world, credential) || !isTelegram(credential)) return 'nowhere';
+  if (isGoing(caches, credential) || !isTelegram(credential)) return 'nowhere';
   const bot = route?.spec.bot;
   if (bot === undefined) return 'nowhere';
   // While nobody can be verified, for lack of the token, what is there is no worse than nothing.
@@ -250,7 +250,7 @@ function unauthorized(error: unknown): PollHealth {
 }
 
 /** Whether it is deleted, be it with its namespace: Kubernetes removes the pods of that first, and then there is no runner any more. */
-function isGoing({ namespaces }: Pick<World, 'namespaces'>, { metadata }: Credential): boolean {
+function isGoing({ namespaces }: Pick<Caches, 'namespaces'>, { metadata }: Credential): boolean {
   const namespace = namespaces.get(undefined, metadata.namespace ?? '');
   return [metadata, namespace?.metadata].some((each) => each?.deletionTimestamp !== undefined);
 }
@@ -258,7 +258,7 @@ function isGoing({ namespaces }: Pick<World, 'namespaces'>, { metadata }: Creden
 /** Reckoned by this process alone: clocks of other machines may differ. */
 function goingFor({ context, memory }: Keeper, credential: Credential): number | undefined {
   const { uid = '' } = credential.metadata;
-  if (!isGoing(context.world, credential)) return undefined;
+  if (!isGoing(context.caches, credential)) return undefined;
   const now = context.clock.now();
   const since = memory.goingSince.get(uid) ?? now;
   memory.goingSince.set(uid, since);
@@ -270,12 +270,12 @@ function goingFor({ context, memory }: Keeper, credential: Credential): number |
  * nothing is to be registered.
  */
 export function registrationHealth(
-  { registrations, world }: Pick<OperatorContext, 'registrations' | 'world'>,
+  { registrations, caches }: Pick<OperatorContext, 'registrations' | 'caches'>,
   { metadata: { namespace = '' }, status }: Workflow,
   route: RouteSpec | undefined,
 ): PollHealth | undefined {
   const { credential = '', verify } = route?.bot ?? {};
-  const found = world.credentials.get(namespace, credential);
+  const found = caches.credentials.get(namespace, credential);
   if (!found || !isTelegram(found) || verify?.material === undefined) return undefined;
   const known = registrations.get(objectKey({ namespace, name: credential }));
   const before = findCondition(status?.conditions, 'TriggerHealthy');

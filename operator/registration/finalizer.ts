@@ -15,7 +15,7 @@ export function isMarked({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
 
 /** Sets the mark, or takes it away. Throws a conflict where somebody else has changed the Credential meanwhile. */
 export async function setMark(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   { metadata }: Credential,
   isWanted: boolean,
 ): Promise<void> {
@@ -30,5 +30,5 @@ export async function setMark(
       return undefined;
     });
   // Of one that was being deleted nothing is left to be followed.
-  if (written && written.metadata.deletionTimestamp === undefined) world.credentials.noteWrite(written);
+  if (written && written.metadata.deletionTimestamp === undefined) caches.credentials.noteWrite(written);
 }

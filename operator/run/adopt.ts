@@ -45,7 +45,7 @@ export function adoptionOf(
  * stays as it is, and the log says so. Throws a conflict, or that the run is not found, where somebody changed or deleted it since it was read.
  */
 export async function adopt(
-  context: Pick<OperatorContext, 'client' | 'world' | 'log'>,
+  context: Pick<OperatorContext, 'client' | 'caches' | 'log'>,
   run: WorkflowRun,
   workflow: Workflow,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function adopt(
 }
 
 async function writeMetadata(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   run: WorkflowRun,
   adoption: Adoption,
 ): Promise<void> {
@@ -73,5 +73,5 @@ async function writeMetadata(
     { metadata },
     { type: 'merge' },
   );
-  world.runs.noteWrite(written);
+  caches.runs.noteWrite(written);
 }

@@ -38,18 +38,18 @@ export function createRunReconciler(context: OperatorContext, pacer: Pacer): Run
   const seenAt = new Map<string, number>();
   const deleted = new Map<string, WorkflowRun>();
   const cancelled = new Set<string>();
-  context.world.runs.onChange(({ type, object }) => {
+  context.caches.runs.onChange(({ type, object }) => {
     if (type !== 'deleted') return;
     seenAt.delete(object.metadata.uid ?? '');
     cancelled.delete(object.metadata.uid ?? '');
     if (!isTerminal(object.status?.phase)) deleted.set(objectKey(object.metadata), object);
   });
   return async (key) => {
-    const { world, client, clock } = context;
+    const { caches, client, clock } = context;
     const gone = deleted.get(objectKey(key));
     if (gone) await cancelDeleted(context, gone);
     deleted.delete(objectKey(key));
-    const cached = world.runs.get(key.namespace, key.name);
+    const cached = caches.runs.get(key.namespace, key.name);
     if (!cached || isTerminal(cached.status?.phase)) return done();
     if (!isNew(cached) && !isToBeCancelled(cached)) return recoverIfLost(context, pacer, cached);
     // The cache has no input; and what is recorded already must not be submitted again after an old copy.
@@ -67,10 +67,10 @@ export function createRunReconciler(context: OperatorContext, pacer: Pacer): Run
 }
 
 async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
-  const { world } = context;
+  const { caches } = context;
   const { namespace } = run.metadata;
-  const workflow = world.workflows.get(namespace, run.spec.workflow);
-  const route = world.routes.get(namespace, run.spec.workflow);
+  const workflow = caches.workflows.get(namespace, run.spec.workflow);
+  const route = caches.routes.get(namespace, run.spec.workflow);
   const decision = decide(run, workflow, route, waitedMs);
   // One that waits is looked at each second, and a write that is refused would be repeated as often.
   if (workflow && decision.kind !== 'wait') await adopt(context, run, workflow);
@@ -96,8 +96,8 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
 }
 
 /** Whether the run store holds the run of this very object. */
-async function isAccepted({ conn, world }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
-  const project = projectOf(world, metadata.namespace);
+async function isAccepted({ conn, caches }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
+  const project = projectOf(caches, metadata.namespace);
   if (project === undefined) return false;
   const state = await readBrief(conn, project, metadata.name);
   if (isUnavailable(state)) throw unreachable(state);
@@ -195,7 +195,7 @@ async function revisionFor(
 
 /** `told`: the uids of runs whose cancelling is recorded, since they are looked at until they have ended. */
 async function cancel(context: OperatorContext, run: WorkflowRun, told: Set<string>): Promise<Action> {
-  const project = projectOf(context.world, run.metadata.namespace);
+  const project = projectOf(context.caches, run.metadata.namespace);
   if (project === undefined) return done();
   // A store that lost its data gets back what it knew before it is asked; what nobody has taken up it never knew.
   const opened = isNew(run) ? undefined : await context.store.open(project);
@@ -222,9 +222,9 @@ async function endCancelled(context: OperatorContext, { metadata }: WorkflowRun)
 
 /** Cancels the run of an object that was deleted, unless the name stands for another one by now. */
 async function cancelDeleted(context: OperatorContext, run: WorkflowRun): Promise<void> {
-  const { conn, world } = context;
+  const { conn, caches } = context;
   const { name, namespace = '', uid } = run.metadata;
-  const project = projectOf(world, namespace);
+  const project = projectOf(caches, namespace);
   if (project === undefined) return;
   const state = await readBrief(conn, project, name);
   if (isUnavailable(state)) throw unreachable(state);

@@ -21,7 +21,7 @@ export type RunEnding = {
  * `Unknown`, unless `isRepeatable` says that it could have been done again.
  */
 export async function endRun(
-  { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
+  { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
   run: WorkflowRun,
   { phase, reason, message, endedAt, isRepeatable = () => false }: RunEnding,
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function endRun(
   const end = { phase, reason, message, completionTime: time, conditions: [condition] };
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
   const manifest = { metadata, status: { ...end, ...(nodes && { nodes }) } };
-  world.runs.noteWrite(await client.apply(workflowRuns, manifest, { subresource: 'status' }));
+  caches.runs.noteWrite(await client.apply(workflowRuns, manifest, { subresource: 'status' }));
 }
 
 /** No node goes on in a run that has ended. */
@@ -47,11 +47,11 @@ function settled(node: NodeStatus, end: TerminalPhase, isRepeatable: boolean): N
 
 /** Says that the run waits, and for what; without a reason it takes back what it waited for. Only before it is submitted. */
 export async function tellPending(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   { metadata: { name, namespace = '', uid } }: WorkflowRun,
   why: { reason?: FailureReason; message?: string },
 ): Promise<void> {
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
   const status = { phase: 'Pending' as const, ...why };
-  world.runs.noteWrite(await client.apply(workflowRuns, { metadata, status }, { subresource: 'status' }));
+  caches.runs.noteWrite(await client.apply(workflowRuns, { metadata, status }, { subresource: 'status' }));
 }

@@ -29,8 +29,8 @@ export async function recoverIfLost(
   pacer: Pacer,
   { metadata: { name, namespace = '', uid } }: WorkflowRun,
 ): Promise<Action> {
-  const { world, conn, client, store } = context;
-  const project = projectOf(world, namespace);
+  const { caches, conn, client, store } = context;
+  const project = projectOf(caches, namespace);
   if (project === undefined) return done();
   // A store that has to be seeded gets this run, too.
   const opened = await store.open(project);

@@ -37,14 +37,14 @@ export async function keepSchedule(
 
 /** What fires as the route says, while nothing can be put into effect: a run store that is away, a right that is lacking. */
 export function scheduleInPlace(
-  { world }: OperatorContext,
+  { caches }: OperatorContext,
   { metadata: { namespace, name, uid } }: Workflow,
   route: RouteSpec | undefined,
 ): { schedule?: ScheduleFacts } {
   const rules = route?.schedule;
   if (rules === undefined) return {};
   const cronJob = cronJobName(name, rules);
-  const found = world.cronJobs.get(namespace, cronJob);
+  const found = caches.cronJobs.get(namespace, cronJob);
   return found && controllerOf(found)?.uid === uid ? { schedule: placedAs(found, rules) } : {};
 }
 
@@ -59,16 +59,16 @@ async function place(
   route: RouteSpec,
   rules: ScheduleRules,
 ): Promise<ScheduleFacts> {
-  const { client, world } = context;
+  const { client, caches } = context;
   const { name, namespace = '' } = workflow.metadata;
   const cronJob = cronJobName(name, rules);
   const manifestOf = (config: ProjectConfig) =>
     asChild(workflow, scheduleCronJob(workflow, route, rules, config));
-  const cached = await world.cronJobs.getFresh(namespace, cronJob);
+  const cached = await caches.cronJobs.getFresh(namespace, cronJob);
   try {
     const applied = await applyPods(context, { namespace, resource: cronJobs, cached, manifestOf });
     const placed = await withoutOthersDeadline(client, applied.object, rules);
-    if (applied.written || placed !== applied.object) world.cronJobs.noteWrite(placed);
+    if (applied.written || placed !== applied.object) caches.cronJobs.noteWrite(placed);
     return placedAs(placed, rules);
   } catch (error) {
     const refusal = refusalOf(error);
@@ -93,11 +93,11 @@ async function withoutOthersDeadline(
 
 /** Removes the CronJobs of a workflow, but for one. Their Jobs go with them. */
 export async function dropSchedule(
-  { client, world }: OperatorContext,
+  { client, caches }: OperatorContext,
   { namespace, name }: Key,
   except?: string,
 ): Promise<void> {
-  for (const cronJob of world.cronJobs.byIndex(BY_WORKFLOW, objectKey({ namespace, name }))) {
+  for (const cronJob of caches.cronJobs.byIndex(BY_WORKFLOW, objectKey({ namespace, name }))) {
     const { metadata } = cronJob;
     const owner = controllerOf(cronJob);
     // Whoever copies our labels keeps what is theirs.
@@ -110,7 +110,7 @@ export async function dropSchedule(
 
 /** When the schedule fired last, also before it was changed, and when it fires next; nothing for other triggers. */
 export function timesOf(
-  { world, clock }: OperatorContext,
+  { caches, clock }: OperatorContext,
   workflow: Workflow,
   schedule: ScheduleFacts | undefined,
 ): WorkflowStatus['schedule'] {
@@ -118,7 +118,7 @@ export function timesOf(
   const before = workflow.status?.schedule?.last;
   if (schedule?.cronJob === undefined) return before === undefined ? undefined : { last: before };
   const { rules, cronJob } = schedule;
-  const found = world.cronJobs.get(workflow.metadata.namespace, cronJob);
+  const found = caches.cronJobs.get(workflow.metadata.namespace, cronJob);
   const last = found?.status?.lastScheduleTime ?? before;
   const since = [found?.metadata.creationTimestamp, last].map((time) =>
     time === undefined ? 0 : Date.parse(time),

@@ -5,7 +5,7 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
 import type { PolledTrigger } from '../../store/polling/triggers.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { workflowDefaults } from '../pods/settings.ts';
 import { withDefaults } from '../shared/workflowDefaults.ts';
 import { isRevisionOf } from '../shared/revisions.ts';
@@ -24,7 +24,7 @@ export async function servedWorkflows(
     workflows,
     credentials,
     settings,
-  }: Pick<World, 'namespaces' | 'routes' | 'workflows' | 'credentials' | 'settings'>,
+  }: Pick<Caches, 'namespaces' | 'routes' | 'workflows' | 'credentials' | 'settings'>,
   project: ProjectUid,
 ): Promise<ServedWorkflow[]> {
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;

@@ -15,13 +15,13 @@ import { workflowRuns } from '../shared/resources.ts';
 import { endRun } from '../run/end.ts';
 import { givenInput } from '../run/input.ts';
 import { isRevisionOf } from '../shared/revisions.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { planRestore, type RestorePlan } from '../run/restorePlan.ts';
 import type { ListPosition, SeedSource } from '../store/seed.ts';
 import { servedWorkflows } from './served.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
-export type SourceDeps = { client: KubeClient; world: World; clock: Clock; pacer: Pacer };
+export type SourceDeps = { client: KubeClient; caches: Caches; clock: Clock; pacer: Pacer };
 
 /** A record can be more than half a megabyte. */
 const PAGE = 20;
@@ -29,24 +29,24 @@ const UNFINISHED = ['Succeeded', 'Failed', 'Cancelled'].map((phase) => `status.p
 
 /** Creates the source. */
 export function createSeedSource(deps: SourceDeps): SeedSource {
-  const { client, world } = deps;
+  const { client, caches } = deps;
   return {
-    served: (project) => servedWorkflows(client, world, project),
-    keys: (project) => recordedKeys(world, namespaceOf(world, project)),
-    unfinished: (project, position) => unfinishedRuns(deps, namespaceOf(world, project), position),
+    served: (project) => servedWorkflows(client, caches, project),
+    keys: (project) => recordedKeys(caches, namespaceOf(caches, project)),
+    unfinished: (project, position) => unfinishedRuns(deps, namespaceOf(caches, project), position),
   };
 }
 
 /** What to do with one run that was read just now. `revisions` is what is known of revisions already. */
 export async function planFor(
-  { client, world }: Pick<SourceDeps, 'client' | 'world'>,
+  { client, caches }: Pick<SourceDeps, 'client' | 'caches'>,
   run: WorkflowRun,
   revisions: Revisions = new Map(),
 ): Promise<RestorePlan> {
   const { namespace = '' } = run.metadata;
   const object = await revisionOf(client, run, revisions);
   const owner = controllerOf(run) ?? (object && controllerOf(object));
-  const workflowUid = (await world.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
+  const workflowUid = (await caches.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
   // Under the name of a revision there may be an object that the operator has not made.
   const isOwn = object !== undefined && isRevisionOf(object, owner?.uid);
   const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
@@ -70,11 +70,11 @@ function revisionOf(
   return found;
 }
 
-function namespaceOf({ namespaces }: World, project: ProjectUid): string | undefined {
+function namespaceOf({ namespaces }: Caches, project: ProjectUid): string | undefined {
   return namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
 }
 
-function recordedKeys({ runs }: World, namespace: string | undefined): RecordedKey[] {
+function recordedKeys({ runs }: Caches, namespace: string | undefined): RecordedKey[] {
   if (namespace === undefined) return [];
   return runs.list(namespace).flatMap((run) => {
     const mark = dedupeMarkOf(run.metadata.annotations);

@@ -126,15 +126,15 @@ export async function reconcileSettings(
   events: Pick<Recorder, 'record'>,
   { namespace, name }: Key,
 ): Promise<Action> {
-  const { world, client } = context;
-  const settings = await world.settings.getFresh(namespace, name);
+  const { caches, client } = context;
+  const settings = await caches.settings.getFresh(namespace, name);
   if (!settings || settings.metadata.deletionTimestamp !== undefined) return done();
   const status = statusOf(context, settings);
   const again = findCondition(status.conditions, 'Ready')?.reason === 'RollingOut' ? after(AGAIN_MS) : done();
   if (canonicalJson(settings.status) === canonicalJson(status)) return again;
   const { uid } = settings.metadata;
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  world.settings.noteWrite(
+  caches.settings.noteWrite(
     await client.apply(projectSettings, { metadata, status }, { subresource: 'status' }),
   );
   recordConditions(events, settings, settings.status?.conditions ?? [], status.conditions);
@@ -142,7 +142,7 @@ export async function reconcileSettings(
 }
 
 function statusOf(
-  { world, config, clock, appliedSettings, podProblems }: OperatorContext,
+  { caches, config, clock, appliedSettings, podProblems }: OperatorContext,
   { metadata, spec, status }: ProjectSettings,
 ): ProjectSettingsStatus {
   const { namespace = '', uid, generation = 0 } = metadata;
@@ -151,9 +151,9 @@ function statusOf(
   const facts = {
     generation,
     refusals: admit(spec, config.PROJECT_SETTINGS_BOUNDS).refusals,
-    hasPool: needsPool(world, namespace),
+    hasPool: needsPool(caches, namespace),
     pool: isCurrent ? applied : undefined,
-    rollout: rolloutOf(world.deployments.get(namespace, POOL), podProblems.get(namespace), clock.date()),
+    rollout: rolloutOf(caches.deployments.get(namespace, POOL), podProblems.get(namespace), clock.date()),
   };
   const conditions = settingsConditions(facts, status?.conditions ?? [], clock.date());
   const { RUNNER_REPLICAS: replicas } = withSettings(config, spec);

@@ -98,11 +98,11 @@ export function recordMadePublic({ audit }: OperatorContext, workflow: Workflow,
 }
 
 /** Records each workflow and credential that is deleted from now on. */
-export function recordDeletions({ audit, world }: OperatorContext): void {
-  world.workflows.onChange(({ type, object }) => {
+export function recordDeletions({ audit, caches }: OperatorContext): void {
+  caches.workflows.onChange(({ type, object }) => {
     if (type === 'deleted') audit.record({ event: 'workflow.delete', result: 'allowed', ...goneOf(object) });
   });
-  world.credentials.onChange(({ type, object }) => {
+  caches.credentials.onChange(({ type, object }) => {
     if (type === 'deleted')
       audit.record({ event: 'credential.delete', result: 'allowed', ...goneOf(object) });
   });
@@ -116,13 +116,13 @@ function goneOf(object: KubeObject): Pick<AuditEntry, 'object' | 'resourceVersio
 
 /** Records what became of a run that was created as an object. The workflow is what its line names. */
 export function recordSubmission(
-  { audit, world }: OperatorContext,
+  { audit, caches }: OperatorContext,
   run: WorkflowRun,
   result: Pick<AuditEntry, 'result' | 'reason'>,
 ): void {
   const { workflow: name, requestedBy, retryOf } = run.spec;
   const { namespace } = run.metadata;
-  const uid = world.workflows.get(namespace, name)?.metadata.uid;
+  const uid = caches.workflows.get(namespace, name)?.metadata.uid;
   audit.record({
     event: submissionEvent(run),
     ...result,

@@ -30,7 +30,7 @@ import { TICK } from '../schedule/cronJob.ts';
 import { credentials, projectSettings, webhookRoutes, workflowRuns, workflows } from './resources.ts';
 import { credentialRefs, credentialsOfRevision } from './credentialRefs.ts';
 
-export type World = {
+export type Caches = {
   workflows: Cache<Workflow>;
   runs: Cache<WorkflowRun>;
   credentials: Cache<Credential>;
@@ -52,7 +52,7 @@ export const BY_WORKFLOW = 'workflow';
 /** Index of routes by their uid, which is how replicas of the gateway name them. */
 export const BY_UID = 'uid';
 
-export type WorldOptions = {
+export type CachesOptions = {
   client: KubeClient;
   /** The operator's own. */
   namespace: string;
@@ -62,7 +62,7 @@ export type WorldOptions = {
 };
 
 /** The caches, not started. */
-export function createWorld({ client, namespace, watched, log }: WorldOptions): World {
+export function createCaches({ client, namespace, watched, log }: CachesOptions): Caches {
   const common = { client, log };
   const cache = <T extends KubeObject>(options: Omit<CacheOptions<T>, 'client' | 'log'>): Cache<T> =>
     watchedCache({ ...common, ...options }, watched);
@@ -117,13 +117,13 @@ function watchedCache<T extends KubeObject>(options: CacheOptions<T>, watched: r
 }
 
 /** Follows everything until the signal is aborted; resolves then. */
-export async function startWorld(world: World, signal: AbortSignal): Promise<void> {
-  await Promise.all(Object.values(world).map((cache: Cache<KubeObject>) => cache.start(signal)));
+export async function startCaches(caches: Caches, signal: AbortSignal): Promise<void> {
+  await Promise.all(Object.values(caches).map((cache: Cache<KubeObject>) => cache.start(signal)));
 }
 
 /** Resolves when every cache holds a whole list. */
-export async function synced(world: World): Promise<void> {
-  await Promise.all(Object.values(world).map((cache: Cache<KubeObject>) => cache.synced));
+export async function synced(caches: Caches): Promise<void> {
+  await Promise.all(Object.values(caches).map((cache: Cache<KubeObject>) => cache.synced));
 }
 
 /** The index key of a name in an object's namespace. */
@@ -188,6 +188,6 @@ function selector(labels: Record<string, string>): string {
 }
 
 /** The uid of a namespace, which identifies the project; undefined if it does not exist or is not watched. */
-export function projectOf({ namespaces }: Pick<World, 'namespaces'>, namespace = ''): string | undefined {
+export function projectOf({ namespaces }: Pick<Caches, 'namespaces'>, namespace = ''): string | undefined {
   return namespaces.get(undefined, namespace)?.metadata.uid;
 }

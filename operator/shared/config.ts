@@ -54,7 +54,7 @@ const environment = z.object({
   WEBHOOKS_REQUIRE_AUTH: z.stringbool().default(false),
   /** Outside a cluster: the kubeconfig to use. */
   KUBECONFIG: z.string().min(1).optional(),
-  /** Where the world reaches the gateway's public listener, for `status.url`. */
+  /** Where clients outside the cluster reach the gateway's public listener, for `status.url`. */
   PUBLIC_URL: httpURL,
   /** Where callers inside the cluster reach the gateway's internal listener. Left out: the last of its Services, by HTTP. */
   INTERNAL_URL: httpURL.optional(),

@@ -16,11 +16,11 @@ import type { Refusal } from '../pods/cronJobRefusal.ts';
 import type { FullProjects } from '../store/fullProjects.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { WebhookSecrets } from '../webhooks/material.ts';
-import type { World } from './caches.ts';
+import type { Caches } from './caches.ts';
 
 export type OperatorContext = {
   client: KubeClient;
-  world: World;
+  caches: Caches;
   conn: RunStoreConnection;
   store: ProjectStore;
   gateways: GatewayView;

@@ -16,12 +16,12 @@ const WORTH = 0.05;
 export type OpenProject = { uid: ProjectUid; namespace: string; use: Use };
 
 type QuotaContext = Pick<OperatorContext, 'conn' | 'log'> & {
-  world: { namespaces: Pick<Cache<Namespace>, 'list'>; routes: Pick<Cache<WebhookRoute>, 'list'> };
+  caches: { namespaces: Pick<Cache<Namespace>, 'list'>; routes: Pick<Cache<WebhookRoute>, 'list'> };
 };
 
 /** Each call looks at all projects once and answers with those that are open; what was told of is told of once. */
 export function createQuotaSetter(
-  { conn, log, world }: QuotaContext,
+  { conn, log, caches }: QuotaContext,
   metrics: StoreMetrics,
 ): () => Promise<OpenProject[]> {
   let told = new Set<string>();
@@ -45,7 +45,7 @@ export function createQuotaSetter(
 
   async function openProjects(): Promise<OpenProject[]> {
     const found = await Promise.all(
-      world.namespaces.list().map(async ({ metadata: { uid, name: namespace } }) => {
+      caches.namespaces.list().map(async ({ metadata: { uid, name: namespace } }) => {
         const use = uid === undefined ? undefined : await useOf(uid, namespace);
         return uid !== undefined && use ? [{ uid, namespace, use }] : [];
       }),
@@ -55,7 +55,7 @@ export function createQuotaSetter(
 
   /** Of a project that is not open, such as one that is being restored, the routes are left. */
   function namespacesOf(projects: readonly OpenProject[]): string[] {
-    const routed = world.routes.list().map(({ metadata: { namespace = '' } }) => namespace);
+    const routed = caches.routes.list().map(({ metadata: { namespace = '' } }) => namespace);
     return [...new Set([...projects.map(({ namespace }) => namespace), ...routed])];
   }
 

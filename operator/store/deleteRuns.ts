@@ -5,7 +5,7 @@ import { sleep } from '../../kube/clock.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import type { DeletionProgress } from './deletion.ts';
 
 /** How soon a run store that was away is asked again what an operator before this one left undone. */
@@ -19,7 +19,7 @@ export type DeletionEvents = {
   onEnd: (namespace: string) => void;
 };
 
-type DeletionContext = Pick<OperatorContext, 'store' | 'world' | 'log' | 'clock'>;
+type DeletionContext = Pick<OperatorContext, 'store' | 'caches' | 'log' | 'clock'>;
 
 /** Works until the signal is aborted, first of all on what an operator before this one began. */
 export async function deleteRuns(
@@ -27,10 +27,10 @@ export async function deleteRuns(
   { events, onEnd: wake }: DeletionEvents,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, world, log } = context;
+  const { store, caches, log } = context;
   const tell = (progress: DeletionProgress, message: string, note: string): void => {
     const { name, left, total, seconds } = progress;
-    const workflow = goneWorkflow(world, progress);
+    const workflow = goneWorkflow(caches, progress);
     const { namespace } = workflow.metadata;
     log.info({ namespace, workflow: name, total, left, seconds: Math.round(seconds) }, message);
     if (namespace === undefined || name === '' || seconds < TOLD_S) return;
@@ -40,21 +40,21 @@ export async function deleteRuns(
     tell(progress, 'deleting runs of a deleted workflow', progressNote(progress));
   const onEnd = (progress: DeletionProgress): void => {
     if (progress.total > 0) tell(progress, 'deleted runs of a deleted workflow', endNote(progress));
-    const { namespace } = goneWorkflow(world, progress).metadata;
+    const { namespace } = goneWorkflow(caches, progress).metadata;
     if (namespace !== undefined) wake(namespace);
   };
   await Promise.all([resume(context, signal), store.deletions.run({ log, onProgress, onEnd }, signal)]);
 }
 
-async function resume({ store, world, clock }: DeletionContext, signal: AbortSignal): Promise<void> {
-  for (const { metadata } of world.namespaces.list()) {
+async function resume({ store, caches, clock }: DeletionContext, signal: AbortSignal): Promise<void> {
+  for (const { metadata } of caches.namespaces.list()) {
     const { uid: project } = metadata;
     if (project === undefined) continue;
     while (!signal.aborted && !(await store.deletions.resume(project))) await sleep(AGAIN_MS, signal, clock);
   }
 }
 
-function goneWorkflow({ namespaces }: Pick<World, 'namespaces'>, progress: DeletionProgress): KubeObject {
+function goneWorkflow({ namespaces }: Pick<Caches, 'namespaces'>, progress: DeletionProgress): KubeObject {
   const { project, workflowUid: uid, name } = progress;
   const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
   return {

@@ -64,9 +64,9 @@ export async function keepStore(
 }
 
 /** Removes summaries that are too old or too many. */
-async function trimAll({ conn, world }: OperatorContext, projects: readonly OpenProject[]): Promise<void> {
+async function trimAll({ conn, caches }: OperatorContext, projects: readonly OpenProject[]): Promise<void> {
   for (const { uid, namespace, use } of projects) {
-    const own = world.workflows.list(namespace);
+    const own = caches.workflows.list(namespace);
     for (const { metadata } of own)
       for (const group of groupsOf(metadata.uid ?? ''))
         await trimSummaries(conn, uid, group, summariesOf(use, own.length));

@@ -11,7 +11,7 @@ import { closeProjects } from '../../runs/project.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { workflows } from '../shared/resources.ts';
 
-type SweepContext = Pick<OperatorContext, 'client' | 'world' | 'conn' | 'store' | 'log' | 'config'>;
+type SweepContext = Pick<OperatorContext, 'client' | 'caches' | 'conn' | 'store' | 'log' | 'config'>;
 
 /** What one sweep has found so far, and how far it is: through all keys, then through those of projects that are gone. */
 type Sweep = {
@@ -74,8 +74,8 @@ async function lookAt({ conn }: SweepContext, sweep: Sweep, pause: () => Promise
 
 /** False where the run store could not be reached. */
 async function dropProjects(context: SweepContext, { projects, removing }: Sweep): Promise<boolean> {
-  const { client, world, conn, store, log } = context;
-  const cached = new Set(world.namespaces.list().map(({ metadata }) => metadata.uid));
+  const { client, caches, conn, store, log } = context;
+  const cached = new Set(caches.namespaces.list().map(({ metadata }) => metadata.uid));
   const suspects = [...projects].filter((uid) => !cached.has(uid));
   if (suspects.length === 0) return true;
   const { items } = await client.listAll(namespaces);
@@ -95,13 +95,13 @@ async function dropProjects(context: SweepContext, { projects, removing }: Sweep
 
 /** Those that do not exist any more are deleted in the background. */
 async function noteWorkflows(
-  { client, world, store }: SweepContext,
+  { client, caches, store }: SweepContext,
   project: ProjectUid,
   seen: ReadonlySet<string>,
 ): Promise<void> {
-  const namespace = world.namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
+  const namespace = caches.namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
   if (namespace === undefined) return;
-  const cached = new Set(world.workflows.list(namespace).map(({ metadata }) => metadata.uid));
+  const cached = new Set(caches.workflows.list(namespace).map(({ metadata }) => metadata.uid));
   const suspects = [...seen].filter((uid) => !cached.has(uid));
   if (suspects.length === 0) return;
   const { items } = await client.listAll(workflows, { namespace });

@@ -17,7 +17,7 @@ export type StoreEvents = {
   onRestart: () => void;
 };
 
-type WatchContext = Pick<OperatorContext, 'conn' | 'world' | 'clock' | 'log'>;
+type WatchContext = Pick<OperatorContext, 'conn' | 'caches' | 'clock' | 'log'>;
 
 /** Watches until the signal is aborted. */
 export async function watchStore(
@@ -42,8 +42,8 @@ export async function watchStore(
   }
 }
 
-async function tellClosed({ conn, world }: WatchContext, { onClosed }: StoreEvents): Promise<void> {
-  const projects = new Map(world.routes.list().map(({ metadata, spec }) => [spec.projectUID, metadata]));
+async function tellClosed({ conn, caches }: WatchContext, { onClosed }: StoreEvents): Promise<void> {
+  const projects = new Map(caches.routes.list().map(({ metadata, spec }) => [spec.projectUID, metadata]));
   await Promise.all(
     [...projects].map(async ([project, { namespace = '' }]) => {
       if ((await storeId(conn, project)) === undefined) onClosed(namespace);

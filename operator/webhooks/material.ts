@@ -11,7 +11,7 @@ import { canonicalJson } from '../../kube/json.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { secrets } from '../../kube/resource.ts';
-import type { World } from '../shared/caches.ts';
+import type { Caches } from '../shared/caches.ts';
 import { readKeys, type KeyProblem } from './keys.ts';
 import {
   changedEntries,
@@ -56,18 +56,18 @@ type Memory = { of: string; known: Known; at: number };
 
 export function createWebhookSecrets({
   client,
-  world,
+  caches,
   clock,
 }: {
   client: Pick<KubeClient, 'find' | 'apply' | 'delete'>;
-  world: Pick<World, 'workflows'>;
+  caches: Pick<Caches, 'workflows'>;
   clock: Clock;
 }): WebhookSecrets {
   const memories = new Map<string, Memory>();
   const inTurn = createTurns();
 
   const ownersIn = (namespace: string): Owner[] =>
-    world.workflows.list(namespace).map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
+    caches.workflows.list(namespace).map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
 
   /** Reads the Secret, has the change made of it, and writes it if it is another one then. */
   async function change(namespace: string, changeOf: (entries: Entries) => Change): Promise<Change> {

@@ -102,13 +102,13 @@ export async function reconcileWorkflow(
   events: Recorder,
   key: Key,
 ): Promise<Action> {
-  const { world, config } = context;
-  const found = await world.workflows.getFresh(key.namespace, key.name);
-  const namespace = world.namespaces.get(undefined, key.namespace);
+  const { caches, config } = context;
+  const found = await caches.workflows.getFresh(key.namespace, key.name);
+  const namespace = caches.namespaces.get(undefined, key.namespace);
   if (!found || found.metadata.deletionTimestamp !== undefined) return remove(context, key);
   // In a namespace that is going nothing can be made; it takes everything with it.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
-  const workflow = withDefaults(found, workflowDefaults(world, key.namespace));
+  const workflow = withDefaults(found, workflowDefaults(caches, key.namespace));
   const auth = authPolicyOf(config, namespace.metadata.labels);
   const egress = egressOf(projectConfig(context, key.namespace));
   const violations = validate(workflow.spec, { auth, egress });
@@ -279,8 +279,8 @@ async function hold(
 }
 
 /** The route of this very workflow, not of one of the same name that was deleted. */
-function servedRoute({ world }: OperatorContext, { metadata }: Workflow): WebhookRoute | undefined {
-  const route = world.routes.get(metadata.namespace, metadata.name);
+function servedRoute({ caches }: OperatorContext, { metadata }: Workflow): WebhookRoute | undefined {
+  const route = caches.routes.get(metadata.namespace, metadata.name);
   return route?.spec.workflowUID === metadata.uid ? route : undefined;
 }
 
@@ -290,9 +290,9 @@ async function applyRoute(
   spec: RouteSpec,
   violations: readonly Violation[] = [],
 ): Promise<Routing> {
-  const { client, world, gateways, store, webhooks } = context;
+  const { client, caches, gateways, store, webhooks } = context;
   const { name, namespace = '', generation } = workflow.metadata;
-  const cached = await world.routes.getFresh(namespace, name);
+  const cached = await caches.routes.getFresh(namespace, name);
   // Of a workflow of the same name that was deleted before this one was made.
   const isForeign = cached !== undefined && cached.spec.workflowUID !== spec.workflowUID;
   // First, because it is the route that says that there is something to take out.
@@ -307,7 +307,7 @@ async function applyRoute(
   });
   if (isForeign) await store.deleteWorkflow(goneOf(cached.spec));
   if (written) {
-    world.routes.noteWrite(object);
+    caches.routes.noteWrite(object);
     recordActivation(context, workflow, { before: cached?.spec, after: spec, violations });
   }
   const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
@@ -321,7 +321,7 @@ async function reportStatus(
   violations: readonly Violation[],
   { facts: route, route: spec, routing, unverifiable, unserved, schedule, poll }: Effect,
 ): Promise<readonly Condition[]> {
-  const { world, config, clock } = context;
+  const { caches, config, clock } = context;
   const { namespace = '', generation = 0 } = workflow.metadata;
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
@@ -334,12 +334,12 @@ async function reportStatus(
     waitingRuns: waitingRuns(workflow),
     violations,
     notes: durationNotes(workflow.spec),
-    credentials: credentialProblems(refs, (credential) => world.credentials.get(namespace, credential)),
+    credentials: credentialProblems(refs, (credential) => caches.credentials.get(namespace, credential)),
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
     ...(unserved && { unserved: atTrigger(workflow, unserved) }),
     ...(full !== undefined && { full }),
-    pool: poolState(context, namespace, secretsOf(world, namespace, workflow.spec)),
+    pool: poolState(context, namespace, secretsOf(caches, namespace, workflow.spec)),
     ...(schedule && { schedule }),
     ...(health && { poll: health }),
     route,
@@ -412,9 +412,9 @@ function nextAction(effect: Effect, violations: readonly Violation[]): Action {
  * deleted is stored before the route goes, which says that they are there: whoever is killed in between begins again.
  */
 async function remove(context: OperatorContext, { namespace, name }: Key): Promise<Action> {
-  const { client, world, store, webhooks } = context;
+  const { client, caches, store, webhooks } = context;
   await dropSchedule(context, { namespace, name });
-  const route = await world.routes.getFresh(namespace, name);
+  const route = await caches.routes.getFresh(namespace, name);
   if (!route) return done();
   const { uid } = route.metadata;
   await store.deleteWorkflow(goneOf(route.spec));

@@ -32,18 +32,18 @@ export function namedRevision(workflow: Workflow): NamedRevision {
  * changes: its name depends on its content. Returns what to do where another object has the name and cannot be deleted.
  */
 export async function ensureRevision(
-  { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
+  { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
   workflow: Workflow,
   named: NamedRevision,
 ): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
-  const held = world.revisions.get(namespace, named.name);
+  const held = caches.revisions.get(namespace, named.name);
   const isHeld = held !== undefined && isRevisionOf(held, uid);
   if (isHeld && (wasActivated(held) || !isEnabled(workflow.spec))) return undefined;
   const obstacle = isHeld ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
   const manifest = controllerRevision(workflow, named, clock.date());
-  world.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
+  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
   return undefined;
 }
 
@@ -101,16 +101,16 @@ export function obstacleOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
  * While runs are under way nothing is deleted: not all of them are known as objects.
  */
 export async function pruneRevisions(
-  { client, world, conn }: Pick<OperatorContext, 'client' | 'world' | 'conn'>,
+  { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<void> {
   const key = inNamespaceOf(workflow, workflow.metadata.name);
-  const own = world.revisions
+  const own = caches.revisions
     .byIndex(BY_WORKFLOW, key)
     .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
   if (own.length <= KEPT) return;
-  const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
+  const needed = revisionsInUse(caches.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
   const unneeded = prunable(own, needed);
   if (unneeded.length === 0) return;
   if ((await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) !== false) return;

@@ -71,7 +71,7 @@ export function statusOf(workflow: Workflow, parts: StatusParts): Written {
 
 /** Writes the status if it differs from what the workflow has. A workflow made again meanwhile is left alone. */
 export async function writeStatus(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   workflow: Workflow,
   status: Written,
 ): Promise<void> {
@@ -81,5 +81,5 @@ export async function writeStatus(
   if (canonicalJson(before) === canonicalJson(status)) return;
   const { name, namespace = '', uid } = workflow.metadata;
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  world.workflows.noteWrite(await client.apply(workflows, { metadata, status }, { subresource: 'status' }));
+  caches.workflows.noteWrite(await client.apply(workflows, { metadata, status }, { subresource: 'status' }));
 }

@@ -56,7 +56,7 @@ function subject(project: ProjectUid) {
     log,
     store: projects,
     client: { patch: (async () => workflow) as unknown as KubeClient['patch'] },
-    world: {
+    caches: {
       workflows: { get: () => workflow, noteWrite: () => undefined },
       routes: { get: () => route },
     },

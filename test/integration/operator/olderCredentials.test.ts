@@ -58,14 +58,14 @@ beforeEach(async () => {
 
 async function older(revision: string | undefined = 'orders-2'): Promise<string[]> {
   const route = revision === undefined ? undefined : ({ spec: { revision } } as WebhookRoute);
-  const world = {
+  const caches = {
     workflows: { list: () => [workflow] },
     revisions: { byIndex: () => revisions as ControllerRevision[] },
     runs: { byIndex: () => runs },
     routes: { get: () => route },
   };
   type Context = Parameters<typeof olderCredentials>[0];
-  const context = { conn: store.conn, clock: { now: () => now }, world } as unknown as Context;
+  const context = { conn: store.conn, clock: { now: () => now }, caches } as unknown as Context;
   const found = await olderCredentials(context, { namespace, uid }, served);
   ({ served } = found);
   return found.names;

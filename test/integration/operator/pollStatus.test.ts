@@ -73,7 +73,7 @@ function subject(annotations: Record<string, string> = {}) {
     conn: store.conn,
     refusedPolls: new Map(),
     client: { patch },
-    world: {
+    caches: {
       workflows: { get: () => workflow, noteWrite: () => undefined },
       routes: { get: () => route },
       credentials: { get: () => undefined },

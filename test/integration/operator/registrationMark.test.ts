@@ -12,7 +12,7 @@ import { POOL, POOL_LABELS } from '../../../operator/shared/names.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { createRegistrationReconciler } from '../../../operator/registration/controller.ts';
 import { credentials, webhookRoutes } from '../../../operator/shared/resources.ts';
-import { createWorld, startWorld, synced, type World } from '../../../operator/shared/caches.ts';
+import { createCaches, startCaches, synced, type Caches } from '../../../operator/shared/caches.ts';
 import { openProject } from '../../../runs/project.ts';
 import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
@@ -25,7 +25,7 @@ const WITHIN = { timeoutMs: 10_000, everyMs: 20 };
 let stage: OperatorStage;
 /** With the operator's rights. */
 let client: KubeClient;
-let world: World;
+let caches: Caches;
 const ended = new AbortController();
 let following: Promise<void>;
 let clock: ManualClock;
@@ -35,9 +35,9 @@ let reconcile: (key: Key) => Promise<Action>;
 beforeAll(async () => {
   stage = await startOperatorStage();
   client = createClient(stage.connection, { fieldManager: 'windlass-operator' });
-  world = createWorld({ client, namespace: SYSTEM, watched: [], log: stage.log });
-  following = startWorld(world, ended.signal);
-  await synced(world);
+  caches = createCaches({ client, namespace: SYSTEM, watched: [], log: stage.log });
+  following = startCaches(caches, ended.signal);
+  await synced(caches);
 }, 600_000);
 
 afterAll(async () => {
@@ -58,7 +58,7 @@ function reconcilerWith(client: KubeClient, granted: string[] = []): (key: Key) 
   const { conn, log } = stage;
   const grantedSecrets = new Map(granted.map((namespace) => [namespace, ['bots']]));
   const known = { registrations: new Map(), grantedSecrets };
-  const context = { client, world, conn, log, clock, config: { PUBLIC_URL }, ...known };
+  const context = { client, caches, conn, log, clock, config: { PUBLIC_URL }, ...known };
   return createRegistrationReconciler(context, { events: recorder, onChange: () => undefined });
 }
 
@@ -91,8 +91,8 @@ async function wantBot(namespace: string, project: string): Promise<void> {
     spec: { ...workflow, trigger: 'bot', active: true, bot },
   });
   const isSeen = () => {
-    const runners = world.deployments.get(namespace, POOL)?.status?.availableReplicas;
-    return Promise.resolve(runners === 1 && world.routes.get(namespace, 'answers') !== undefined);
+    const runners = caches.deployments.get(namespace, POOL)?.status?.availableReplicas;
+    return Promise.resolve(runners === 1 && caches.routes.get(namespace, 'answers') !== undefined);
   };
   await pollUntil('all of it being seen', isSeen, WITHIN);
 }
@@ -100,7 +100,7 @@ async function wantBot(namespace: string, project: string): Promise<void> {
 async function deleteIt(key: Key): Promise<void> {
   await stage.client.delete(credentials, key);
   const isSeen = () =>
-    Promise.resolve(world.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined);
+    Promise.resolve(caches.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined);
   await pollUntil('the deletion being seen', isSeen, WITHIN);
 }
 

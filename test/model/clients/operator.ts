@@ -126,12 +126,12 @@ function contextOf(
     if (id !== undefined) return { outcome: 'done', id };
     return { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 1 };
   };
-  const world = {
+  const caches = {
     namespaces: { get: () => ({ metadata: { uid: project } }) },
     workflows: { getFresh: async (_: string, name: string) => ({ metadata: { uid: uidOf(name) } }) },
     runs: { noteWrite: nothing },
   };
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const clock = { date: () => new Date(store.now()), now: () => store.now() };
-  return { conn, client: records.client, world, store: { open }, log, clock } as unknown as OperatorContext;
+  return { conn, client: records.client, caches, store: { open }, log, clock } as unknown as OperatorContext;
 }

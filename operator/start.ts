@@ -1,35 +1,31 @@
-/** Starts the operator's parts in their order and ends them in reverse. Everything that it needs is passed in. */
+/** Starts the parts of the operator in order and stops them in reverse. Everything that it needs is passed in. */
 import { NO_AUDIT, type Audit } from '../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
-import { createEgress } from '../nodes/egress/egress.ts';
-import { createAsk } from './oauth/ask.ts';
-import { keepCodes } from './oauth/codes.ts';
-import { createConnections } from './oauth/connections.ts';
 import { sleep, systemClock, type Clock } from '../kube/clock.ts';
 import type { KubeConnection } from '../kube/config.ts';
+import { createRecorder } from '../kube/events.ts';
+import { serveHealth } from '../kube/healthServer.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection } from '../store/connection.ts';
-import { servedCertificateExpiry } from '../store/serverCertificate.ts';
-import { createBotHolders } from './bots/holders.ts';
-import { prunesPerSecond } from './budget/split.ts';
-import { egressOf, type OperatorConfig } from './shared/config.ts';
-import type { OperatorContext } from './shared/context.ts';
-import { createControllers, type Controllers } from './controllers.ts';
-import { feedGatewayView } from './gateways/feed.ts';
-import { createGatewayView } from './gateways/view.ts';
-import { serveHealth } from '../kube/healthServer.ts';
-import { createMetrics } from './metrics.ts';
-import { createPacer } from './shared/pacer.ts';
-import { maintainAclUsers } from './store/aclUsers.ts';
-import { createFullProjects } from './store/fullProjects.ts';
-import { keepStore } from './store/keep.ts';
-import { createProjectStore } from './store/projects.ts';
-import { createSeedSource } from './seed/source.ts';
-import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
-import { createWebhookSecrets } from './webhooks/material.ts';
-import { createCaches, startCaches, synced } from './shared/caches.ts';
 import type { RunStoreOptions } from '../store/redis.ts';
+import { servedCertificateExpiry } from '../store/serverCertificate.ts';
+import { maintainBudget } from './budget/maintain.ts';
+import { controllers } from './controllers.ts';
+import { createMetrics, type OperatorMetrics } from './metrics.ts';
+import { exchangeCodes } from './oauth/codes.ts';
+import { COMPONENT, createParts, type OperatorParts } from './parts.ts';
+import { recordDeletions } from './shared/audit.ts';
+import { createCaches, startCaches, synced } from './shared/caches.ts';
+import type { OperatorConfig } from './shared/config.ts';
+import { prepareControllers } from './shared/controller.ts';
+import { maintainAclUsers } from './store/aclUsers.ts';
+import { createStoreChanges } from './store/changes.ts';
+import { noteDeletedWorkflows } from './store/deletedWorkflows.ts';
+import { deleteRuns } from './store/deleteRuns.ts';
+import { maintainStore } from './store/maintain.ts';
+import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
+import { watchStore } from './store/watch.ts';
 
 export type OperatorOptions = {
   config: OperatorConfig;
@@ -69,56 +65,20 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   const health = await serveHealth({ port: config.METRICS_PORT, unready, registry: metrics.registry });
   log.info({ port: health.port }, 'listening');
   const following = startCaches(caches, signal);
-  let controllers: Controllers | undefined;
-  const recheck = (healthy: boolean): void => {
-    if (healthy) controllers?.recheckProjects();
+  const storeChanges = createStoreChanges();
+  const onStateChange = (isHealthy: boolean): void => {
+    if (isHealthy) storeChanges.reconnected.notify();
   };
-  const conn = await connectStore(options, ownClient, { onStateChange: recheck, maySend: () => mayWrite() });
-  if (conn && (await isSynced(caches, signal))) {
-    const gateways = createGatewayView(clock);
-    feedGatewayView(gateways, caches, config.GATEWAY_SERVICES);
-    const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
-    const store = createProjectStore(conn, createSeedSource({ client, caches, clock, pacer }));
-    const webhooks = createWebhookSecrets({ client, caches, clock });
-    const connections = createConnections({
-      client,
-      caches,
-      ask: createAsk({ client, egress: createEgress(egressOf(config)), isLeading: () => mayWrite() }),
-      gatewayURL: config.INTERNAL_URL ?? `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
-      log,
-      audit,
-      clock,
-    });
-    const parts = {
-      client,
-      caches,
-      conn,
-      store,
-      gateways,
-      webhooks,
-      bots: createBotHolders(caches),
-      registrations: new Map(),
-      connections,
-      refusedPools: new Map(),
-      refusedPolls: new Map(),
-      grantedSecrets: new Map(),
-      podProblems: new Map(),
-      fullProjects: createFullProjects(clock),
-      appliedSettings: new Map(),
-    };
-    const context: OperatorContext = { ...parts, config, log, audit, clock };
-    await lead(options, ownClient, async (signal, isLeading) => {
-      mayWrite = isLeading;
+  const conn = await connectStore(options, ownClient, { onStateChange, maySend: () => mayWrite() });
+  if (conn && (await areSynced(caches, signal))) {
+    const events = createRecorder(client, COMPONENT, { log, clock });
+    const context = { client, caches, conn, config, log, audit, events, clock };
+    const isLeading = (): boolean => mayWrite();
+    const parts = createParts(context, { namespace, storeChanges, metrics, isLeading });
+    await lead(options, ownClient, async (signal, isLeader) => {
+      mayWrite = isLeader;
       metrics.leading(true);
-      // Made only now: the queues of a replica that stands by would fill for nothing.
-      controllers = createControllers(context, metrics);
-      const onFull = (namespace: string): void => controllers?.wakeNamespace(namespace);
-      await Promise.all([
-        controllers.run(signal),
-        keepStore(context, { metrics, onFull }, signal),
-        maintainAclUsers(context, namespace, signal),
-        keepCodes({ conn, connections, log, clock }, signal),
-      ]);
+      await reconcileUntil(signal, parts, metrics, namespace);
       metrics.leading(false);
     });
   }
@@ -128,6 +88,28 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   health.server.closeAllConnections();
   await new Promise((resolve) => health.server.close(resolve));
   await Promise.all([client.close(), ownClient.close()]);
+}
+
+/** Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading: queues fill from then on. */
+async function reconcileUntil(
+  signal: AbortSignal,
+  parts: OperatorParts,
+  metrics: OperatorMetrics,
+  namespace: string,
+): Promise<void> {
+  noteDeletedWorkflows(parts);
+  recordDeletions(parts);
+  const runControllers = prepareControllers(controllers, parts, metrics);
+  metrics.watchDeletions(() => parts.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
+  await Promise.all([
+    runControllers(signal),
+    maintainBudget(parts, signal),
+    deleteRuns(parts, signal),
+    watchStore(parts, signal),
+    maintainStore(parts, metrics, signal),
+    maintainAclUsers(parts, namespace, signal),
+    exchangeCodes(parts, signal),
+  ]);
 }
 
 function askCertificate({
@@ -159,7 +141,7 @@ async function connectStore(
   return undefined;
 }
 
-async function isSynced(caches: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
+async function areSynced(caches: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
   try {
     await synced(caches);
     return true;

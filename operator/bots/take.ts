@@ -7,6 +7,8 @@ import type { Credential, Workflow } from '../../api/kinds.ts';
 import { verificationIn, type RouteSpec } from '../../api/route.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
+import type { WebhookSecrets } from '../webhooks/material.ts';
+import type { BotHolders } from './holders.ts';
 import { botWith, declaredBot, type BotRoute } from './route.ts';
 
 /** Why the messages of a bot start no runs of this workflow. */
@@ -17,7 +19,7 @@ export type Unserved = {
 
 type Taken = { route: RouteSpec; unverifiable?: KeyProblem; unserved?: Unserved };
 
-type TakeContext = Pick<OperatorContext, 'caches' | 'webhooks' | 'bots'>;
+type TakeContext = Pick<OperatorContext, 'caches'> & { webhooks: WebhookSecrets; bots: BotHolders };
 
 /** `served` is the route as it is now. */
 export async function withBot(

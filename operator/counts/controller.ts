@@ -8,15 +8,18 @@ import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { after, done, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, watchInto, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { groupOf, groupsOf, type RunGroup } from '../../store/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
 import { noteReported } from '../../runs/reported.ts';
-import type { Counts } from '../../runs/types.ts';
+import type { Counts as RunCounts } from '../../runs/types.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { workflows } from '../shared/resources.ts';
+import { ifSpecChanged, watch, type Controller, type Watch } from '../shared/controller.ts';
+import { createNotifier, type Notifier } from '../shared/notifier.ts';
+import { patchStatus } from '../shared/status.ts';
+import type { ProjectStore } from '../store/types.ts';
 import type { FailureReports } from './failures.ts';
 import { unreachable } from '../shared/errors.ts';
 
@@ -27,30 +30,46 @@ const FIELD_MANAGER = 'windlass-operator-counts';
 
 type RunTotals = Pick<WorkflowStatus, 'runs' | 'testRuns'>;
 
-export type CountsReconciler = {
+export type Counts = {
   reconcile(key: Key): Promise<Action>;
+  /** Notifies of a workflow whose limits are missing in the run store. */
+  limitsMissing: Notifier<Key>;
   /** Whether enough time has passed since the totals were written, so that a run that begins may be shown at once. */
   mayWrite(key: Key): boolean;
 };
 
-type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log' | 'store'> & {
+type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log'> & {
+  store: Pick<ProjectStore, 'hasLimits' | 'invalidate'>;
   client: Pick<KubeClient, 'patch'>;
   caches: {
-    workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
+    workflows: Pick<Cache<Workflow>, 'resource' | 'get' | 'noteWrite'>;
     routes: Pick<Cache<WebhookRoute>, 'get'>;
   };
+};
+
+type WatchContext = OperatorContext & { counts: Counts };
+
+/** A run that starts is shown at once if the totals were not written a short time ago. */
+const watchRuns: Watch<WatchContext> = ({ caches, counts }, queue) => {
+  watchInto(caches.runs, queue, ({ metadata: { namespace = '' }, spec }) => {
+    const key = { namespace, name: spec.workflow };
+    return counts.mayWrite(key) ? [key] : [];
+  });
+};
+
+export const countsController: Controller<WatchContext> = {
+  name: 'counts',
+  concurrency: 2,
+  watches: [watch(({ routes }) => routes, ifSpecChanged()), watchRuns],
+  reconcile: (key, { counts }) => counts.reconcile(key),
 };
 
 /** `werePut`: by this operator, before it was read whether they are there. */
 type LimitsFound = { werePut: boolean; areThere: boolean };
 
-/** `wakeWorkflow` has the workflow reconciled, which puts its limits where they were not put yet. */
-export function createCountsReconciler(
-  context: CountsContext,
-  failures: FailureReports,
-  wakeWorkflow: (key: Key) => void,
-): CountsReconciler {
+export function createCounts(context: CountsContext, failures: FailureReports): Counts {
   const { caches, clock, conn, store, log } = context;
+  const limitsMissing = createNotifier<Key>();
   const written = new Map<string, { at: number; suspended: boolean }>();
   /** Workflows whose limits were missing at the last look, and had not been put by this operator. */
   const awaited = new Set<string>();
@@ -79,7 +98,7 @@ export function createCountsReconciler(
     if (found.areThere) return;
     if (found.werePut) return putLimitsAgain(key, { projectUID, workflowUID });
     if (!isAwaited) awaited.add(name);
-    else if (await store.invalidate(projectUID, workflowUID)) wakeWorkflow(key);
+    else if (await store.invalidate(projectUID, workflowUID)) limitsMissing.notify(key);
   }
 
   /** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
@@ -89,7 +108,7 @@ export function createCountsReconciler(
   ): Promise<void> {
     if (!(await store.invalidate(projectUID, workflowUID))) return;
     log.warn({ namespace: key.namespace, workflow: key.name }, 'restoring missing workflow limits');
-    wakeWorkflow(key);
+    limitsMissing.notify(key);
   }
 
   /** If the run store is unavailable, the next reconcile stores what was told. */
@@ -127,7 +146,7 @@ export function createCountsReconciler(
     return after(everyMs(suspended));
   }
 
-  return { reconcile, mayWrite: (key) => restMs(key) <= 0 };
+  return { reconcile, limitsMissing, mayWrite: (key) => restMs(key) <= 0 };
 }
 
 /** The time between two writes. */
@@ -149,7 +168,10 @@ async function countsOrThrow(
  * The totals as the status has them: ended runs apart, and all that have not ended together, since all of them occupy runners and wait for
  * a workflow to be resumed. A run store that lost its data does not know of the last run; the status still does.
  */
-export function totalsOf({ live, test }: { live: Counts; test: Counts }, before?: RunTotals): RunTotals {
+export function totalsOf(
+  { live, test }: { live: RunCounts; test: RunCounts },
+  before?: RunTotals,
+): RunTotals {
   const tests = endedOf(test, before?.testRuns?.last);
   return {
     runs: {
@@ -163,7 +185,7 @@ export function totalsOf({ live, test }: { live: Counts; test: Counts }, before?
 }
 
 function endedOf(
-  { succeeded, failed, cancelled, lastAcceptedAt }: Counts,
+  { succeeded, failed, cancelled, lastAcceptedAt }: RunCounts,
   lastBefore: string | undefined,
 ): { succeeded: number; failed: number; cancelled: number; last?: string } {
   const last = lastAcceptedAt === undefined ? lastBefore : new Date(lastAcceptedAt).toISOString();
@@ -179,13 +201,6 @@ async function writeTotals(
   const isEmpty = runs === undefined && totals.runs?.last === undefined && totals.testRuns === undefined;
   const before = { runs, ...(testRuns && { testRuns }) };
   if (isEmpty || canonicalJson(before) === canonicalJson(totals)) return false;
-  const { name, namespace = '', uid } = workflow.metadata;
-  const written = await client.patch(
-    workflows,
-    { namespace, name },
-    { metadata: { uid }, status: totals },
-    { type: 'merge', subresource: 'status', fieldManager: FIELD_MANAGER },
-  );
-  caches.workflows.noteWrite(written);
+  await patchStatus({ client }, caches.workflows, workflow, totals, FIELD_MANAGER);
   return true;
 }

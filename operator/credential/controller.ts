@@ -5,26 +5,27 @@
  */
 import { credentialKind, secretRefs, type CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
-import { canonicalJson } from '../../kube/json.ts';
 import { findCondition, setCondition } from '../../kube/conditions.ts';
-import { after, done, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
-import type { Recorder } from '../../kube/events.ts';
 import { objectKey, type Condition } from '../../kube/resource.ts';
 import { canBeChecked } from '../../nodes/checks.ts';
 import { CHECKS } from '../../store/requests/checks.ts';
-import { recordConditions } from '../shared/conditionEvents.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { explainRefusal } from '../shared/errors.ts';
-import { credentials } from '../shared/resources.ts';
+import { credentialRefs } from '../shared/credentialRefs.ts';
+import { ifSpecChanged, ownKey, subscribe, watch, type Controller } from '../shared/controller.ts';
+import { writeStatus, type Finding } from '../shared/status.ts';
+import { changesAvailability, type Pools } from '../pods/pools.ts';
+import type { Connections } from '../oauth/connections.ts';
 import { BY_CREDENTIAL, projectOf } from '../shared/caches.ts';
 import { checkKeys } from './check.ts';
 import { withChecked } from './checked.ts';
-import { decide, decideConnected, INCOMPLETE, type Decision, type Finding } from './decide.ts';
+import { decide, decideConnected, INCOMPLETE, type Decision } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
 import { hostsFinding, usedHosts, withHosts } from './hosts.ts';
 import { withStalled } from './stalled.ts';
-import { checkWish } from './wish.ts';
+import { requestedCheck } from './requestedCheck.ts';
 
 const READY_MS = 300_000;
 /** So that what was mended is seen within half a minute. */
@@ -32,24 +33,58 @@ const NOT_READY = { leastMs: 1_000, mostMs: 25_000 };
 /** The time of the last check alone is written as often as this. */
 const TIMES_MS = 60_000;
 
-/** Reconciles the credential of that name. */
-export async function reconcileCredential(
-  context: OperatorContext,
-  events: Pick<Recorder, 'record'>,
-  key: Key,
-): Promise<Action> {
+type CredentialContext = OperatorContext & {
+  connections: Pick<Connections, 'of' | 'changed'>;
+  pools: Pick<Pools, 'grantedSecrets' | 'accessChanged'>;
+};
+
+export const credentialController: Controller<CredentialContext> = {
+  name: 'credential',
+  concurrency: 4,
+  watches: [
+    watch(({ credentials }) => credentials, ifSpecChanged()),
+    watch(
+      ({ credentials }) => credentials,
+      (credential, change) =>
+        change.type === 'updated' && requestedCheck(change.old) !== requestedCheck(credential)
+          ? ownKey(credential)
+          : [],
+    ),
+    watch(
+      ({ workflows }) => workflows,
+      ifSpecChanged(({ metadata: { namespace = '' }, spec }) =>
+        credentialRefs(spec).map(({ name }) => ({ namespace, name })),
+      ),
+    ),
+    watch(
+      ({ deployments }) => deployments,
+      ({ metadata }, change, { credentials }) =>
+        changesAvailability(change) ? credentials.list(metadata.namespace).map(keyOf) : [],
+    ),
+    subscribe(
+      ({ pools }: CredentialContext) => pools.accessChanged,
+      (namespace, { credentials }) => credentials.list(namespace).map(keyOf),
+    ),
+    subscribe(
+      ({ connections }: CredentialContext) => connections.changed,
+      (key) => [key],
+    ),
+  ],
+  reconcile: reconcileCredential,
+};
+
+async function reconcileCredential(key: Key, context: CredentialContext): Promise<Action> {
   const { caches, clock } = context;
   const credential = await caches.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
   const decision = await judge(context, credential);
   const status = { ...statusOf(context, credential, decision), ...shownOf(context, credential) };
-  await writeStatus(context, credential, status);
-  recordConditions(events, credential, credential.status?.conditions ?? [], status.conditions);
+  await writeStatus(context, caches.credentials, credential, status);
   return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
 
 /** Soon after it turned unready, since objects of one manifest follow each other closely; then with growing patience. */
-export function nextLookMs(ready: Condition | undefined, now: Date): number {
+export function nextCheckMs(ready: Condition | undefined, now: Date): number {
   if (ready?.status === 'True') return READY_MS;
   const ageMs = now.getTime() - Date.parse(ready?.lastTransitionTime ?? '');
   return Math.min(Math.max(ageMs / 2 || 0, NOT_READY.leastMs), NOT_READY.mostMs);
@@ -57,10 +92,10 @@ export function nextLookMs(ready: Condition | undefined, now: Date): number {
 
 /** What is not known for lack of a user or of a runner is told by them, and not by Secrets. */
 function nextMs({ againMs }: Decision, ready: Condition | undefined, now: Date): number {
-  return ready?.status === 'Unknown' ? againMs : Math.min(againMs, nextLookMs(ready, now));
+  return ready?.status === 'Unknown' ? againMs : Math.min(againMs, nextCheckMs(ready, now));
 }
 
-async function judge(context: OperatorContext, credential: Credential): Promise<Decision> {
+async function judge(context: CredentialContext, credential: Credential): Promise<Decision> {
   const { namespace = '', generation = 0 } = credential.metadata;
   try {
     const found = await readSecrets(context, namespace, credential.spec);
@@ -76,7 +111,7 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
     }
     // Each renewal brings another token.
     const token = context.connections.of(credential.metadata.uid)?.obtainedAt;
-    const key = checkKey(credential.spec, found, { token, wish: checkWish(credential) });
+    const key = checkKey(credential.spec, found, { token, wish: requestedCheck(credential) });
     const facts = await checkFacts(context, credential, key);
     const decision = credential.spec.oauth2
       ? decideConnected(facts, works, before, generation)
@@ -93,7 +128,7 @@ async function judge(context: OperatorContext, credential: Credential): Promise<
 }
 
 /** Without a host nothing can be done with a credential of kind http; an account has other uses. */
-function lackOfHosts(context: OperatorContext, credential: Credential): Finding | undefined {
+function lackOfHosts(context: CredentialContext, credential: Credential): Finding | undefined {
   const hosts = hostsFinding(credential, hostsOfUsers(context, credential));
   return credential.spec.http && hosts?.status === 'False' ? hosts : undefined;
 }
@@ -108,12 +143,12 @@ function hostsOfUsers({ caches }: OperatorContext, { metadata }: Credential): st
  * just now does not know yet, and what the one before it said of the same spec stays.
  */
 function connectionFinding(
-  { connections }: OperatorContext,
+  { connections }: CredentialContext,
   { metadata }: Credential,
   before: Condition | undefined,
 ): Finding | undefined {
   const connection = connections.of(metadata.uid);
-  if (connection) return { ...connection.said };
+  if (connection) return { ...connection.finding };
   if (before?.observedGeneration === metadata.generation) return undefined;
   return {
     status: 'Unknown',
@@ -138,7 +173,7 @@ async function ask(
 type Shown = Pick<CredentialStatus, 'account' | 'expires' | 'connectURL' | 'scopes' | 'grantedScopes'>;
 
 /** What is shown of the account; what was, as long as nothing is known of it yet. */
-function shownOf({ connections }: OperatorContext, { metadata, spec, status }: Credential): Shown {
+function shownOf({ connections }: CredentialContext, { metadata, spec, status }: Credential): Shown {
   const connection = connections.of(metadata.uid);
   if (connection) return connection.shown;
   if (!spec.oauth2 || !status || status.observedGeneration !== metadata.generation) return {};
@@ -150,12 +185,12 @@ function shownOf({ connections }: OperatorContext, { metadata, spec, status }: C
 type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;
 
 /** What the status shall say. */
-function statusOf(context: OperatorContext, credential: Credential, decision: Decision): CredentialStatus {
+function statusOf(context: CredentialContext, credential: Credential, decision: Decision): CredentialStatus {
   const { finding, answer, isUntried = false } = decision;
   const now = context.clock.date();
   const { metadata, spec, status: before } = credential;
   const { generation = 0 } = metadata;
-  const obeyed = isUntried ? before?.check : checkWish(credential);
+  const obeyed = isUntried ? before?.check : requestedCheck(credential);
   const isSame = obeyed === before?.check;
   const old = before?.conditions ?? [];
   const said = finding
@@ -194,17 +229,4 @@ function foundBy(
     ...(result.works && result.models !== undefined && { models: result.models }),
     lastChecked: isTold ? told : `${new Date(at).toISOString().slice(0, 19)}Z`,
   };
-}
-
-async function writeStatus(
-  { client, caches }: OperatorContext,
-  credential: Credential,
-  status: CredentialStatus,
-): Promise<void> {
-  const { name, namespace = '', uid } = credential.metadata;
-  if (canonicalJson(credential.status ?? {}) === canonicalJson(status)) return;
-  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  caches.credentials.noteWrite(
-    await client.apply(credentials, { metadata, status }, { subresource: 'status' }),
-  );
 }

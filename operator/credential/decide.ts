@@ -7,9 +7,8 @@ import type { CheckResult } from '../../api/check.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { CheckAnswer } from '../../store/requests/checks.ts';
+import type { Finding } from '../shared/status.ts';
 import type { CheckFacts } from './facts.ts';
-
-export type Finding = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };
 
 export type Decision = {
   /** What the condition says; undefined: it stays as it is. */

@@ -8,10 +8,11 @@ import { secrets, objectKey } from '../../kube/resource.ts';
 import { CHECKS, type SeenCheck } from '../../store/requests/checks.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import type { OperatorContext } from '../shared/context.ts';
+import { hasRunner, type Pools } from '../pods/pools.ts';
 import { POOL } from '../shared/names.ts';
 import { BY_CREDENTIAL, projectOf } from '../shared/caches.ts';
 import type { SecretKeys } from './check.ts';
-import { isWished } from './wish.ts';
+import { isCheckRequested } from './requestedCheck.ts';
 
 /** The Secrets that a credential names: their keys, and what changes whenever one of them does. Values are never looked at. */
 export type FoundSecrets = { keys: SecretKeys; versions: Record<string, string> };
@@ -55,7 +56,7 @@ export type CheckFacts = {
 
 /** Gathers them. */
 export async function checkFacts(
-  context: OperatorContext,
+  context: OperatorContext & { pools: Pick<Pools, 'grantedSecrets'> },
   credential: Credential,
   key: string,
 ): Promise<CheckFacts> {
@@ -66,7 +67,7 @@ export async function checkFacts(
   const seen = project === undefined ? undefined : await CHECKS.read(conn, project, uid);
   return {
     key,
-    isUsed: isNamed || isWished(credential),
+    isUsed: isNamed || isCheckRequested(credential),
     hasRunner: hasRunnerFor(context, credential),
     seen: isUnavailable(seen) ? undefined : seen,
   };
@@ -74,10 +75,10 @@ export async function checkFacts(
 
 /** Whether there is a runner that may read the Secrets of the credential. */
 export function hasRunnerFor(
-  { caches, grantedSecrets }: Pick<OperatorContext, 'caches' | 'grantedSecrets'>,
+  { caches, pools }: Pick<OperatorContext, 'caches'> & { pools: Pick<Pools, 'grantedSecrets'> },
   { metadata: { namespace = '', name }, spec }: Pick<Credential, 'metadata' | 'spec'>,
 ): boolean {
-  const granted = grantedSecrets.get(namespace);
+  const granted = pools.grantedSecrets.get(namespace);
   const mayRead = runnerRefs(name, spec).every((ref) => granted?.includes(ref.name));
-  return mayRead && (caches.deployments.get(namespace, POOL)?.status?.availableReplicas ?? 0) > 0;
+  return mayRead && hasRunner(caches.deployments.get(namespace, POOL));
 }

@@ -5,7 +5,7 @@ import { allowedHostsOf } from '../../api/hosts.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
 import { scopesFor } from '../../nodes/scopes.ts';
-import { missingScopes } from '../oauth/wanted.ts';
+import { missingScopes } from '../oauth/scopes.ts';
 import type { CredentialRef } from '../shared/credentialRefs.ts';
 
 export type CredentialProblem = {

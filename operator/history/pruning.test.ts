@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { RunPhase } from '../../api/phase.ts';
-import { historyPolicy, pruningOf } from './controller.ts';
+import { pruningOf } from './pruning.ts';
+import { historyPolicy } from '../store/limits.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
 const policy = { succeeded: 1, failed: 2, ttlMs: 3_600_000, dataTtlMs: Infinity };

@@ -25,7 +25,7 @@ export type CodesOptions = {
 };
 
 /** Takes codes until the signal is aborted. */
-export async function keepCodes(options: CodesOptions, signal: AbortSignal): Promise<void> {
+export async function exchangeCodes(options: CodesOptions, signal: AbortSignal): Promise<void> {
   const { conn, log, clock } = options;
   const keys = await createSealingKeys();
   const underWay = new Set<Promise<void>>();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextLookAt, noticeAt, renewalAt, retryMs } from './due.ts';
+import { nextCheckAt, noticeAt, renewalAt, retryMs } from './due.ts';
 import type { Grant } from './grant.ts';
 
 const MINUTE = 60_000;
@@ -56,11 +56,11 @@ test('after failures it is tried again with growing patience, at most five minut
 });
 
 test('it is looked at again when something is due, and at least every five minutes', () => {
-  expect(nextLookAt('a', undefined, 0, 0)).toBe(5 * MINUTE);
+  expect(nextCheckAt('a', undefined, 0, 0)).toBe(5 * MINUTE);
   const soon = granted({ expiresAt: 4 * MINUTE });
-  expect(nextLookAt('a', soon, 0, 0)).toBe(renewalAt('a', soon));
-  expect(nextLookAt('a', soon, 3.9 * MINUTE, 3.5 * MINUTE)).toBe(3.9 * MINUTE);
-  expect(nextLookAt('a', soon, 0, 4 * MINUTE)).toBeGreaterThan(4 * MINUTE);
+  expect(nextCheckAt('a', soon, 0, 0)).toBe(renewalAt('a', soon));
+  expect(nextCheckAt('a', soon, 3.9 * MINUTE, 3.5 * MINUTE)).toBe(3.9 * MINUTE);
+  expect(nextCheckAt('a', soon, 0, 4 * MINUTE)).toBeGreaterThan(4 * MINUTE);
   const { refreshToken: _token, ...last } = soon;
-  expect(nextLookAt('a', last, 0, 0)).toBe(noticeAt(last));
+  expect(nextCheckAt('a', last, 0, 0)).toBe(noticeAt(last));
 });

@@ -53,7 +53,7 @@ function fractionOf(text: string): number {
 }
 
 /** When to look at a credential again, in milliseconds since 1970. A Secret that somebody changed is noticed then, too. */
-export function nextLookAt(uid: string, grant: Grant | undefined, notBefore: number, now: number): number {
+export function nextCheckAt(uid: string, grant: Grant | undefined, notBefore: number, now: number): number {
   const renewal = grant && renewalAt(uid, grant);
   const told = [grant?.expiresAt, grant && noticeAt(grant)].filter((at) => at !== undefined && at > now);
   const times = [now + LOOK_MS, ...(renewal === undefined ? [] : [Math.max(renewal, notBefore)]), ...told];

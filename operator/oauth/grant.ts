@@ -50,7 +50,7 @@ export function grantOf(
 }
 
 /** So that whoever leads next knows that there was one. */
-export function takenBack({ connection, obtainedAt }: Grant): Grant {
+export function revokedGrant({ connection, obtainedAt }: Grant): Grant {
   return { connection, accessToken: '', obtainedAt, scopes: [] };
 }
 

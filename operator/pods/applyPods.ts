@@ -9,7 +9,8 @@ import type { Manifest } from '../../kube/writes.ts';
 import { isForbidden, isInvalid } from '../../kube/errors.ts';
 import type { CronJob, Deployment, Resource } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { settingsOf, withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
+import { withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
+import { settingsOf } from '../shared/projectSettings.ts';
 
 type WithPods = Deployment | CronJob;
 

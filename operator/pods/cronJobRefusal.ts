@@ -2,7 +2,7 @@
 import type { Reason } from '../../api/conditions.ts';
 import { ApiError, isForbidden, isInvalid } from '../../kube/errors.ts';
 
-export type Refusal = {
+export type CronJobRefusal = {
   reason: Extract<Reason, 'InvalidSchedule' | 'ScheduleRefused' | 'QuotaExceeded'>;
   message: string;
   retryAfterMs: number;
@@ -13,7 +13,7 @@ const QUOTA_MS = 10_000;
 const AGAIN_MS = 300_000;
 
 /** Undefined for what is no answer to the CronJob as it is written: an outage, a right that is lacking. */
-export function refusalOf(error: unknown): Refusal | undefined {
+export function refusalOf(error: unknown): CronJobRefusal | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { message: said } = error;
   if (isForbidden(error) && /exceeded quota/.test(said)) {

@@ -1,6 +1,12 @@
 /** What of a project's placement the installation admits: which nodes its pods may select, and which taints they may tolerate. */
+import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
-import type { Placement } from './settings.ts';
+
+/** Where the pods of a project may run. */
+export type Placement = Pick<
+  NonNullable<ProjectSettingsSpec['runners']>,
+  'nodeSelector' | 'tolerations' | 'affinity' | 'priorityClassName'
+>;
 
 type Bounds = Pick<OperatorConfig['PROJECT_SETTINGS_BOUNDS'], 'tolerationKeys' | 'nodeSelectorKeys'>;
 

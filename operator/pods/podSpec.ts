@@ -1,6 +1,6 @@
 /** What the pods of a project have in common, whatever they do: its account, where they run, and no more rights on their node than they need. */
-import { POOL } from '../shared/names.ts';
-import { placed } from '../project/placement.ts';
+import { POOL, POOL_LABELS } from '../shared/names.ts';
+import type { Placement } from './placement.ts';
 import type { ProjectConfig } from './settings.ts';
 
 const USER = 65_532;
@@ -31,3 +31,30 @@ export const RESTRICTED_CONTAINER = {
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
 };
+
+/** Of a pod that is no runner: beside which pods it runs does not matter, since it lives for moments. */
+function placed({ nodeSelector, tolerations, affinity, priorityClassName }: Placement) {
+  return {
+    ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector }),
+    ...(tolerations && { tolerations }),
+    ...(priorityClassName !== undefined && { priorityClassName }),
+    ...(affinity?.nodeAffinity && { affinity: { nodeAffinity: affinity.nodeAffinity } }),
+  };
+}
+
+const APART = {
+  preferredDuringSchedulingIgnoredDuringExecution: [
+    {
+      weight: 100,
+      podAffinityTerm: {
+        topologyKey: 'kubernetes.io/hostname',
+        labelSelector: { matchLabels: { ...POOL_LABELS } },
+      },
+    },
+  ],
+};
+
+/** Of a runner: preferably on another node than the others of its project, unless the settings say something else. */
+export function placedRunner(placement: Placement) {
+  return { ...placed(placement), affinity: { podAntiAffinity: APART, ...placement.affinity } };
+}

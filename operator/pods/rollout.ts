@@ -104,11 +104,12 @@ function problemOf({ status }: Pod, madeAt: number): Omit<PodProblem, 'generatio
 }
 
 /**
- * Reads why pods of the pool are not ready while it has not rolled out, and keeps it in the context. Returns whether it has rolled out,
+ * Reads why pods of the pool are not ready while it has not rolled out, and stores it in `podProblems`. Returns whether it has rolled out,
  * and whether the problem is news. Without the right to list pods the problem stays unknown.
  */
 export async function readPodProblem(
-  { client, caches, podProblems, log }: Pick<OperatorContext, 'client' | 'caches' | 'podProblems' | 'log'>,
+  { client, caches, log }: Pick<OperatorContext, 'client' | 'caches' | 'log'>,
+  podProblems: Map<string, PodProblem>,
   namespace: string,
 ): Promise<{ isComplete: boolean; isNews: boolean }> {
   const pool = caches.deployments.get(namespace, POOL);

@@ -2,19 +2,12 @@
  * The operator's configuration in one project: what the installation says, with what the ProjectSettings of the namespace change of it.
  * Whatever is made for a project is made from this.
  */
-import type { ProjectSettings } from '../../api/kinds.ts';
 import type { Deployment } from '../../kube/resource.ts';
-import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
+import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
-import type { WorkflowDefaults } from '../shared/workflowDefaults.ts';
+import { settingsOf } from '../shared/projectSettings.ts';
 import type { Caches } from '../shared/caches.ts';
-import { placementWithin } from './placement.ts';
-
-/** Where the pods of a project may run. */
-export type Placement = Pick<
-  NonNullable<ProjectSettingsSpec['runners']>,
-  'nodeSelector' | 'tolerations' | 'affinity' | 'priorityClassName'
->;
+import { placementWithin, type Placement } from './placement.ts';
 
 export type ProjectConfig = OperatorConfig & {
   placement: Placement;
@@ -140,20 +133,6 @@ function withoutUndefined(amounts: Record<string, string | undefined>): Record<s
     string,
     string
   >;
-}
-
-/** The settings of the namespace, if it has some that are not being deleted. */
-export function settingsOf(
-  { settings }: Pick<Caches, 'settings'>,
-  namespace: string,
-): ProjectSettings | undefined {
-  const found = settings.get(namespace, SETTINGS_NAME);
-  return found?.metadata.deletionTimestamp === undefined ? found : undefined;
-}
-
-/** What counts for workflows of the namespace that leave it out. */
-export function workflowDefaults(caches: Pick<Caches, 'settings'>, namespace: string): WorkflowDefaults {
-  return settingsOf(caches, namespace)?.spec.workflowDefaults ?? {};
 }
 
 /** The operator's configuration in this namespace. */

@@ -1,6 +1,6 @@
 /**
- * Shows in a workflow's status how far its polled trigger is: at most once a minute, and only what changed. Whoever writes the
- * conditions is told when the trigger turned healthy or the other way round.
+ * Writes the cursor and the last poll of a polled trigger into the status of its workflow, at most once a minute and only if they
+ * changed. Has the workflow reconciled when the health of its trigger changed.
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Credential, WebhookRoute, Workflow } from '../../api/kinds.ts';
@@ -11,22 +11,22 @@ import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
-import type { Recorder } from '../../kube/events.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { isUnavailable, type Unavailable } from '../../store/connection.ts';
 import { takePollCounts } from '../../store/polling/counts.ts';
 import { clearLost, readPoll, type PollState } from '../../store/polling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { workflows } from '../shared/resources.ts';
+import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
+import { patchStatus } from '../shared/status.ts';
 import { healthOf, timeOf, type PollHealth } from './health.ts';
-import { besideOf } from './keep.ts';
-import type { PollMetrics } from './metrics.ts';
+import { besideOf } from './ensure.ts';
+import type { Polls } from './polls.ts';
 import { resetOf } from './trigger.ts';
 import { unreachable } from '../shared/errors.ts';
 
 const EVERY_MS = 60_000;
-/** How often it is looked at what the run store knows: of triggers that work, and of those that do not yet. */
-const LOOK_MS = { healthy: 30_000, other: 5_000 };
+/** How often the run store is asked about a trigger. */
+const CHECK_MS = { healthy: 30_000, other: 5_000 };
 /** Another owner than that of the conditions, so that neither has to know what the other wrote. */
 const FIELD_MANAGER = 'windlass-operator-poll';
 /** What the schema of the status takes. */
@@ -34,71 +34,68 @@ const LONGEST = 4_096;
 
 type PollStatus = NonNullable<WorkflowStatus['poll']>;
 
-type PollContext = Pick<OperatorContext, 'clock' | 'conn' | 'refusedPolls'> & {
+type PollContext = Pick<OperatorContext, 'clock' | 'conn' | 'events'> & {
+  polls: Polls;
   client: Pick<KubeClient, 'patch'>;
   caches: {
-    workflows: Pick<Cache<Workflow>, 'get' | 'noteWrite'>;
+    workflows: Pick<Cache<Workflow>, 'resource' | 'get' | 'noteWrite'>;
     routes: Pick<Cache<WebhookRoute>, 'get'>;
     credentials: Pick<Cache<Credential>, 'get'>;
   };
 };
 
-export type PollHooks = {
-  events: Pick<Recorder, 'record'>;
-  /** The conditions of the workflow do not say what the run store knows. */
-  onHealth: (key: Key) => void;
-  metrics: PollMetrics;
+export const pollController: Controller<OperatorContext & PollContext> = {
+  name: 'poll',
+  concurrency: 2,
+  watches: [watch(({ routes }) => routes, ifSpecChanged())],
+  reconcile: reconcilePoll,
 };
 
-/** Creates the reconciler. */
-export function createPollReconciler(
+/** Writes the polling status of the workflow of that name, and has its conditions updated if the health of its trigger changed. */
+export async function reconcilePoll(key: Key, context: PollContext): Promise<Action> {
+  const { caches, conn, events, polls } = context;
+  const workflow = caches.workflows.get(key.namespace, key.name);
+  const spec = caches.routes.get(key.namespace, key.name)?.spec;
+  if (!workflow || !spec?.poll) polls.metrics.gone(objectKey(key));
+  if (!workflow || !spec) {
+    polls.writtenAt.delete(objectKey(key));
+    return done();
+  }
+  if (!spec.poll) {
+    const againMs = await writeIfDue(context, workflow, undefined);
+    return againMs === undefined ? done() : after(againMs);
+  }
+  const { state, health } = await readTrigger(context, workflow, spec);
+  if (state?.lost !== undefined) {
+    events.record(workflow, { type: 'Warning', reason: 'BaselineLost', action: 'Polling', note: state.lost });
+    await clearLost(conn, spec.projectUID, spec.workflowUID, state.lost);
+  }
+  await writeIfDue(context, workflow, state);
+  if (!isReported(workflow, health)) polls.healthChanged.notify(key);
+  return after(health.status === 'True' ? CHECK_MS.healthy : CHECK_MS.other);
+}
+
+/** Milliseconds until the status may be written again; undefined if nothing remains to be written. */
+async function writeIfDue(
   context: PollContext,
-  { events, onHealth, metrics }: PollHooks,
-): (key: Key) => Promise<Action> {
-  const { caches, clock, conn } = context;
-  const writtenAt = new Map<string, number>();
-
-  /** Milliseconds until it may be written again; undefined where nothing is to be written. */
-  async function show(workflow: Workflow, state: PollState | undefined): Promise<number | undefined> {
-    const key = objectKey(workflow.metadata);
-    const wanted = pollStatusOf(workflow, state);
-    if (canonicalJson(wanted) === canonicalJson(workflow.status?.poll)) return undefined;
-    const restMs = EVERY_MS - (clock.now() - (writtenAt.get(key) ?? -Infinity));
-    if (restMs > 0) return restMs;
-    await writePoll(context, workflow, wanted);
-    writtenAt.set(key, clock.now());
-    return undefined;
-  }
-
-  function tell(workflow: Workflow, lost: string): void {
-    events.record(workflow, { type: 'Warning', reason: 'BaselineLost', action: 'Polling', note: lost });
-  }
-
-  return async (key) => {
-    const workflow = caches.workflows.get(key.namespace, key.name);
-    const spec = caches.routes.get(key.namespace, key.name)?.spec;
-    if (!workflow || !spec?.poll) metrics.gone(objectKey(key));
-    if (!workflow || !spec) {
-      writtenAt.delete(objectKey(key));
-      return done();
-    }
-    if (!spec.poll) {
-      const againMs = await show(workflow, undefined);
-      return againMs === undefined ? done() : after(againMs);
-    }
-    const { state, health } = await readTrigger(context, metrics, workflow, spec);
-    if (state?.lost !== undefined) {
-      tell(workflow, state.lost);
-      await clearLost(conn, spec.projectUID, spec.workflowUID, state.lost);
-    }
-    await show(workflow, state);
-    if (!isShown(workflow, health)) onHealth(key);
-    return after(health.status === 'True' ? LOOK_MS.healthy : LOOK_MS.other);
-  };
+  workflow: Workflow,
+  state: PollState | undefined,
+): Promise<number | undefined> {
+  const { clock, polls } = context;
+  const key = objectKey(workflow.metadata);
+  const desired = pollStatusOf(workflow, state);
+  if (canonicalJson(desired) === canonicalJson(workflow.status?.poll)) return undefined;
+  const remainingMs = EVERY_MS - (clock.now() - (polls.writtenAt.get(key) ?? -Infinity));
+  if (remainingMs > 0) return remainingMs;
+  const cleared = Object.fromEntries(Object.keys(workflow.status?.poll ?? {}).map((field) => [field, null]));
+  const status = { poll: desired ? { ...cleared, ...desired } : null };
+  await patchStatus(context, context.caches.workflows, workflow, status, FIELD_MANAGER);
+  polls.writtenAt.set(key, clock.now());
+  return undefined;
 }
 
 /** Whether the condition says so already. */
-function isShown(workflow: Workflow, { status, reason, message }: PollHealth): boolean {
+function isReported(workflow: Workflow, { status, reason, message }: PollHealth): boolean {
   const shown = findCondition(workflow.status?.conditions, 'TriggerHealthy');
   return shown?.status === status && shown.reason === reason && shown.message === message;
 }
@@ -106,7 +103,6 @@ function isShown(workflow: Workflow, { status, reason, message }: PollHealth): b
 /** What the run store knows of the trigger, and how it is. Metrics come before anything else can fail: what was counted is told once. */
 async function readTrigger(
   context: PollContext,
-  metrics: PollMetrics,
   workflow: Workflow,
   { projectUID, workflowUID, trigger: kind }: RouteSpec,
 ): Promise<{ state: PollState | undefined; health: PollHealth }> {
@@ -114,7 +110,12 @@ async function readTrigger(
   const counts = orWait(await takePollCounts(context.conn, projectUID, workflowUID));
   const health = healthOf(state, besideOf(context, workflow));
   const { status } = health;
-  metrics.seen(objectKey(workflow.metadata), { kind, status, lateMs: state?.lateMs ?? 0, counts });
+  context.polls.metrics.seen(objectKey(workflow.metadata), {
+    kind,
+    status,
+    lateMs: state?.lateMs ?? 0,
+    counts,
+  });
   return { state, health };
 }
 
@@ -145,20 +146,4 @@ function grantedIn(cursor: string | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-async function writePoll(
-  { client, caches }: PollContext,
-  workflow: Workflow,
-  poll: PollStatus | undefined,
-): Promise<void> {
-  const { name, namespace = '', uid } = workflow.metadata;
-  const cleared = Object.fromEntries(Object.keys(workflow.status?.poll ?? {}).map((field) => [field, null]));
-  const written = await client.patch(
-    workflows,
-    { namespace, name },
-    { metadata: { uid }, status: { poll: poll ? { ...cleared, ...poll } : null } },
-    { type: 'merge', subresource: 'status', fieldManager: FIELD_MANAGER },
-  );
-  caches.workflows.noteWrite(written);
 }

@@ -2,7 +2,7 @@
 import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import { authorityMount } from '../pods/authority.ts';
-import { poolEnvironment } from '../project/manifests.ts';
+import { poolEnvironment } from '../pods/environment.ts';
 import { POLL, POLL_LABELS } from '../shared/names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
 import type { ProjectConfig } from '../pods/settings.ts';

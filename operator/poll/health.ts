@@ -3,8 +3,8 @@ import type { Reason } from '../../api/conditions.ts';
 import { REASON } from '../../api/conditions.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { PollState } from '../../store/polling/state.ts';
-import type { Refusal } from '../pods/cronJobRefusal.ts';
 import { isNoReset } from './trigger.ts';
+import type { CronJobRefusal } from '../pods/cronJobRefusal.ts';
 
 export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };
 
@@ -18,7 +18,7 @@ export type Unusable = { reason: 'CredentialMissing' | 'WrongCredentialKind'; me
 /** What else counts: the credential, why the API server takes no CronJob, and the annotation that asks to begin anew. */
 export type Beside = {
   unusable?: Unusable | undefined;
-  refused?: Pick<Refusal, 'reason' | 'message'> | undefined;
+  refused?: Pick<CronJobRefusal, 'reason' | 'message'> | undefined;
   reset?: string | undefined;
 };
 

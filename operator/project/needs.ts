@@ -3,8 +3,8 @@ import type { Credential } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { runnerRefs } from '../../api/token.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { isWished } from '../credential/wish.ts';
-import { isMarked } from '../registration/finalizer.ts';
+import { isCheckRequested } from '../credential/requestedCheck.ts';
+import { hasFinalizer } from '../registration/finalizer.ts';
 import type { Caches } from '../shared/caches.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
 
@@ -22,7 +22,8 @@ export function needsPool(
 }
 
 /** Whether runners are needed for the credential itself, whether a workflow names it or not. */
-const needsRunner = (credential: Credential): boolean => isMarked(credential) || isWished(credential);
+const needsRunner = (credential: Credential): boolean =>
+  hasFinalizer(credential) || isCheckRequested(credential);
 
 /** Whether runners still have something to do for workflows that are gone. */
 export function hasOpenRuns({ runs }: Pick<Caches, 'runs'>, namespace: string): boolean {

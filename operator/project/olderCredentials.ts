@@ -6,9 +6,8 @@ import type { Workflow } from '../../api/kinds.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { isRevisionOf } from '../shared/revisions.ts';
+import { isRevisionOf, revisionsInUse } from '../shared/revisions.ts';
 import { credentialRefs, type RevisionCredentials } from '../shared/credentialRefs.ts';
-import { revisionsInUse } from '../workflow/revision.ts';
 import { BY_WORKFLOW, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 

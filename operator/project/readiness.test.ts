@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../kube/resource.ts';
 import type { PodProblem } from '../pods/rollout.ts';
-import { changesPool, poolState, type PoolRefusal } from './readiness.ts';
+import { changesPool, poolState } from './readiness.ts';
+import type { PoolRefusal } from '../pods/pools.ts';
 
 type Rights = { refused?: PoolRefusal; granted?: string[]; problem?: PodProblem };
 
@@ -17,10 +18,10 @@ function stateWith({ refused, granted, problem }: Rights, ...given: [Deployment?
   const caches = { deployments: { get: () => deployment }, routes } as unknown as Parameters<
     typeof poolState
   >[0]['caches'];
-  const refusedPools = new Map(refused === undefined ? [] : [['shop', refused]]);
+  const refusals = new Map(refused === undefined ? [] : [['shop', refused]]);
   const grantedSecrets = new Map(granted === undefined ? [] : [['shop', granted]]);
   const podProblems = new Map(problem === undefined ? [] : [['shop', problem]]);
-  return poolState({ caches, refusedPools, grantedSecrets, podProblems }, 'shop', ['llm', 'smtp']);
+  return poolState({ caches, pools: { refusals, grantedSecrets, podProblems } }, 'shop', ['llm', 'smtp']);
 }
 
 test('a pool with a pod is ready for a workflow whose Secrets its runners may read', () => {
@@ -133,7 +134,7 @@ test('a runner beside newer ones that no node takes is ready, with the words of 
 test('a namespace without a pool in which nothing has taken effect has no pool that starts', () => {
   const none = { list: () => [], get: () => undefined };
   const caches = { deployments: none, routes: none, workflows: none, runs: none, credentials: none };
-  const empty = { refusedPools: new Map(), grantedSecrets: new Map(), podProblems: new Map() };
-  const context = { caches, ...empty } as unknown as Parameters<typeof poolState>[0];
+  const pools = { refusals: new Map(), grantedSecrets: new Map(), podProblems: new Map() };
+  const context = { caches, pools } as unknown as Parameters<typeof poolState>[0];
   expect(poolState(context, 'shop', [])).toEqual({ kind: 'Absent' });
 });

@@ -1,10 +1,9 @@
 /** Whether a project has a runner that is ready, and what stands in the way. */
-import type { Reason } from '../../api/conditions.ts';
 import type { Deployment } from '../../kube/resource.ts';
-import type { OperatorContext } from '../shared/context.ts';
 import type { Caches } from '../shared/caches.ts';
 import { needsPool } from './needs.ts';
 import { POOL } from '../shared/names.ts';
+import { hasRunner, type PoolRefusal, type Pools } from '../pods/pools.ts';
 import { changesRollout, obstacleOf, problemFor, type Obstacle } from '../pods/rollout.ts';
 
 export type PoolState =
@@ -19,31 +18,26 @@ export type PoolState =
   /** The API server refuses an object of the pool. `hasRunner`: one from before is available. */
   | ({ kind: 'Refused'; hasRunner: boolean } & PoolRefusal);
 
-/** Why the API server refuses an object of a pool: the operator may not write it, or it is invalid. */
-export type PoolRefusal = { reason: Extract<Reason, 'Unauthorized' | 'PoolInvalid'>; message: string };
+type PoolContext = {
+  caches: Pick<Caches, 'deployments' | 'routes' | 'workflows' | 'runs' | 'credentials'>;
+  pools: Pick<Pools, 'refusals' | 'grantedSecrets' | 'podProblems'>;
+};
 
 /**
  * The pool is ready for a workflow as long as its Deployment has an available pod, and runners may read the Secrets that
  * the workflow needs. What they may read is unknown until this process has applied it; then the pods alone decide.
  */
 export function poolState(
-  {
-    caches,
-    refusedPools,
-    grantedSecrets,
-    podProblems,
-  }: Pick<OperatorContext, 'refusedPools' | 'grantedSecrets' | 'podProblems'> & {
-    caches: Pick<Caches, 'deployments' | 'routes' | 'workflows' | 'runs' | 'credentials'>;
-  },
+  { caches, pools }: PoolContext,
   namespace: string,
   secretNames: readonly string[],
 ): PoolState {
   const pool = caches.deployments.get(namespace, POOL);
-  const refusal = refusedPools.get(namespace);
+  const refusal = pools.refusals.get(namespace);
   if (refusal !== undefined) return { kind: 'Refused', ...refusal, hasRunner: hasRunner(pool) };
-  const granted = grantedSecrets.get(namespace) ?? secretNames;
+  const granted = pools.grantedSecrets.get(namespace) ?? secretNames;
   const missing = secretNames.filter((name) => !granted.includes(name));
-  const problem = problemFor(pool, podProblems.get(namespace));
+  const problem = problemFor(pool, pools.podProblems.get(namespace));
   const obstacle = obstacleOf(pool, problem);
   if (hasRunner(pool) && missing.length === 0) {
     const newer = (obstacle ?? problem)?.message;
@@ -59,9 +53,4 @@ export function poolState(
 /** Whether the change is one after which `poolState` may be another. */
 export function changesPool(before: Deployment, after: Deployment): boolean {
   return hasRunner(before) !== hasRunner(after) || changesRollout(before, after);
-}
-
-/** Whether the Deployment of a pool has an available pod. */
-export function hasRunner(pool: Deployment | undefined): boolean {
-  return (pool?.status?.availableReplicas ?? 0) > 0;
 }

@@ -1,207 +1,229 @@
 /**
- * Keeps the webhooks of Telegram's bots as workflows want them: registered while a route has the bot, deleted when none has, and
- * before the Credential goes. The operator decides, and the runners of the project make the calls.
+ * Registers the webhooks of Telegram bots that routes use, and deletes those of bots that no route uses, before their Credential is deleted.
+ * The operator decides; runners of the project call Telegram.
  */
 import { botPath } from '../../api/bot.ts';
-import type { Credential, WebhookRoute, Workflow } from '../../api/kinds.ts';
-import type { RouteSpec } from '../../api/route.ts';
-import { findCondition } from '../../kube/conditions.ts';
-import { after, done, type Action, type Key } from '../../kube/controller.ts';
-import type { Recorder } from '../../kube/events.ts';
-import { hashOf } from '../../kube/json.ts';
+import type { Credential, WebhookRoute } from '../../api/kinds.ts';
+import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden } from '../../kube/errors.ts';
+import { hashOf } from '../../kube/json.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { REGISTRATIONS, type SeenRegistration } from '../../store/requests/registrations.ts';
-import type { OperatorContext } from '../shared/context.ts';
 import { hasRunnerFor, readSecrets } from '../credential/facts.ts';
-import type { PollHealth } from '../poll/health.ts';
+import { changesAvailability, type Pools } from '../pods/pools.ts';
+import { projectOf, type Caches } from '../shared/caches.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { ifSpecChanged, ownKey, subscribe, watch, type Controller } from '../shared/controller.ts';
 import { explainRefusal } from '../shared/errors.ts';
-import type { Caches } from '../shared/caches.ts';
+import type { Finding } from '../shared/status.ts';
 import {
   decideRegistration,
-  pending,
-  registered as isRegistered,
   registeredIn,
+  type DesiredRegistration,
   type RegistrationDecision,
-  type Wish,
 } from './decide.ts';
-import { isMarked, setMark } from './finalizer.ts';
-import { projectOf } from '../shared/caches.ts';
+import { hasFinalizer, setFinalizer } from './finalizer.ts';
+import { isTelegram, type Registrations } from './registrations.ts';
 
-/** What is known of the registrations of bots, for those who have something to say of them. */
-export type Registrations = Map<string, PollHealth>;
-
-type Followers = {
-  events: Pick<Recorder, 'record'>;
-  /** How the registration of this Credential's bot is has changed. */
-  onChange: (key: Key) => void;
-};
-
-/** What is remembered between reconciles; losing it costs words, and time. */
-type Memory = {
-  /** When this process first saw that a Credential waits to go. */
-  goingSince: Map<string, number>;
-  /** The time of the last answer whose news were told. */
-  toldAt: Map<string, number>;
-};
-
-const NEWS_MS = 120_000;
+/** An answer that is older was reported by the operator before this one. */
+const REPORTED_WITHIN_MS = 120_000;
 
 type RegistrationContext = Pick<
   OperatorContext,
-  'client' | 'caches' | 'conn' | 'log' | 'clock' | 'registrations' | 'grantedSecrets'
-> & { config: Pick<OperatorContext['config'], 'PUBLIC_URL'> };
+  'client' | 'caches' | 'conn' | 'events' | 'log' | 'clock'
+> & {
+  config: Pick<OperatorContext['config'], 'PUBLIC_URL'>;
+  pools: Pick<Pools, 'grantedSecrets'>;
+  registrations: Registrations;
+};
 
-type Keeper = { context: RegistrationContext; followers: Followers; memory: Memory };
+type WatchContext = RegistrationContext & { pools: Pick<Pools, 'accessChanged'> };
 
-/** Creates the reconciler. */
-export function createRegistrationReconciler(
-  context: RegistrationContext,
-  followers: Followers,
-): (key: Key) => Promise<Action> {
-  const memory: Memory = { goingSince: new Map(), toldAt: new Map() };
-  const keeper = { context, followers, memory };
-  return async ({ namespace, name }) => {
-    const credential = await context.caches.credentials.getFresh(namespace, name);
-    if (!credential) {
-      context.registrations.delete(objectKey({ namespace, name }));
-      return done();
-    }
-    return reconcile(keeper, credential);
-  };
+export const registrationController: Controller<WatchContext> = {
+  name: 'registration',
+  concurrency: 4,
+  watches: [
+    watch(
+      ({ credentials }) => credentials,
+      ifSpecChanged((credential) => (isBot(credential) ? ownKey(credential) : [])),
+    ),
+    watch(
+      ({ routes }) => routes,
+      ifSpecChanged(({ metadata: { namespace = '' }, spec }) =>
+        spec.bot ? [{ namespace, name: spec.bot.credential }] : [],
+      ),
+    ),
+    watch(
+      ({ deployments }) => deployments,
+      ({ metadata }, change, caches) =>
+        changesAvailability(change) ? botsIn(caches, metadata.namespace).map(keyOf) : [],
+    ),
+    watch(
+      ({ namespaces }) => namespaces,
+      ({ metadata: { name, deletionTimestamp } }, _change, caches) =>
+        deletionTimestamp === undefined ? [] : botsIn(caches, name).map(keyOf),
+    ),
+    subscribe(
+      ({ pools }: WatchContext) => pools.accessChanged,
+      (namespace, { credentials }) => credentials.list(namespace).filter(isTelegram).map(keyOf),
+    ),
+  ],
+  reconcile: reconcileRegistration,
+};
+
+/** Whether the Credential is a bot of Telegram, or one may still be registered. */
+function isBot(credential: Credential): boolean {
+  return isTelegram(credential) || hasFinalizer(credential);
 }
 
-async function reconcile(keeper: Keeper, credential: Credential): Promise<Action> {
-  const { context } = keeper;
+function botsIn({ credentials }: Pick<Caches, 'credentials'>, namespace: string | undefined): Credential[] {
+  return credentials.list(namespace).filter(isBot);
+}
+
+/** Has the webhook of the bot of a Credential registered or deleted, as its project needs it. */
+export async function reconcileRegistration(
+  { namespace, name }: Key,
+  context: RegistrationContext,
+): Promise<Action> {
+  const credential = await context.caches.credentials.getFresh(namespace, name);
+  if (credential) return reconcileBot(context, credential);
+  context.registrations.health.delete(objectKey({ namespace, name }));
+  return done();
+}
+
+async function reconcileBot(context: RegistrationContext, credential: Credential): Promise<Action> {
   const { namespace = '', name, uid = '' } = credential.metadata;
   const route = routeOf(context, credential);
-  const wish = wishFor(context, credential, route);
-  if (wish === 'nowhere' && !isMarked(credential)) {
-    say(keeper, { namespace, name }, undefined);
+  const desired = desiredFor(context, credential, route);
+  if (desired === 'none' && !hasFinalizer(credential)) {
+    setHealth(context, { namespace, name }, undefined);
     return done();
   }
   const project = projectOf(context.caches, namespace);
   const found = project === undefined ? undefined : await REGISTRATIONS.read(context.conn, project, uid);
   const seen = isUnavailable(found) ? undefined : found;
-  const gathered = await keyOfWish(context, credential, wish);
-  const goingMs = goingFor(keeper, credential);
+  const { key, problem } = await keyOfDesired(context, credential, desired);
+  const deletingMs = deletingFor(context, credential);
   const decision = decideRegistration({
-    wish,
-    isMarked: isMarked(credential),
+    desired,
+    hasFinalizer: hasFinalizer(credential),
     isBot: isTelegram(credential),
-    key: gathered.key,
-    hasRunner: gathered.problem === undefined && hasRunnerFor(context, credential),
+    key,
+    hasRunner: problem === undefined && hasRunnerFor(context, credential),
     seen,
-    ...(goingMs !== undefined && { goingMs }),
+    ...(deletingMs !== undefined && { deletingMs }),
   });
-  await act(keeper, { credential, route, wish, seen, key: gathered.key, project }, decision).catch(
+  await apply(context, { credential, route, desired, seen, key, project }, decision).catch(
     (error: unknown) => {
-      if (isForbidden(error)) say(keeper, { namespace, name }, unauthorized(error));
+      if (isForbidden(error)) setHealth(context, { namespace, name }, unauthorized(error));
       throw error;
     },
   );
-  say(keeper, { namespace, name }, gathered.problem ?? decision.health);
+  setHealth(context, { namespace, name }, problem ?? decision.health);
   return decision.againMs === undefined ? done() : after(decision.againMs);
 }
 
 type Subject = {
   credential: Credential;
   route: WebhookRoute | undefined;
-  wish: Wish;
+  desired: DesiredRegistration;
   seen: SeenRegistration | undefined;
   key: string;
   project: string | undefined;
 };
 
-async function act(keeper: Keeper, subject: Subject, { ask, release }: RegistrationDecision): Promise<void> {
-  const { context, memory } = keeper;
+async function apply(
+  context: RegistrationContext,
+  subject: Subject,
+  { ask, release }: RegistrationDecision,
+): Promise<void> {
   const { credential } = subject;
   const { uid = '' } = credential.metadata;
-  tellNews(keeper, subject);
+  reportAnswer(context, subject);
   if (ask) {
-    if (!isMarked(credential)) await setMark(context, credential, true);
-    await askFor(keeper, subject, ask);
+    if (!hasFinalizer(credential)) await setFinalizer(context, credential, true);
+    await request(context, subject, ask);
   }
   if (!release) return;
   const { gaveUp } = release;
   if (gaveUp !== undefined) {
     const note = `The webhook of the bot could not be deleted at Telegram, and stays there: ${gaveUp}.`;
-    tell(keeper, subject, 'NotUnregistered', note.replace(/\.\.$/, '.'));
+    report(context, subject, 'NotUnregistered', note.replace(/\.\.$/, '.'));
   }
-  await setMark(context, credential, false);
-  for (const known of [memory.goingSince, memory.toldAt]) known.delete(uid);
+  await setFinalizer(context, credential, false);
+  const { deletingSince, reportedAt } = context.registrations;
+  for (const known of [deletingSince, reportedAt]) known.delete(uid);
 }
 
-async function askFor(
-  { context }: Keeper,
-  { credential, wish, seen, key, project }: Subject,
+/** Requests the registration, or the deletion, from the runners of the project. */
+async function request(
+  { conn, config, log }: RegistrationContext,
+  { credential, desired, seen, key, project }: Subject,
   ask: NonNullable<RegistrationDecision['ask']>,
 ): Promise<void> {
-  const { conn, config, log } = context;
   const { namespace = '', name, uid = '' } = credential.metadata;
   if (project === undefined) return;
   const registered = registeredIn(seen);
   const own = urlOf(config.PUBLIC_URL, credential);
-  const request = {
+  const asked = await REGISTRATIONS.ask(conn, project, uid, {
     key,
     name,
     spec: credential.spec,
-    ...(typeof wish === 'object' && { url: wish.at }),
+    ...(typeof desired === 'object' && { url: desired.url }),
     ours: [...new Set([own, registered?.url ?? own])],
     ...(registered && { registered }),
     ...ask,
-  };
-  // Where it cannot be asked now, the next look asks.
-  const asked = await REGISTRATIONS.ask(conn, project, uid, request);
-  log.debug({ namespace, credential: name, outcome: asked.outcome }, 'asked for a bot to be registered');
+  });
+  // If the run store is unavailable, the next reconcile requests it.
+  log.debug({ namespace, credential: name, outcome: asked.outcome }, 'requested a bot registration');
 }
 
-/** What an answer brought that people should know, once. */
-function tellNews(keeper: Keeper, subject: Subject): void {
-  const { memory } = keeper;
-  const { credential, wish, seen, key } = subject;
+/** Records Events about an answer of a runner, once. */
+function reportAnswer(context: RegistrationContext, subject: Subject): void {
+  const { reportedAt } = context.registrations;
+  const { credential, desired, seen, key } = subject;
   const { uid = '' } = credential.metadata;
   const answer = seen?.answer;
-  if (answer?.key !== key || memory.toldAt.get(uid) === answer.at) return;
-  memory.toldAt.set(uid, answer.at);
+  if (answer?.key !== key || reportedAt.get(uid) === answer.at) return;
+  reportedAt.set(uid, answer.at);
   if (!answer.result.works) {
-    // Of one that is to be registered the condition of the workflow says it.
-    if (wish !== 'nowhere' || answer.failures > 1) return;
-    const note = `The webhook of the bot could not be deleted at Telegram. This is tried again: ${answer.result.message}.`;
-    return tell(keeper, subject, 'NotUnregistered', note);
+    // If the bot is to be registered, the condition of the workflow reports it.
+    if (desired !== 'none' || answer.failures > 1) return;
+    const note = `The webhook of the bot could not be deleted at Telegram: ${answer.result.message}. The operator tries again.`;
+    return report(context, subject, 'NotUnregistered', note);
   }
   const { mended, left } = answer.result;
-  // What is older the operator before this one has told.
-  if (seen === undefined || seen.now - answer.at >= NEWS_MS) return;
+  if (seen === undefined || seen.now - answer.at >= REPORTED_WITHIN_MS) return;
   if (left !== undefined) {
-    const note = `The Credential has another bot now, and the webhook of the one before stays at Telegram: ${left}. Revoke its token (@BotFather, /revoke), or call deleteWebhook with it.`;
-    tell(keeper, subject, 'NotUnregistered', note);
+    const note = `The Credential has the token of another bot now, and the webhook of the previous bot stays at Telegram: ${left}. Revoke its token (@BotFather, /revoke), or call deleteWebhook with it.`;
+    report(context, subject, 'NotUnregistered', note);
   }
   if (mended === undefined) return;
-  const note = `Somebody else had changed the webhook of the bot at Telegram: ${mended}. It is registered for this workflow again. Whoever has the token can do that: revoke it (@BotFather, /revoke) if it was nobody of yours.`;
-  tell(keeper, subject, 'RegistrationChanged', note);
+  const note = `Another program changed the webhook of the bot at Telegram: ${mended}. The bot is registered for this workflow again. If you do not know that program, revoke the token (@BotFather, /revoke).`;
+  report(context, subject, 'RegistrationChanged', note);
 }
 
-/** At the Credential, and at the workflow that has the bot. */
-function tell(
-  { context, followers }: Keeper,
+/** Records an Event of the Credential, and of the workflow that has the bot. */
+function report(
+  { caches, events }: RegistrationContext,
   { credential, route }: Subject,
   reason: string,
   note: string,
 ): void {
   const occurrence = { type: 'Warning', reason, action: 'Register', note } as const;
-  followers.events.record(credential, occurrence);
-  const workflow = route && context.caches.workflows.get(route.metadata.namespace, route.spec.workflow);
-  if (workflow) followers.events.record(workflow, occurrence);
+  events.record(credential, occurrence);
+  const workflow = route && caches.workflows.get(route.metadata.namespace, route.spec.workflow);
+  if (workflow) events.record(workflow, occurrence);
 }
 
-function say({ context, followers }: Keeper, key: Key, health: PollHealth | undefined): void {
-  const { registrations } = context;
-  const before = registrations.get(objectKey(key));
-  if (health) registrations.set(objectKey(key), health);
-  else registrations.delete(objectKey(key));
-  if (before?.message !== health?.message || before?.reason !== health?.reason) followers.onChange(key);
+function setHealth({ registrations }: RegistrationContext, key: Key, health: Finding | undefined): void {
+  const name = objectKey(key);
+  const before = registrations.health.get(name);
+  if (health) registrations.health.set(name, health);
+  else registrations.health.delete(name);
+  if (before?.message !== health?.message || before?.reason !== health?.reason)
+    registrations.changed.notify(key);
 }
 
 /** The route that has the bot. */
@@ -209,76 +231,57 @@ function routeOf({ caches }: RegistrationContext, { metadata }: Credential): Web
   return caches.routes.list(metadata.namespace).find(({ spec }) => spec.bot?.credential === metadata.name);
 }
 
-function wishFor(
+function desiredFor(
   { config, caches }: RegistrationContext,
   credential: Credential,
   route: WebhookRoute | undefined,
-): Wish {
-  if (isGoing(caches, credential) || !isTelegram(credential)) return 'nowhere';
+): DesiredRegistration {
+  if (isDeleting(caches, credential) || !isTelegram(credential)) return 'none';
   const bot = route?.spec.bot;
-  if (bot === undefined) return 'nowhere';
-  // While nobody can be verified, for lack of the token, what is there is no worse than nothing.
-  if (bot.verify?.material === undefined) return 'as it is';
-  return { at: urlOf(config.PUBLIC_URL, credential) };
+  if (bot === undefined) return 'none';
+  // Without the token no sender can be verified: the current registration does no harm.
+  if (bot.verify?.material === undefined) return 'unchanged';
+  return { url: urlOf(config.PUBLIC_URL, credential) };
 }
 
 function urlOf(publicURL: string, { metadata: { namespace = '', name } }: Credential): string {
   return `${publicURL}${botPath(namespace, name)}`;
 }
 
-export function isTelegram({ spec }: Pick<Credential, 'spec'>): boolean {
-  return spec.bot !== undefined && (spec.bot.platform ?? 'telegram') === 'telegram';
-}
-
-/** Another spec, another state of the Secrets and another URL have another one. */
-async function keyOfWish(
+/** Identifies the spec, the versions of the Secrets and the desired URL. */
+async function keyOfDesired(
   context: RegistrationContext,
   { metadata: { namespace = '', uid }, spec }: Credential,
-  wish: Wish,
-): Promise<{ key: string; problem?: PollHealth }> {
+  desired: DesiredRegistration,
+): Promise<{ key: string; problem?: Finding }> {
   try {
     const { versions } = await readSecrets(context, namespace, spec);
-    return { key: hashOf({ uid, spec, versions, wish }) };
+    return { key: hashOf({ uid, spec, versions, desired }) };
   } catch (error) {
     if (!isForbidden(error)) throw error;
     return { key: '', problem: unauthorized(error) };
   }
 }
 
-function unauthorized(error: unknown): PollHealth {
+function unauthorized(error: unknown): Finding {
   return { status: 'False', reason: 'Unauthorized', message: explainRefusal(error) };
 }
 
-/** Whether it is deleted, be it with its namespace: Kubernetes removes the pods of that first, and then there is no runner any more. */
-function isGoing({ namespaces }: Pick<Caches, 'namespaces'>, { metadata }: Credential): boolean {
+/** Whether the Credential or its namespace is being deleted: Kubernetes removes the pods of a namespace first. */
+function isDeleting({ namespaces }: Pick<Caches, 'namespaces'>, { metadata }: Credential): boolean {
   const namespace = namespaces.get(undefined, metadata.namespace ?? '');
   return [metadata, namespace?.metadata].some((each) => each?.deletionTimestamp !== undefined);
 }
 
-/** Reckoned by this process alone: clocks of other machines may differ. */
-function goingFor({ context, memory }: Keeper, credential: Credential): number | undefined {
+/** For how long, by the clock of this process: clocks of other machines may differ. */
+function deletingFor(
+  { caches, clock, registrations }: RegistrationContext,
+  credential: Credential,
+): number | undefined {
   const { uid = '' } = credential.metadata;
-  if (!isGoing(context.caches, credential)) return undefined;
-  const now = context.clock.now();
-  const since = memory.goingSince.get(uid) ?? now;
-  memory.goingSince.set(uid, since);
+  if (!isDeleting(caches, credential)) return undefined;
+  const now = clock.now();
+  const since = registrations.deletingSince.get(uid) ?? now;
+  registrations.deletingSince.set(uid, since);
   return now - since;
-}
-
-/**
- * How the bot of a route is registered, as far as this process knows; before its first look what was said before stays. Undefined where
- * nothing is to be registered.
- */
-export function registrationHealth(
-  { registrations, caches }: Pick<OperatorContext, 'registrations' | 'caches'>,
-  { metadata: { namespace = '' }, status }: Workflow,
-  route: RouteSpec | undefined,
-): PollHealth | undefined {
-  const { credential = '', verify } = route?.bot ?? {};
-  const found = caches.credentials.get(namespace, credential);
-  if (!found || !isTelegram(found) || verify?.material === undefined) return undefined;
-  const known = registrations.get(objectKey({ namespace, name: credential }));
-  const before = findCondition(status?.conditions, 'TriggerHealthy');
-  const isKept = known === undefined && before?.reason === isRegistered.reason;
-  return isKept ? isRegistered : (known ?? pending);
 }

@@ -13,8 +13,8 @@ const answered = (result: RegistrationResult, ageMs = 0, key = 'now') => ({
   seen: { now, answer: { key, failures: result.works ? 0 : 1, result, at: now - ageMs } },
 });
 const facts: RegistrationFacts = {
-  wish: { at: URL },
-  isMarked: true,
+  desired: { url: URL },
+  hasFinalizer: true,
   isBot: true,
   key: 'now',
   hasRunner: true,
@@ -89,15 +89,15 @@ test('what Telegram cannot deliver is told, and looked at again within a minute'
 
 test('while the run store is away nothing is asked and nothing is given up', () => {
   expect(decided({ seen: undefined })).toMatchObject({ health: { reason: 'StoreUnavailable' } });
-  const leaving = decided({ wish: 'nowhere', seen: undefined });
+  const leaving = decided({ desired: 'none', seen: undefined });
   expect([leaving.ask, leaving.release]).toEqual([undefined, undefined]);
 });
 
 test('while callers cannot be verified, what is registered stays', () => {
-  expect(decided({ wish: 'as it is' })).toEqual({ againMs: 5 * MINUTE_MS });
+  expect(decided({ desired: 'unchanged' })).toEqual({ againMs: 5 * MINUTE_MS });
 });
 
-const leaving = { wish: 'nowhere', key: 'now' } as const;
+const leaving = { desired: 'none', key: 'now' } as const;
 
 test('what no workflow wants any more is taken back, until that is done', () => {
   expect(decided(leaving).ask).toEqual({ failures: 0, wasSo: false });
@@ -106,7 +106,7 @@ test('what no workflow wants any more is taken back, until that is done', () => 
 });
 
 test('what was never registered needs no taking back', () => {
-  expect(decided({ ...leaving, isMarked: false })).toEqual({});
+  expect(decided({ ...leaving, hasFinalizer: false })).toEqual({});
 });
 
 test.each([rejected, away])(
@@ -119,30 +119,32 @@ test.each([rejected, away])(
 );
 
 test('a Credential that is deleted waits no longer than a minute for who is away', () => {
-  const waiting = decided({ ...leaving, goingMs: 59_000, ...answered(away, 1_000) });
+  const waiting = decided({ ...leaving, deletingMs: 59_000, ...answered(away, 1_000) });
   expect(waiting.release).toBeUndefined();
   expect(waiting.againMs).toBeLessThanOrEqual(2_000);
-  const over = decided({ ...leaving, goingMs: 60_000, ...answered(away, 1_000) });
+  const over = decided({ ...leaving, deletingMs: 60_000, ...answered(away, 1_000) });
   expect(over.release).toEqual({ gaveUp: 'Nobody there.' });
 });
 
 test.each([{ hasRunner: false }, { seen: undefined }])(
   'nor for a runner or a run store that is not there: %o',
   (lack) => {
-    expect(decided({ ...leaving, ...lack, goingMs: 59_000 }).release).toBeUndefined();
-    expect(decided({ ...leaving, ...lack, goingMs: 60_000 }).release).toHaveProperty('gaveUp');
+    expect(decided({ ...leaving, ...lack, deletingMs: 59_000 }).release).toBeUndefined();
+    expect(decided({ ...leaving, ...lack, deletingMs: 60_000 }).release).toHaveProperty('gaveUp');
   },
 );
 
 test('with a project that is deleted a runner that leaves is asked still', () => {
-  expect(decided({ ...leaving, hasRunner: false, goingMs: 0 }).ask).toBeDefined();
+  expect(decided({ ...leaving, hasRunner: false, deletingMs: 0 }).ask).toBeDefined();
   expect(decided({ ...leaving, hasRunner: false }).ask).toBeUndefined();
 });
 
 test('a Credential that is deleted does not wait for a token that is no good', () => {
   const missing: RegistrationResult = { works: false, reason: 'KeyMissing', message: 'There is no Secret.' };
   for (const said of [rejected, missing])
-    expect(decided({ ...leaving, goingMs: 0, ...answered(said) }).release).toEqual({ gaveUp: said.message });
+    expect(decided({ ...leaving, deletingMs: 0, ...answered(said) }).release).toEqual({
+      gaveUp: said.message,
+    });
 });
 
 test('a Credential that is none of a bot any more has nothing to be asked with', () => {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import { hasNode } from '../../api/revision.ts';
-import { after, done, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerRevisions, objectKey } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
@@ -16,57 +16,118 @@ import { putRevision } from '../../runs/revisions.ts';
 import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Submission } from '../../runs/types.ts';
-import { recordCancel, recordSubmission } from '../shared/audit.ts';
+import { recordCancel, recordSubmission } from './audit.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { Pacer } from '../shared/pacer.ts';
 import { workflowRuns } from '../shared/resources.ts';
 import { adopt } from './adopt.ts';
 import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
-import { endRun, tellPending } from './end.ts';
+import { endRun, writePending } from './end.ts';
 import { givenInput } from './input.ts';
 import { recoverIfLost } from './recovery.ts';
 import { askedRevision, chooseRevision } from './revision.ts';
-import { projectOf } from '../shared/caches.ts';
+import { BY_WORKFLOW, inNamespaceOf, projectOf, type Caches } from '../shared/caches.ts';
+import { subscribe, watch, type Controller, type Watch } from '../shared/controller.ts';
+import type { StoreChanges } from '../store/changes.ts';
+import type { ProjectStore } from '../store/types.ts';
 import { unreachable } from '../shared/errors.ts';
 
 const WAIT_MS = 1_000;
 
-export type RunReconciler = (key: Key) => Promise<Action>;
+/** What the operator remembers of runs between reconciles. */
+export type RunState = {
+  /** By uid: when a run that waits for its workflow was first seen. */
+  seenAt: Map<string, number>;
+  /** By key: runs that were deleted before their end. */
+  deleted: Map<string, WorkflowRun>;
+  /** The uids of runs whose cancellation is in the audit trail. */
+  cancelled: Set<string>;
+};
 
-/** Creates the reconciler. It remembers since when runs wait for their workflow, and which were deleted before their end. */
-export function createRunReconciler(context: OperatorContext, pacer: Pacer): RunReconciler {
-  const seenAt = new Map<string, number>();
-  const deleted = new Map<string, WorkflowRun>();
-  const cancelled = new Set<string>();
-  context.caches.runs.onChange(({ type, object }) => {
-    if (type !== 'deleted') return;
-    seenAt.delete(object.metadata.uid ?? '');
-    cancelled.delete(object.metadata.uid ?? '');
-    if (!isTerminal(object.status?.phase)) deleted.set(objectKey(object.metadata), object);
-  });
-  return async (key) => {
-    const { caches, client, clock } = context;
-    const gone = deleted.get(objectKey(key));
-    if (gone) await cancelDeleted(context, gone);
-    deleted.delete(objectKey(key));
-    const cached = caches.runs.get(key.namespace, key.name);
-    if (!cached || isTerminal(cached.status?.phase)) return done();
-    if (!isNew(cached) && !isToBeCancelled(cached)) return recoverIfLost(context, pacer, cached);
-    // The cache has no input; and what is recorded already must not be submitted again after an old copy.
-    const run = await client.find(workflowRuns, key);
-    if (!run || run.metadata.deletionTimestamp !== undefined) return done();
-    if (isToBeCancelled(run)) return cancel(context, run, cancelled);
-    if (!isNew(run)) return done();
-    const { uid = '' } = run.metadata;
-    const since = seenAt.get(uid) ?? clock.now();
-    seenAt.set(uid, since);
-    const action = await takeUp(context, run, clock.now() - since);
-    if (action.kind === 'done') seenAt.delete(uid);
-    return action;
-  };
+export function createRunState(): RunState {
+  return { seenAt: new Map(), deleted: new Map(), cancelled: new Set() };
 }
 
-async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
+type RunContext = OperatorContext & {
+  store: Pick<ProjectStore, 'open'>;
+  storeChanges: Pick<StoreChanges, 'lost' | 'restarted'>;
+  pacer: Pacer;
+  runs: RunState;
+};
+
+const unfinished = ({ runs }: Caches, namespace?: string): Key[] =>
+  runs
+    .list(namespace)
+    .filter(({ status }) => !isTerminal(status?.phase))
+    .map(keyOf);
+
+/** An earlier operator may have stopped after it restored a run store and before it ended lost runs. */
+const watchUnfinished: Watch<RunContext> = ({ caches }, queue) => {
+  for (const key of unfinished(caches)) queue.add(objectKey(key));
+};
+
+const watchDeleted: Watch<RunContext> = ({ caches, runs }) => {
+  caches.runs.onChange(({ type, object }) => {
+    if (type !== 'deleted') return;
+    runs.seenAt.delete(object.metadata.uid ?? '');
+    runs.cancelled.delete(object.metadata.uid ?? '');
+    if (!isTerminal(object.status?.phase)) runs.deleted.set(objectKey(object.metadata), object);
+  });
+};
+
+export const runController: Controller<RunContext> = {
+  name: 'run',
+  concurrency: 8,
+  watches: [
+    watchDeleted,
+    watch(
+      ({ runs }) => runs,
+      (run, { type }) => {
+        const isCutOff = type === 'deleted' && !isTerminal(run.status?.phase);
+        return isCutOff || isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : [];
+      },
+    ),
+    // Runs may wait for their workflow.
+    watch(
+      ({ routes }) => routes,
+      (route, _change, { runs }) =>
+        runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),
+    ),
+    watchUnfinished,
+    subscribe(
+      ({ storeChanges }: RunContext) => storeChanges.lost,
+      (namespace, caches) => unfinished(caches, namespace),
+    ),
+    subscribe(
+      ({ storeChanges }: RunContext) => storeChanges.restarted,
+      (_restarted, caches) => unfinished(caches),
+    ),
+  ],
+  reconcile: reconcileRun,
+};
+
+async function reconcileRun(key: Key, context: RunContext): Promise<Action> {
+  const { caches, client, clock, runs } = context;
+  const deleted = runs.deleted.get(objectKey(key));
+  if (deleted) await cancelDeleted(context, deleted);
+  runs.deleted.delete(objectKey(key));
+  const cached = caches.runs.get(key.namespace, key.name);
+  if (!cached || isTerminal(cached.status?.phase)) return done();
+  if (!isNew(cached) && !isToBeCancelled(cached)) return recoverIfLost(context, cached);
+  // The cache has no input, and may be older than the record of a submitted run.
+  const run = await client.find(workflowRuns, key);
+  if (!run || run.metadata.deletionTimestamp !== undefined) return done();
+  if (isToBeCancelled(run)) return cancel(context, run);
+  if (!isNew(run)) return done();
+  const { uid = '' } = run.metadata;
+  const since = runs.seenAt.get(uid) ?? clock.now();
+  runs.seenAt.set(uid, since);
+  const action = await submitOrWait(context, run, clock.now() - since);
+  if (action.kind === 'done') runs.seenAt.delete(uid);
+  return action;
+}
+
+async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
   const { caches } = context;
   const { namespace } = run.metadata;
   const workflow = caches.workflows.get(namespace, run.spec.workflow);
@@ -77,13 +138,13 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
   if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
     // It was submitted before its workflow was switched off or deleted: it runs, or is cancelled, and runners record that. They
     // stay for as long as a run of a workflow that is gone says that it is pending.
-    if (!workflow && run.status?.phase === undefined) await tellPending(context, run, {});
+    if (!workflow && run.status?.phase === undefined) await writePending(context, run, {});
     return done();
   }
   if (decision.kind === 'wait') {
     if (!workflow && run.status?.phase === undefined) {
       const message = `There is no workflow ${run.spec.workflow} in this namespace yet: apply it.`;
-      await tellPending(context, run, { reason: 'WorkflowMissing', message });
+      await writePending(context, run, { reason: 'WorkflowMissing', message });
     }
     return after(WAIT_MS);
   }
@@ -91,7 +152,7 @@ async function takeUp(context: OperatorContext, run: WorkflowRun, waitedMs: numb
     await fail(context, run, decision);
     return done();
   }
-  if (run.status?.reason === 'WorkflowMissing') await tellPending(context, run, {});
+  if (run.status?.reason === 'WorkflowMissing') await writePending(context, run, {});
   return submitRun(context, run, decision.route);
 }
 
@@ -193,8 +254,7 @@ async function revisionFor(
   return chosen;
 }
 
-/** `told`: the uids of runs whose cancelling is recorded, since they are looked at until they have ended. */
-async function cancel(context: OperatorContext, run: WorkflowRun, told: Set<string>): Promise<Action> {
+async function cancel(context: RunContext, run: WorkflowRun): Promise<Action> {
   const project = projectOf(context.caches, run.metadata.namespace);
   if (project === undefined) return done();
   // A store that lost its data gets back what it knew before it is asked; what nobody has taken up it never knew.
@@ -204,8 +264,9 @@ async function cancel(context: OperatorContext, run: WorkflowRun, told: Set<stri
   if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
   if (cancelled.outcome === 'absent') await endCancelled(context, run);
   const { uid = '' } = run.metadata;
-  if (cancelled.outcome !== 'ended' && !told.has(uid)) recordCancel(context, run);
-  told.add(uid);
+  // A run is reconciled until it has ended, and its cancellation is recorded once.
+  if (cancelled.outcome !== 'ended' && !context.runs.cancelled.has(uid)) recordCancel(context, run);
+  context.runs.cancelled.add(uid);
   return done();
 }
 

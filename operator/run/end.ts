@@ -4,7 +4,7 @@ import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { workflowRuns } from '../shared/resources.ts';
+import { applyStatus } from '../shared/status.ts';
 
 export type RunEnding = {
   phase: TerminalPhase;
@@ -25,15 +25,12 @@ export async function endRun(
   run: WorkflowRun,
   { phase, reason, message, endedAt, isRepeatable = () => false }: RunEnding,
 ): Promise<void> {
-  const { name, namespace = '', uid } = run.metadata;
   const time = (endedAt === undefined ? clock.date() : new Date(endedAt)).toISOString();
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const);
   const condition = { type: 'Succeeded', status, reason, message, lastTransitionTime: time };
   const nodes = run.status?.nodes?.map((node) => settled(node, phase, isRepeatable(node.id)));
   const end = { phase, reason, message, completionTime: time, conditions: [condition] };
-  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  const manifest = { metadata, status: { ...end, ...(nodes && { nodes }) } };
-  caches.runs.noteWrite(await client.apply(workflowRuns, manifest, { subresource: 'status' }));
+  await applyStatus({ client }, caches.runs, run, { ...end, ...(nodes && { nodes }) });
 }
 
 /** No node goes on in a run that has ended. */
@@ -45,13 +42,11 @@ function settled(node: NodeStatus, end: TerminalPhase, isRepeatable: boolean): N
   return isOpen ? { ...node, phase: end === 'Cancelled' ? 'Cancelled' : 'Failed' } : node;
 }
 
-/** Says that the run waits, and for what; without a reason it takes back what it waited for. Only before it is submitted. */
-export async function tellPending(
+/** Writes that the run is pending, and what it waits for; without a reason, removes the earlier one. Only before it is submitted. */
+export async function writePending(
   { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
-  { metadata: { name, namespace = '', uid } }: WorkflowRun,
+  run: WorkflowRun,
   why: { reason?: FailureReason; message?: string },
 ): Promise<void> {
-  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  const status = { phase: 'Pending' as const, ...why };
-  caches.runs.noteWrite(await client.apply(workflowRuns, { metadata, status }, { subresource: 'status' }));
+  await applyStatus({ client }, caches.runs, run, { phase: 'Pending', ...why });
 }

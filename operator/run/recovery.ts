@@ -7,29 +7,34 @@ import { isTerminal } from '../../api/phase.ts';
 import { done, type Action } from '../../kube/controller.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
-import { controllerOf } from '../../kube/resource.ts';
+import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
 import { readBrief, readSummary } from '../../runs/read.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { Pacer } from '../shared/pacer.ts';
+import type { ProjectStore } from '../store/types.ts';
 import { workflowRuns } from '../shared/resources.ts';
-import type { RestorePlan } from './restorePlan.ts';
-import { planFor } from '../seed/source.ts';
+import { planRestore, type RestorePlan } from './restorePlan.ts';
+import { givenInput } from './input.ts';
+import { isRevisionOf } from '../shared/revisions.ts';
+import type { Revision } from '../../api/revision.ts';
+import type { KubeClient } from '../../kube/client.ts';
 import { endRun } from './end.ts';
 import { projectOf } from '../shared/caches.ts';
 import { unreachable } from '../shared/errors.ts';
+
+export type RecoveryContext = OperatorContext & { store: Pick<ProjectStore, 'open'>; pacer: Pacer };
 
 /**
  * Puts the run back, or ends it, if the run store does not know it. A run leaves the store only after its end is recorded:
  * what the API server shows after the store was asked, without a cache, is therefore the last word.
  */
 export async function recoverIfLost(
-  context: OperatorContext,
-  pacer: Pacer,
+  context: RecoveryContext,
   { metadata: { name, namespace = '', uid } }: WorkflowRun,
 ): Promise<Action> {
-  const { caches, conn, client, store } = context;
+  const { caches, conn, client, store, pacer } = context;
   const project = projectOf(caches, namespace);
   if (project === undefined) return done();
   // A store that has to be seeded gets this run, too.
@@ -84,4 +89,37 @@ async function restore(
   if (restored.outcome !== 'dropped') return;
   const message = `The run store does not hold the run any more, so that it cannot go on. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
   await endRun(context, run, { phase: 'Failed', reason: 'DataLost', message });
+}
+
+/** What to do with one run that was read just now. `revisions` is what is known of revisions already. */
+export async function planFor(
+  { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
+  run: WorkflowRun,
+  revisions: Revisions = new Map(),
+): Promise<RestorePlan> {
+  const { namespace = '' } = run.metadata;
+  const object = await revisionOf(client, run, revisions);
+  const owner = controllerOf(run) ?? (object && controllerOf(object));
+  const workflowUid = (await caches.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
+  // Under the name of a revision there may be an object that the operator has not made.
+  const isOwn = object !== undefined && isRevisionOf(object, owner?.uid);
+  const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
+  const given = revision && (await givenInput(client, run, revision.revision));
+  const { input, until } = given && 'input' in given ? given : {};
+  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until });
+}
+
+export type Revisions = Map<string, Promise<ControllerRevision | undefined>>;
+
+/** Each revision is read once. */
+function revisionOf(
+  client: Pick<KubeClient, 'find'>,
+  { metadata: { namespace = '' }, spec, status }: WorkflowRun,
+  revisions: Revisions,
+): Promise<ControllerRevision | undefined> {
+  const name = status?.revision ?? spec.revision;
+  if (name === undefined) return Promise.resolve(undefined);
+  const found = revisions.get(name) ?? client.find(controllerRevisions, { namespace, name });
+  revisions.set(name, found);
+  return found;
 }

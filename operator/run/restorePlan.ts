@@ -13,7 +13,7 @@ import type { NodeState, Reply } from '../../runs/types.ts';
 import { isNew } from './decide.ts';
 import type { RunEnding } from './end.ts';
 import { hasEnded, lostReference } from './lostData.ts';
-import type { NamedRevision } from '../store/projects.ts';
+import type { NamedRevision } from '../shared/revisions.ts';
 
 export type Found = {
   /** The uid of the workflow of that name, if there is one. */

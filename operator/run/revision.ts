@@ -4,8 +4,7 @@ import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
-import type { NamedRevision } from '../store/projects.ts';
-import { isRevisionOf, wasActivated } from '../shared/revisions.ts';
+import { isRevisionOf, wasActivated, type NamedRevision } from '../shared/revisions.ts';
 
 type Refusal = { reason: FailureReason; message: string };
 

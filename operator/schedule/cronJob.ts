@@ -8,16 +8,9 @@ import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import { authorityMount, authorityVariable } from '../pods/authority.ts';
-import { POOL } from '../shared/names.ts';
+import { POOL, TICK_LABELS } from '../shared/names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
-
-export const TICK = 'windlass-tick';
-/** What the CronJobs of schedules are found by, and their pods. */
-export const TICK_LABELS = {
-  'app.kubernetes.io/name': TICK,
-  'app.kubernetes.io/managed-by': 'windlass',
-} as const;
 
 /** A CronJob's name leaves room for what its Jobs' names add. */
 const NAME_LIMIT = 52;

@@ -6,12 +6,10 @@ import type { KubeClient } from '../../kube/client.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
 import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import type { Caches } from '../shared/caches.ts';
-import { workflowDefaults } from '../pods/settings.ts';
-import { withDefaults } from '../shared/workflowDefaults.ts';
-import { isRevisionOf } from '../shared/revisions.ts';
+import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
+import { isRevisionOf, type NamedRevision } from '../shared/revisions.ts';
 import { limitsOf } from '../store/limits.ts';
 import { baselineOf, triggerOf } from '../poll/trigger.ts';
-import type { NamedRevision } from '../store/projects.ts';
 import type { ServedWorkflow } from '../store/seed.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 

@@ -3,20 +3,18 @@
  * runs' events are known, and the runs that had not ended. Those are read anew, page by page and no faster than the pacer lets.
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { Revision } from '../../api/revision.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { isGone } from '../../kube/errors.ts';
-import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
+import { controllerOf } from '../../kube/resource.ts';
 import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedKey } from '../../runs/seed.ts';
 import type { Pacer } from '../shared/pacer.ts';
 import { workflowRuns } from '../shared/resources.ts';
 import { endRun } from '../run/end.ts';
-import { givenInput } from '../run/input.ts';
-import { isRevisionOf } from '../shared/revisions.ts';
+import { planFor, type Revisions } from '../run/recovery.ts';
 import type { Caches } from '../shared/caches.ts';
-import { planRestore, type RestorePlan } from '../run/restorePlan.ts';
+import type { RestorePlan } from '../run/restorePlan.ts';
 import type { ListPosition, SeedSource } from '../store/seed.ts';
 import { servedWorkflows } from './served.ts';
 import type { ProjectUid } from '../../store/keys.ts';
@@ -35,39 +33,6 @@ export function createSeedSource(deps: SourceDeps): SeedSource {
     keys: (project) => recordedKeys(caches, namespaceOf(caches, project)),
     unfinished: (project, position) => unfinishedRuns(deps, namespaceOf(caches, project), position),
   };
-}
-
-/** What to do with one run that was read just now. `revisions` is what is known of revisions already. */
-export async function planFor(
-  { client, caches }: Pick<SourceDeps, 'client' | 'caches'>,
-  run: WorkflowRun,
-  revisions: Revisions = new Map(),
-): Promise<RestorePlan> {
-  const { namespace = '' } = run.metadata;
-  const object = await revisionOf(client, run, revisions);
-  const owner = controllerOf(run) ?? (object && controllerOf(object));
-  const workflowUid = (await caches.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
-  // Under the name of a revision there may be an object that the operator has not made.
-  const isOwn = object !== undefined && isRevisionOf(object, owner?.uid);
-  const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
-  const given = revision && (await givenInput(client, run, revision.revision));
-  const { input, until } = given && 'input' in given ? given : {};
-  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until });
-}
-
-type Revisions = Map<string, Promise<ControllerRevision | undefined>>;
-
-/** Each revision is read once. */
-function revisionOf(
-  client: Pick<KubeClient, 'find'>,
-  { metadata: { namespace = '' }, spec, status }: WorkflowRun,
-  revisions: Revisions,
-): Promise<ControllerRevision | undefined> {
-  const name = status?.revision ?? spec.revision;
-  if (name === undefined) return Promise.resolve(undefined);
-  const found = revisions.get(name) ?? client.find(controllerRevisions, { namespace, name });
-  revisions.set(name, found);
-  return found;
 }
 
 function namespaceOf({ namespaces }: Caches, project: ProjectUid): string | undefined {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { settingsConditions, type SettingsFacts } from './controller.ts';
+import { settingsConditions, type SettingsFacts } from './conditions.ts';
 
 const now = new Date('2026-11-23T12:00:00Z');
 const applied: SettingsFacts = {

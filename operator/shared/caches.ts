@@ -24,11 +24,10 @@ import {
   type Lease,
   type Namespace,
 } from '../../kube/resource.ts';
-import { withLastManager } from './audit.ts';
-import { POLL, POOL_LABELS } from './names.ts';
-import { TICK } from '../schedule/cronJob.ts';
+import { metadataOnly, withCredentialsAlone, withLastManager, withoutPayload } from './cachedObjects.ts';
+import { POLL, POOL_LABELS, TICK } from './names.ts';
 import { credentials, projectSettings, webhookRoutes, workflowRuns, workflows } from './resources.ts';
-import { credentialRefs, credentialsOfRevision } from './credentialRefs.ts';
+import { credentialRefs } from './credentialRefs.ts';
 
 export type Caches = {
   workflows: Cache<Workflow>;
@@ -139,46 +138,6 @@ function credentialKeys(workflow: Workflow): string[] {
 function workflowOfLabel(object: KubeObject): string[] {
   const name = object.metadata.labels?.[LABEL.workflow];
   return name === undefined ? [] : [inNamespaceOf(object, name)];
-}
-
-function withoutPayload(run: WorkflowRun): WorkflowRun {
-  const { input: _input, ...spec } = run.spec;
-  const { phase, sequence, completionTime, revision } = run.status ?? {};
-  const status = {
-    ...(phase !== undefined && { phase }),
-    ...(sequence !== undefined && { sequence }),
-    ...(completionTime !== undefined && { completionTime }),
-    ...(revision !== undefined && { revision }),
-  };
-  return { ...run, metadata: withoutManagedFields(run.metadata), spec, status };
-}
-
-/** Of what it executes only the names of the credentials. */
-function withCredentialsAlone(revision: ControllerRevision): ControllerRevision {
-  const { data, ...rest } = revision;
-  return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
-}
-
-/** The metadata that decisions need, with one label. */
-function metadataOnly(namespace: Namespace): Namespace {
-  const { apiVersion, kind, metadata } = namespace;
-  const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata;
-  const requireAuth = labels?.[LABEL.requireAuth];
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name,
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-      ...(requireAuth !== undefined && { labels: { [LABEL.requireAuth]: requireAuth } }),
-    },
-  };
-}
-
-function withoutManagedFields<Metadata extends object>(metadata: Metadata): Metadata {
-  return { ...metadata, managedFields: undefined };
 }
 
 function selector(labels: Record<string, string>): string {

@@ -1,6 +1,11 @@
 /** What a ControllerRevision says of itself: whose it is, and whether it was ever in effect. Pure. */
 import { ANNOTATION, GROUP } from '../../api/group.ts';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import { isTerminal } from '../../api/phase.ts';
+import type { Revision } from '../../api/revision.ts';
 import { controllerOf, type KubeObject } from '../../kube/resource.ts';
+
+export type NamedRevision = { name: string; revision: Revision };
 
 /**
  * Whether the workflow with this uid owns the revision. The API group counts, too: the admission policy lets only the operator write
@@ -14,4 +19,12 @@ export function isRevisionOf(revision: KubeObject, workflowUid: string | undefin
 /** Whether the revision was ever that of an active workflow. */
 export function wasActivated({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[ANNOTATION.activated] !== undefined;
+}
+
+/** The names of the revisions that runs execute or will execute. */
+export function revisionsInUse(runs: readonly WorkflowRun[]): Set<string> {
+  const open = runs.filter((run) => !isTerminal(run.status?.phase));
+  return new Set(
+    open.flatMap((run) => [run.status?.revision, run.spec.revision].filter((name) => name !== undefined)),
+  );
 }

@@ -2,32 +2,26 @@
 import { API_VERSION } from '../../api/group.ts';
 import { WORKFLOW } from '../../api/kinds.ts';
 import { sleep } from '../../kube/clock.ts';
-import type { Recorder } from '../../kube/events.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { Caches } from '../shared/caches.ts';
+import type { StoreChanges } from './changes.ts';
 import type { DeletionProgress } from './deletion.ts';
+import type { ProjectStore } from './types.ts';
 
 /** How soon a run store that was away is asked again what an operator before this one left undone. */
 const AGAIN_MS = 5_000;
 /** A deletion that took less is not told as an event. */
 const TOLD_S = 10;
 
-export type DeletionEvents = {
-  events: Pick<Recorder, 'record'>;
-  /** A deletion in this namespace has ended: the project may need its runners no more. */
-  onEnd: (namespace: string) => void;
+type DeletionContext = Pick<OperatorContext, 'caches' | 'events' | 'log' | 'clock'> & {
+  store: Pick<ProjectStore, 'deletions'>;
+  storeChanges: Pick<StoreChanges, 'project'>;
 };
 
-type DeletionContext = Pick<OperatorContext, 'store' | 'caches' | 'log' | 'clock'>;
-
 /** Works until the signal is aborted, first of all on what an operator before this one began. */
-export async function deleteRuns(
-  context: DeletionContext,
-  { events, onEnd: wake }: DeletionEvents,
-  signal: AbortSignal,
-): Promise<void> {
-  const { store, caches, log } = context;
+export async function deleteRuns(context: DeletionContext, signal: AbortSignal): Promise<void> {
+  const { store, storeChanges, caches, events, log } = context;
   const tell = (progress: DeletionProgress, message: string, note: string): void => {
     const { name, left, total, seconds } = progress;
     const workflow = goneWorkflow(caches, progress);
@@ -41,7 +35,7 @@ export async function deleteRuns(
   const onEnd = (progress: DeletionProgress): void => {
     if (progress.total > 0) tell(progress, 'deleted runs of a deleted workflow', endNote(progress));
     const { namespace } = goneWorkflow(caches, progress).metadata;
-    if (namespace !== undefined) wake(namespace);
+    if (namespace !== undefined) storeChanges.project.notify(namespace);
   };
   await Promise.all([resume(context, signal), store.deletions.run({ log, onProgress, onEnd }, signal)]);
 }

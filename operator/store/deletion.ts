@@ -39,7 +39,7 @@ export function createDeletion({ conn, clock, pageSize }: Options, workflow: Gon
   const startedAt = clock.now();
   const size = pageSize === undefined ? {} : { size: pageSize };
   let dueAt = startedAt;
-  let isMarked = false;
+  let hasFinalizer = false;
   let total = 0;
   let left = 0;
   let running = 0;
@@ -49,11 +49,11 @@ export function createDeletion({ conn, clock, pageSize }: Options, workflow: Gon
   const postpone = (): void => void (dueAt = clock.now() + AGAIN_MS);
 
   async function mark(): Promise<boolean> {
-    if (isMarked) return true;
+    if (hasFinalizer) return true;
     const begun = await beginDeletion(conn, project, workflow);
     if (isUnavailable(begun)) return false;
     if (isUnavailable(await dropTrigger(conn, project, workflowUid))) return false;
-    isMarked = true;
+    hasFinalizer = true;
     left = begun.left;
     total = begun.left;
     return true;

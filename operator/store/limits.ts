@@ -2,9 +2,10 @@
 import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
-import { historyPolicy } from '../history/controller.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
 
 const RUN_TIMEOUT_MS = 3_600_000;
+const HISTORY = { succeeded: 10, failed: 10, ttlMs: 168 * 3_600_000 };
 
 /** The limits of the workflow. */
 export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
@@ -18,5 +19,19 @@ export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
     history: { succeeded, failed },
     deadlineMs:
       spec.timeout === undefined ? RUN_TIMEOUT_MS : boundedDuration(spec.timeout, DURATION_BOUNDS.runTimeout),
+  };
+}
+
+/** `dataTtlMs`: Infinity where inputs and outputs stay as long as the run. */
+export type HistoryPolicy = { succeeded: number; failed: number; ttlMs: number; dataTtlMs: number };
+
+/** What the spec says, or the defaults. */
+export function historyPolicy(spec: Pick<WorkflowSpec, 'history'> | undefined): HistoryPolicy {
+  const { succeeded = HISTORY.succeeded, failed = HISTORY.failed, ttl, dataTTL } = spec?.history ?? {};
+  return {
+    succeeded,
+    failed,
+    ttlMs: ttl === undefined ? HISTORY.ttlMs : boundedDuration(ttl, DURATION_BOUNDS.history),
+    dataTtlMs: dataTTL === undefined ? Infinity : boundedDuration(dataTTL, DURATION_BOUNDS.history),
   };
 }

@@ -10,7 +10,7 @@ import { setWorkflowLimits } from '../../runs/limits.ts';
 import { storeId } from '../../runs/project.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
-import type { Done, ProjectStore, StoredWorkflow } from './projects.ts';
+import type { Done, ProjectStore, StoredWorkflow } from './types.ts';
 
 /** The name of the revision, and the limits as text. */
 type Put = { revision?: string; limits?: string };
@@ -18,8 +18,8 @@ type Put = { revision?: string; limits?: string };
 export type Project = {
   /** Of the store's data; undefined when they were found to be gone. */
   id: string | undefined;
-  /** How often the store had been doubted when all was put. */
-  doubts: number;
+  /** How often everything had been invalidated when this was put. */
+  invalidations: number;
   /** By the workflow's uid: what was put. */
   put: Map<string, Put>;
   /** By the workflow's uid: the polled trigger that was put, as text; empty where there is none. */

@@ -17,9 +17,9 @@ import {
   type Superseded,
 } from '../../runs/seed.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
-import type { NamedRevision } from './projects.ts';
 import type { Seeding } from '../../store/lua.ts';
 import type { ProjectUid } from '../../store/keys.ts';
+import type { NamedRevision } from '../shared/revisions.ts';
 
 /** What a route serves, as far as it exists: its revision, and of its workflow the limits and what is polled. */
 export type ServedWorkflow = {

@@ -9,9 +9,12 @@ import { projectOfKey, workflowOfKey, type ProjectUid } from '../../store/keys.t
 import { forEachPage, newScan, type Scan } from '../../store/scan.ts';
 import { closeProjects } from '../../runs/project.ts';
 import type { OperatorContext } from '../shared/context.ts';
+import type { ProjectStore } from './types.ts';
 import { workflows } from '../shared/resources.ts';
 
-type SweepContext = Pick<OperatorContext, 'client' | 'caches' | 'conn' | 'store' | 'log' | 'config'>;
+type SweepContext = Pick<OperatorContext, 'client' | 'caches' | 'conn' | 'log' | 'config'> & {
+  store: Pick<ProjectStore, 'forget' | 'noteDeleted'>;
+};
 
 /** What one sweep has found so far, and how far it is: through all keys, then through those of projects that are gone. */
 type Sweep = {
@@ -107,5 +110,5 @@ async function noteWorkflows(
   const { items } = await client.listAll(workflows, { namespace });
   const there = new Set(items.map(({ metadata }) => metadata.uid));
   for (const workflowUid of suspects.filter((uid) => !there.has(uid)))
-    store.noteGone({ project, workflowUid, name: '' });
+    store.noteDeleted({ project, workflowUid, name: '' });
 }

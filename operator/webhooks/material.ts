@@ -67,7 +67,9 @@ export function createWebhookSecrets({
   const inTurn = createTurns();
 
   const ownersIn = (namespace: string): Owner[] =>
-    caches.workflows.list(namespace).map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
+    caches.workflows
+      .list(namespace)
+      .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
 
   /** Reads the Secret, has the change made of it, and writes it if it is another one then. */
   async function change(namespace: string, changeOf: (entries: Entries) => Change): Promise<Change> {

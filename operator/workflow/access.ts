@@ -33,7 +33,7 @@ export function droppedScheme(
 }
 
 /** Tells that a webhook which verified its callers became public while it was served. */
-export function reportMadePublic(events: Recorder, workflow: Workflow, scheme: string): void {
+export function reportMadePublic(events: Pick<Recorder, 'record'>, workflow: Workflow, scheme: string): void {
   const note = `The webhook verified its callers by ${scheme} and is public now: anybody who knows the URL can start runs. If this is not intended, set auth again.`;
   events.record(workflow, { type: 'Warning', reason: 'WebhookMadePublic', action: 'Serve', note });
 }
@@ -50,7 +50,11 @@ export function closingViolation(
 }
 
 /** Tells that a webhook which was served answers nobody any more. */
-export function reportClosed(events: Recorder, workflow: Workflow, { message }: Violation): void {
+export function reportClosed(
+  events: Pick<Recorder, 'record'>,
+  workflow: Workflow,
+  { message }: Violation,
+): void {
   const note = `The webhook was served and is closed now: its URL answers 404. ${message}`;
   events.record(workflow, { type: 'Warning', reason: 'WebhookClosed', action: 'Serve', note });
 }

@@ -8,7 +8,7 @@ import type { PollHealth } from '../poll/health.ts';
 import type { PoolState } from '../project/readiness.ts';
 import type { Violation } from './checks/check.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
-import type { ScheduleFacts } from '../schedule/keep.ts';
+import type { ScheduleFacts } from '../schedule/ensure.ts';
 import type { FullLimit } from '../store/fullProjects.ts';
 import type { CredentialProblem } from '../credential/problems.ts';
 

@@ -22,16 +22,24 @@ import {
 } from '../../kube/controller.ts';
 import { egressOf } from '../shared/config.ts';
 import { isForbidden, isTerminating } from '../../kube/errors.ts';
-import type { Recorder } from '../../kube/events.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { recordActivation, recordMadePublic } from '../shared/audit.ts';
+import { recordActivation, recordMadePublic } from './audit.ts';
 import { withBot, type Unserved } from '../bots/take.ts';
-import { recordConditions } from '../shared/conditionEvents.ts';
+import type { BotHolders } from '../bots/holders.ts';
+import type { Counts } from '../counts/controller.ts';
+import type { Pools } from '../pods/pools.ts';
+import type { Polls } from '../poll/polls.ts';
+import type { Registrations } from '../registration/registrations.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { nextLookMs } from '../credential/controller.ts';
-import type { Routing } from '../gateways/view.ts';
+import type { Controller } from '../shared/controller.ts';
+import type { StoreChanges } from '../store/changes.ts';
+import type { FullProjects } from '../store/fullProjects.ts';
+import type { ProjectStore } from '../store/types.ts';
+import type { WebhookSecrets } from '../webhooks/material.ts';
+import { nextCheckMs } from '../credential/controller.ts';
+import type { GatewayView, Routing } from '../gateways/view.ts';
 import { explainRefusal } from '../shared/errors.ts';
-import { keepTrigger, STORE_AWAY } from '../poll/keep.ts';
+import { ensureTrigger, STORE_UNAVAILABLE } from '../poll/ensure.ts';
 import type { PollHealth } from '../poll/health.ts';
 import { isPolled } from '../../nodes/pollers.ts';
 import {
@@ -44,29 +52,31 @@ import {
 } from './access.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/needs.ts';
-import { projectConfig, workflowDefaults } from '../pods/settings.ts';
+import { projectConfig } from '../pods/settings.ts';
 import { poolState } from '../project/readiness.ts';
-import { registrationHealth } from '../registration/controller.ts';
+import { registrationHealth } from '../registration/registrations.ts';
 import { webhookRoutes } from '../shared/resources.ts';
 import type { GoneWorkflow } from '../store/deletion.ts';
 import {
-  dropSchedule,
-  keepSchedule,
-  nextScheduleLookMs,
+  deleteSchedule,
+  ensureSchedule,
+  nextScheduleCheckMs,
   scheduleInPlace,
   timesOf,
   type ScheduleFacts,
-} from '../schedule/keep.ts';
+} from '../schedule/ensure.ts';
 import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
 import { credentialProblems } from '../credential/problems.ts';
-import { withDefaults } from '../shared/workflowDefaults.ts';
+import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
 import { limitsOf } from '../store/limits.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
 import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
-import { openUrl, shownUrl, statusOf, writeStatus } from './status.ts';
+import { writeStatus } from '../shared/status.ts';
+import { openUrl, OWNED_FIELDS, shownUrl, statusOf } from './status.ts';
 import { switchOff } from './switchOff.ts';
 import { validate } from './validate.ts';
+import { watches } from './watches.ts';
 import { authPolicyOf } from './checks/auth.ts';
 import { durationNotes } from './checks/durations.ts';
 import type { Violation } from './checks/check.ts';
@@ -96,12 +106,27 @@ type Effect = {
   error?: unknown;
 };
 
-/** Reconciles the workflow of that name. */
-export async function reconcileWorkflow(
-  context: OperatorContext,
-  events: Recorder,
-  key: Key,
-): Promise<Action> {
+type WorkflowContext = OperatorContext & {
+  store: ProjectStore;
+  storeChanges: Pick<StoreChanges, 'lost' | 'full'>;
+  gateways: Pick<GatewayView, 'routing' | 'onChange'>;
+  webhooks: WebhookSecrets;
+  bots: BotHolders;
+  registrations: Pick<Registrations, 'health' | 'changed'>;
+  polls: Pick<Polls, 'refusals' | 'healthChanged'>;
+  pools: Pick<Pools, 'refusals' | 'grantedSecrets' | 'podProblems' | 'accessChanged'>;
+  counts: Pick<Counts, 'limitsMissing'>;
+  fullProjects: FullProjects;
+};
+
+export const workflowController: Controller<WorkflowContext> = {
+  name: 'workflow',
+  concurrency: 8,
+  watches,
+  reconcile: reconcileWorkflow,
+};
+
+async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Action> {
   const { caches, config } = context;
   const found = await caches.workflows.getFresh(key.namespace, key.name);
   const namespace = caches.namespaces.get(undefined, key.namespace);
@@ -114,16 +139,15 @@ export async function reconcileWorkflow(
   const violations = validate(workflow.spec, { auth, egress });
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
-  reportAccess(context, events, workflow, { before, after: effect.route, violations });
+  reportAccess(context, workflow, { before, after: effect.route, violations });
   const conditions = await reportStatus(context, workflow, violations, effect);
-  recordConditions(events, workflow, workflow.status?.conditions ?? [], conditions);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
   const action = nextAction(effect, violations);
   if (action.kind !== 'done') return action;
   if (effect.route && verificationIn(effect.route)) return lookAgain(context, conditions);
   const times = timesOf(context, workflow, effect.schedule);
-  const againMs = nextScheduleLookMs(times, effect.schedule, context.clock.date());
+  const againMs = nextScheduleCheckMs(times, effect.schedule, context.clock.date());
   return againMs === undefined ? action : after(againMs);
 }
 
@@ -135,28 +159,27 @@ type AccessChange = {
 
 /** Tells of a webhook that was served and became public, or was closed because it is public. */
 function reportAccess(
-  context: OperatorContext,
-  events: Recorder,
+  context: WorkflowContext,
   workflow: Workflow,
   { violations, ...routes }: AccessChange,
 ): void {
   const scheme = droppedScheme(routes.before, routes.after);
   if (scheme !== undefined) {
-    reportMadePublic(events, workflow, scheme);
+    reportMadePublic(context.events, workflow, scheme);
     recordMadePublic(context, workflow, scheme);
   }
   const violation = closingViolation(workflow, routes, violations);
-  if (violation !== undefined) reportClosed(events, workflow, violation);
+  if (violation !== undefined) reportClosed(context.events, workflow, violation);
 }
 
 /** Secrets are not followed, but looked at again: see the reconcile of credentials. */
 function lookAgain({ clock }: OperatorContext, conditions: readonly Condition[]): Action {
-  return after(nextLookMs(findCondition(conditions, 'CredentialsReady'), clock.date()));
+  return after(nextCheckMs(findCondition(conditions, 'CredentialsReady'), clock.date()));
 }
 
 /** Puts the spec into effect, or as much of what was before as an invalid spec leaves. */
 async function takeEffect(
-  context: OperatorContext,
+  context: WorkflowContext,
   workflow: Workflow,
   projectUid: string,
   violations: readonly Violation[],
@@ -174,7 +197,7 @@ async function takeEffect(
   }
 }
 
-async function activate(context: OperatorContext, workflow: Workflow, projectUid: string): Promise<Effect> {
+async function activate(context: WorkflowContext, workflow: Workflow, projectUid: string): Promise<Effect> {
   const current = namedRevision(workflow);
   const route = routeOf(workflow, projectUid, current);
   const obstacle = await ensureRevision(context, workflow, current);
@@ -186,17 +209,17 @@ async function activate(context: OperatorContext, workflow: Workflow, projectUid
   if (stored.outcome === 'unavailable') {
     const kept = await keepBefore(context, workflow, { kind: 'store-unavailable' });
     const retryAfterMs = stored.retryAfterSeconds * 1_000;
-    return { ...kept, ...(kept.route?.poll && { poll: STORE_AWAY }), retryAfterMs };
+    return { ...kept, ...(kept.route?.poll && { poll: STORE_UNAVAILABLE }), retryAfterMs };
   }
   const guarded = await withDoor(context, workflow, route);
   const routing = await applyRoute(context, workflow, guarded.route);
-  const schedule = await keepSchedule(context, workflow, guarded.route);
-  const poll = await keepTrigger(context, workflow, guarded.route);
+  const schedule = await ensureSchedule(context, workflow, guarded.route);
+  const poll = await ensureTrigger(context, workflow, guarded.route);
   return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
 }
 
 /** What was in effect stays, but for what a spec that is switched off closes. */
-async function keepBefore(context: OperatorContext, workflow: Workflow, facts: RouteFacts): Promise<Effect> {
+async function keepBefore(context: WorkflowContext, workflow: Workflow, facts: RouteFacts): Promise<Effect> {
   const served = await closeUnlessActive(context, workflow);
   return {
     facts,
@@ -209,7 +232,7 @@ async function keepBefore(context: OperatorContext, workflow: Workflow, facts: R
 type Guarded = Pick<Effect, 'unverifiable' | 'unserved'> & { route: RouteSpec };
 
 /** The route with what its callers are verified with, which the gateway can read from now on. */
-async function withDoor(context: OperatorContext, workflow: Workflow, route: RouteSpec): Promise<Guarded> {
+async function withDoor(context: WorkflowContext, workflow: Workflow, route: RouteSpec): Promise<Guarded> {
   const served = servedRoute(context, workflow)?.spec;
   return route.bot
     ? withBot(context, workflow, route, served)
@@ -217,7 +240,7 @@ async function withDoor(context: OperatorContext, workflow: Workflow, route: Rou
 }
 
 async function withMaterial(
-  context: OperatorContext,
+  context: WorkflowContext,
   workflow: Workflow,
   route: RouteSpec,
   served: RouteSpec | undefined,
@@ -237,7 +260,7 @@ async function withMaterial(
 
 /** Switching a workflow off needs no run store, so an outage of it must not keep a URL open, nor the way of test runs. */
 async function closeUnlessActive(
-  context: OperatorContext,
+  context: WorkflowContext,
   workflow: Workflow,
 ): Promise<RouteSpec | undefined> {
   const served = servedRoute(context, workflow)?.spec;
@@ -250,7 +273,7 @@ async function closeUnlessActive(
 }
 
 async function hold(
-  context: OperatorContext,
+  context: WorkflowContext,
   workflow: Workflow,
   projectUid: string,
   violations: readonly Violation[],
@@ -258,7 +281,7 @@ async function hold(
   const served = servedRoute(context, workflow)?.spec;
   if (!served) {
     // Nothing says any more that what is there was valid.
-    await dropSchedule(context, keyOf(workflow));
+    await deleteSchedule(context, keyOf(workflow));
     return { facts: { kind: 'invalid' } };
   }
   // A suspension takes effect, and ends, also under an invalid spec.
@@ -266,8 +289,8 @@ async function hold(
   const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
   const guarded = await withDoor(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route, violations);
-  const schedule = await keepSchedule(context, workflow, guarded.route);
-  const poll = await keepTrigger(context, workflow, guarded.route);
+  const schedule = await ensureSchedule(context, workflow, guarded.route);
+  const poll = await ensureTrigger(context, workflow, guarded.route);
   return {
     facts: { kind: 'invalid', ...(kept.active && { keeps: kept.revision }) },
     ...guarded,
@@ -285,7 +308,7 @@ function servedRoute({ caches }: OperatorContext, { metadata }: Workflow): Webho
 }
 
 async function applyRoute(
-  context: OperatorContext,
+  context: WorkflowContext,
   workflow: Workflow,
   spec: RouteSpec,
   violations: readonly Violation[] = [],
@@ -316,7 +339,7 @@ async function applyRoute(
 }
 
 async function reportStatus(
-  context: OperatorContext,
+  context: WorkflowContext,
   workflow: Workflow,
   violations: readonly Violation[],
   { facts: route, route: spec, routing, unverifiable, unserved, schedule, poll }: Effect,
@@ -355,7 +378,7 @@ async function reportStatus(
     url: shownUrl(openUrl(config.PUBLIC_URL, workflow.metadata, inEffect), routing, workflow.status?.url),
     ...(times && { schedule: times }),
   };
-  await writeStatus(context, workflow, statusOf(workflow, parts));
+  await writeStatus(context, caches.workflows, workflow, statusOf(workflow, parts), OWNED_FIELDS);
   return conditions;
 }
 
@@ -366,7 +389,7 @@ function waitingRuns({ status }: Workflow): number {
 
 /** Where the route could not be written, the one before is still in effect. */
 function routeInEffect(
-  context: OperatorContext,
+  context: WorkflowContext,
   workflow: Workflow,
   written: RouteSpec | undefined,
 ): RouteSpec | undefined {
@@ -411,9 +434,9 @@ function nextAction(effect: Effect, violations: readonly Violation[]): Action {
  * The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. That its runs are to be
  * deleted is stored before the route goes, which says that they are there: whoever is killed in between begins again.
  */
-async function remove(context: OperatorContext, { namespace, name }: Key): Promise<Action> {
+async function remove(context: WorkflowContext, { namespace, name }: Key): Promise<Action> {
   const { client, caches, store, webhooks } = context;
-  await dropSchedule(context, { namespace, name });
+  await deleteSchedule(context, { namespace, name });
   const route = await caches.routes.getFresh(namespace, name);
   if (!route) return done();
   const { uid } = route.metadata;

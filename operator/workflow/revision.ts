@@ -1,12 +1,11 @@
 /** The revision of a workflow as a ControllerRevision: made when it is new, kept while a run needs it. */
 import { isEnabled } from '../../api/access.ts';
 import { ANNOTATION, LABEL } from '../../api/group.ts';
-import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
+import type { Workflow } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { revisionOf } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
@@ -14,9 +13,8 @@ import { dropRevisions } from '../../runs/revisions.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { isPolicyRefusal } from '../shared/errors.ts';
-import type { NamedRevision } from '../store/projects.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../shared/caches.ts';
-import { isRevisionOf, wasActivated } from '../shared/revisions.ts';
+import { isRevisionOf, revisionsInUse, wasActivated, type NamedRevision } from '../shared/revisions.ts';
 
 /** How many revisions are kept for looking back, beside those in use. */
 const KEPT = 10;
@@ -123,14 +121,6 @@ export async function pruneRevisions(
     conn,
     route.projectUID,
     unneeded.map(({ metadata }) => metadata.name),
-  );
-}
-
-/** The names of the revisions that runs execute or will execute. */
-export function revisionsInUse(runs: readonly WorkflowRun[]): Set<string> {
-  const open = runs.filter((run) => !isTerminal(run.status?.phase));
-  return new Set(
-    open.flatMap((run) => [run.status?.revision, run.spec.revision].filter((name) => name !== undefined)),
   );
 }
 

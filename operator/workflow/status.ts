@@ -4,15 +4,24 @@ import { workflowId } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/json.ts';
 import type { Condition } from '../../kube/resource.ts';
-import type { OperatorContext } from '../shared/context.ts';
 import type { Routing } from '../gateways/view.ts';
-import { workflows } from '../shared/resources.ts';
 
 /** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
 type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &
   Pick<WorkflowStatus, 'url' | 'trigger' | 'access' | 'revision' | 'schedule'>;
+
+/** The fields of the status that the workflow controller owns. */
+export const OWNED_FIELDS = [
+  'id',
+  'url',
+  'trigger',
+  'access',
+  'revision',
+  'schedule',
+  'observedGeneration',
+  'conditions',
+] as const satisfies readonly (keyof Written)[];
 
 export type StatusParts = {
   conditions: readonly Condition[];
@@ -67,19 +76,4 @@ export function statusOf(workflow: Workflow, parts: StatusParts): Written {
     observedGeneration: generation,
     conditions: [...parts.conditions],
   };
-}
-
-/** Writes the status if it differs from what the workflow has. A workflow made again meanwhile is left alone. */
-export async function writeStatus(
-  { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
-  workflow: Workflow,
-  status: Written,
-): Promise<void> {
-  const { id, url, trigger, access, revision, schedule, observedGeneration, conditions } =
-    workflow.status ?? {};
-  const before = { id, url, trigger, access, revision, schedule, observedGeneration, conditions };
-  if (canonicalJson(before) === canonicalJson(status)) return;
-  const { name, namespace = '', uid } = workflow.metadata;
-  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  caches.workflows.noteWrite(await client.apply(workflows, { metadata, status }, { subresource: 'status' }));
 }

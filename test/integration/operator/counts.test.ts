@@ -5,7 +5,8 @@ import type { Revision } from '../../../api/revision.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import type { Occurrence } from '../../../kube/events.ts';
 import { createProjectStore } from '../../../operator/store/projects.ts';
-import { createCountsReconciler } from '../../../operator/counts/controller.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
+import { createCounts } from '../../../operator/counts/controller.ts';
 import { createFailureReports } from '../../../operator/counts/failures.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf, type ProjectUid } from '../../../store/keys.ts';
@@ -57,14 +58,15 @@ function subject(project: ProjectUid) {
     store: projects,
     client: { patch: (async () => workflow) as unknown as KubeClient['patch'] },
     caches: {
-      workflows: { get: () => workflow, noteWrite: () => undefined },
+      workflows: { resource: workflows, get: () => workflow, noteWrite: () => undefined },
       routes: { get: () => route },
     },
   };
   const told: number[] = [];
   const record = (_object: object, { note }: Occurrence) => told.push(Number.parseInt(note, 10)) > 0;
   const failures = createFailureReports({ record }, clock);
-  const counts = createCountsReconciler(context, failures, ({ name }) => void woken?.push(name));
+  const counts = createCounts(context, failures);
+  counts.limitsMissing.onChange(({ name }) => void woken?.push(name));
   const look = async () => {
     await counts.reconcile(KEY);
     await clock.advance(MINUTE_MS);

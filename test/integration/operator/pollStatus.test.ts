@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WebhookRoute, Workflow } from '../../../api/kinds.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
-import { createPollReconciler } from '../../../operator/poll/controller.ts';
+import { reconcilePoll } from '../../../operator/poll/controller.ts';
+import { createPolls } from '../../../operator/poll/polls.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { claimPoll } from '../../../store/polling/claim.ts';
 import type { PollRef } from '../../../store/polling/triggers.ts';
@@ -71,20 +73,16 @@ function subject(annotations: Record<string, string> = {}) {
   const context = {
     clock,
     conn: store.conn,
-    refusedPolls: new Map(),
+    events: { record: () => true },
     client: { patch },
     caches: {
-      workflows: { get: () => workflow, noteWrite: () => undefined },
+      workflows: { resource: workflows, get: () => workflow, noteWrite: () => undefined },
       routes: { get: () => route },
       credentials: { get: () => undefined },
     },
   };
   const { registry, polls: metrics } = createMetrics(clock);
-  const reconcile = createPollReconciler(context, {
-    events: { record: () => true },
-    onHealth: () => undefined,
-    metrics,
-  });
+  const polls = createPolls(metrics);
   return {
     written,
     clock,
@@ -93,7 +91,7 @@ function subject(annotations: Record<string, string> = {}) {
       const lines = (await registry.metrics()).split('\n');
       return lines.filter((line) => line.startsWith('windlass_poll_') && !line.endsWith(' 0'));
     },
-    reconcile: () => reconcile(KEY),
+    reconcile: () => reconcilePoll(KEY, { ...context, polls }),
     switchOff: () => {
       const { poll: _poll, ...spec } = route.spec;
       route = { ...route, spec: { ...spec, active: false } };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Revision } from '../../../api/revision.ts';
 import type { DeletionProgress } from '../../../operator/store/deletion.ts';
-import { createProjectStore, type ProjectStore } from '../../../operator/store/projects.ts';
+import { createProjectStore } from '../../../operator/store/projects.ts';
 import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
 import { unfinishedRuns } from '../../support/unfinishedRuns.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -11,6 +11,7 @@ import { submit } from '../../../runs/submit.ts';
 import { createCollectedLog } from '../../support/collectedLog.ts';
 import { pollUntil } from '../../support/poll.ts';
 import { accepted, startRunStore, submissionOf, type TestStore } from '../../support/runStore.ts';
+import type { ProjectStore } from '../../../operator/store/types.ts';
 
 const revision = { name: 'orders-1', revision: { steps: [] } as unknown as Revision };
 const limits = { workflowUid: 'uid-orders', concurrency: 1, policy: 'Reject', deadlineMs: 60_000 } as const;
@@ -95,7 +96,7 @@ test('the runs of a workflow that was noted as gone are deleted in the backgroun
   const { projects } = watched('going', []);
   await projects.putWorkflow('going', { revision, limits });
   await accepted(store.conn, submissionOf('going', { workflowUid: limits.workflowUid }));
-  projects.noteGone({ project: 'going', workflowUid: limits.workflowUid, name: 'orders' });
+  projects.noteDeleted({ project: 'going', workflowUid: limits.workflowUid, name: 'orders' });
   expect(projects.deletions.isUnderWay('going')).toBe(true);
   const ended = await deleteUntil(projects, () => !projects.deletions.isUnderWay('going'));
   expect(ended).toMatchObject([{ name: 'orders', total: 1, left: 0 }]);
@@ -174,7 +175,7 @@ test('a server that may have lost the end of its log gets everything again, and 
   await store.conn.command('unlink', keys.revision(revision.name), keys.wf(limits.workflowUid));
   expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
   expect(await held('cut')).toEqual({ revision: 0, limit: null });
-  projects.doubt();
+  projects.invalidateAll();
   expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
   expect(await held('cut')).toEqual({ revision: 1, limit: '1' });
 });

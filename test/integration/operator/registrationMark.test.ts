@@ -10,7 +10,8 @@ import { createRecorder, type Recorder } from '../../../kube/events.ts';
 import { deployments, events, namespaces } from '../../../kube/resource.ts';
 import { POOL, POOL_LABELS } from '../../../operator/shared/names.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
-import { createRegistrationReconciler } from '../../../operator/registration/controller.ts';
+import { reconcileRegistration } from '../../../operator/registration/controller.ts';
+import { createRegistrations } from '../../../operator/registration/registrations.ts';
 import { credentials, webhookRoutes } from '../../../operator/shared/resources.ts';
 import { createCaches, startCaches, synced, type Caches } from '../../../operator/shared/caches.ts';
 import { openProject } from '../../../runs/project.ts';
@@ -57,9 +58,9 @@ beforeEach(() => {
 function reconcilerWith(client: KubeClient, granted: string[] = []): (key: Key) => Promise<Action> {
   const { conn, log } = stage;
   const grantedSecrets = new Map(granted.map((namespace) => [namespace, ['bots']]));
-  const known = { registrations: new Map(), grantedSecrets };
-  const context = { client, caches, conn, log, clock, config: { PUBLIC_URL }, ...known };
-  return createRegistrationReconciler(context, { events: recorder, onChange: () => undefined });
+  const known = { registrations: createRegistrations(), pools: { grantedSecrets } };
+  const context = { client, caches, conn, events: recorder, log, clock, config: { PUBLIC_URL }, ...known };
+  return (key) => reconcileRegistration(key, context);
 }
 
 async function createCredential(namespace: string, finalizers: string[]): Promise<Key & { uid: string }> {
@@ -100,7 +101,9 @@ async function wantBot(namespace: string, project: string): Promise<void> {
 async function deleteIt(key: Key): Promise<void> {
   await stage.client.delete(credentials, key);
   const isSeen = () =>
-    Promise.resolve(caches.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined);
+    Promise.resolve(
+      caches.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined,
+    );
   await pollUntil('the deletion being seen', isSeen, WITHIN);
 }
 

@@ -1,10 +1,14 @@
-/** What an operator that leads does about the run store again and again: quotas, metrics, summaries that expire, and sweeping out what belongs to nothing. */
+/** Maintains the run store while this operator leads: quotas, metrics, expired summaries, and data that belongs to nothing. */
 import { sleep } from '../../kube/clock.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { trimSummaries } from '../../runs/record/summaries.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { createQuotaSetter, type OpenProject } from './allQuotas.ts';
-import type { OperatorMetrics } from '../metrics.ts';
+import type { StoreMetrics } from './metrics.ts';
+import type { WorkflowMetrics } from './workflowMetrics.ts';
+import type { StoreChanges } from './changes.ts';
+import type { FullProjects } from './fullProjects.ts';
+import type { ProjectStore } from './types.ts';
 import { createMeasurer } from './measure.ts';
 import { summariesOf } from './quota.ts';
 import { createSweeper } from './sweep.ts';
@@ -18,16 +22,16 @@ const PAUSE_MS = 20;
 const TRIM_EVERY_MS = 600_000;
 const MEASURE_EVERY_MS = 15_000;
 
-type StoreHooks = {
-  metrics: Pick<OperatorMetrics, 'store' | 'workflows'>;
-  /** The project in this namespace has filled its share of the run store, or has room again. */
-  onFull: (namespace: string) => void;
+type StoreContext = OperatorContext & {
+  store: ProjectStore;
+  storeChanges: Pick<StoreChanges, 'full'>;
+  fullProjects: FullProjects;
 };
 
-/** Keeps the run store until the signal is aborted. */
-export async function keepStore(
-  context: OperatorContext,
-  { metrics, onFull }: StoreHooks,
+/** Maintains the run store until the signal is aborted. */
+export async function maintainStore(
+  context: StoreContext,
+  metrics: { store: StoreMetrics; workflows: WorkflowMetrics },
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = context;
@@ -48,7 +52,7 @@ export async function keepStore(
   await Promise.all([
     repeat(QUOTA_EVERY_MS, async () => {
       const projects = await setAllQuotas();
-      context.fullProjects.seen(projects).forEach(onFull);
+      context.fullProjects.seen(projects).forEach(context.storeChanges.full.notify);
       if (clock.now() - trimmedAt >= TRIM_EVERY_MS) {
         trimmedAt = clock.now();
         await trimAll(context, projects);

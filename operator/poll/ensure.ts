@@ -17,14 +17,16 @@ import { applyPods } from '../pods/applyPods.ts';
 import { POLL } from '../shared/names.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
 import type { Caches } from '../shared/caches.ts';
+import type { ProjectStore } from '../store/types.ts';
 import { pollCronJob } from './cronJob.ts';
+import type { Polls } from './polls.ts';
 import { refusalOf } from '../pods/cronJobRefusal.ts';
 import { healthOf, type Beside, type PollHealth, type Unusable } from './health.ts';
 import { triggerOf } from './trigger.ts';
 
 /** Puts the polled trigger of the route into effect, and none where it has none. Says how it is. */
-export async function keepTrigger(
-  context: OperatorContext,
+export async function ensureTrigger(
+  context: OperatorContext & { store: Pick<ProjectStore, 'putTrigger'>; polls: Pick<Polls, 'refusals'> },
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<{ poll?: PollHealth; retryAfterMs?: number }> {
@@ -37,19 +39,19 @@ export async function keepTrigger(
     put.outcome === 'done' && route.poll ? await readPoll(conn, projectUID, workflowUID) : undefined;
   const away = put.outcome === 'unavailable' ? put : state;
   if (isUnavailable(away))
-    return { ...(route.poll && { poll: STORE_AWAY }), retryAfterMs: away.retryAfterSeconds * 1_000 };
+    return { ...(route.poll && { poll: STORE_UNAVAILABLE }), retryAfterMs: away.retryAfterSeconds * 1_000 };
   return route.poll ? { poll: healthOf(away, besideOf(context, workflow)) } : {};
 }
 
-type BesideContext = Pick<OperatorContext, 'refusedPolls'> & { caches: CredentialSource };
+type BesideContext = { polls: Pick<Polls, 'refusals'>; caches: CredentialSource };
 type CredentialSource = { credentials: Pick<Caches['credentials'], 'get'> };
 
 /** What the condition of a trigger depends on beside its polls. */
-export function besideOf({ refusedPolls, caches }: BesideContext, workflow: Workflow): Beside {
+export function besideOf({ polls, caches }: BesideContext, workflow: Workflow): Beside {
   const { metadata } = workflow;
   return {
     unusable: unusableIn(caches, workflow),
-    refused: refusedPolls.get(metadata.namespace ?? ''),
+    refused: polls.refusals.get(metadata.namespace ?? ''),
     reset: metadata.annotations?.[ANNOTATION.resetCursor],
   };
 }
@@ -66,7 +68,7 @@ function unusableIn({ credentials }: CredentialSource, { spec, metadata }: Workf
 }
 
 /** What is known of a polled trigger while the run store is away. */
-export const STORE_AWAY: PollHealth = {
+export const STORE_UNAVAILABLE: PollHealth = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
   message: 'The run store cannot be reached, so the account is not polled. This is tried again.',
@@ -84,16 +86,16 @@ function isPolling(caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>,
  * Makes the project's CronJob what it should be, or removes it where nothing is to be polled. Where the API server does not take it
  * the triggers say so, and all else of the project goes on.
  */
-export async function keepPollJob(
-  context: OperatorContext,
+export async function ensurePollJob(
+  context: OperatorContext & { polls: Pick<Polls, 'refusals'> },
   project: { namespace: string; uid: string },
 ): Promise<void> {
-  const { caches, refusedPolls } = context;
+  const { caches, polls } = context;
   const { namespace } = project;
   const cached = await caches.cronJobs.getFresh(namespace, POLL);
   if (!isPolling(caches, namespace)) {
-    refusedPolls.delete(namespace);
-    if (cached) await dropPollJob(context, namespace);
+    polls.refusals.delete(namespace);
+    if (cached) await deletePollJob(context, namespace);
     return;
   }
   const manifestOf = (config: ProjectConfig) => pollCronJob(project, config);
@@ -101,16 +103,16 @@ export async function keepPollJob(
     const resource = cronJobs;
     const { object, written } = await applyPods(context, { namespace, resource, cached, manifestOf });
     if (written) caches.cronJobs.noteWrite(object);
-    refusedPolls.delete(namespace);
+    polls.refusals.delete(namespace);
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
-    refusedPolls.set(namespace, refusal);
+    polls.refusals.set(namespace, refusal);
   }
 }
 
 /** Removes the project's CronJob; its Jobs and pods go with it. */
-export async function dropPollJob(
+export async function deletePollJob(
   { client }: Pick<OperatorContext, 'client'>,
   namespace: string,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import type { Grant } from './grant.ts';
 /** Whether the account is connected, and what the status shows of it. */
 export type Connection = {
   /** What the condition `Ready` says, unless something else is wrong. */
-  said: {
+  finding: {
     status: 'True' | 'False';
     reason: Extract<Reason, 'Connected' | 'NotConnected' | 'Expiring' | 'Expired' | 'MissingScope'>;
     message: string;
@@ -43,10 +43,10 @@ export function connectionOfFacts(facts: Facts): Connection {
   const { grant, now } = facts;
   const connectURL = connectURLOf(facts);
   const shown = { connectURL, scopes: [...facts.scopes], ...(grant && shownOf(grant)) };
-  return { said: judged(facts, how(connectURL), now.getTime()), shown, obtainedAt: grant?.obtainedAt };
+  return { finding: judged(facts, how(connectURL), now.getTime()), shown, obtainedAt: grant?.obtainedAt };
 }
 
-function judged({ grant, missing, problem }: Facts, toConnect: string, now: number): Connection['said'] {
+function judged({ grant, missing, problem }: Facts, toConnect: string, now: number): Connection['finding'] {
   const why = problem === undefined ? '' : ` (${problem})`;
   if (grant === undefined)
     return { status: 'False', reason: 'NotConnected', message: `Not connected${why}. ${toConnect}` };
@@ -71,7 +71,7 @@ function ending(
   { expiresAt = 0, refreshToken }: Grant,
   problem: string | undefined,
   toConnect: string,
-): Pick<Connection['said'], 'reason' | 'message'> {
+): Pick<Connection['finding'], 'reason' | 'message'> {
   const until = `Connected until ${timeOf(expiresAt)}`;
   const message =
     refreshToken === undefined

@@ -13,7 +13,7 @@ export type InTurn = <T>(namespace: string, work: () => Promise<T>) => Promise<T
 /** Of a project: how many are at work, and how many were sent away since the last one began. */
 type Turns = { working: number; sentAway: number };
 
-export function createTurns(): InTurn {
+export function createProjectSemaphore(): InTurn {
   const underWay = new Map<string, Turns>();
   return async (namespace, work) => {
     const turns = underWay.get(namespace) ?? { working: 0, sentAway: 0 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextScheduleLookMs, type ScheduleFacts } from './keep.ts';
+import { nextScheduleCheckMs, type ScheduleFacts } from './ensure.ts';
 
 const now = new Date('2026-03-02T09:00:00Z');
 
@@ -10,7 +10,7 @@ test.each([
   ['a time is due', { next: '2026-03-02T09:00:00Z' }, 61_000],
   ['a time was missed', { next: '2026-03-01T09:00:00Z' }, 1_000],
 ])('where %s the times are computed again then', (_what, times, ms) => {
-  expect(nextScheduleLookMs(times, undefined, now)).toBe(ms);
+  expect(nextScheduleCheckMs(times, undefined, now)).toBe(ms);
 });
 
 const failingFrom = (from: string): ScheduleFacts => ({
@@ -24,5 +24,5 @@ test.each([
   ['when it will be said to fail', '2026-03-02T09:07:00Z', 421_000],
   ['at its next time, where that was said', '2026-03-02T08:07:00Z', 3_661_000],
 ])('of a tick that may have failed one looks again %s', (_what, from, ms) => {
-  expect(nextScheduleLookMs({ next: '2026-03-02T10:00:00Z' }, failingFrom(from), now)).toBe(ms);
+  expect(nextScheduleCheckMs({ next: '2026-03-02T10:00:00Z' }, failingFrom(from), now)).toBe(ms);
 });

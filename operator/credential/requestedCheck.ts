@@ -6,13 +6,13 @@ import type { Credential } from '../../api/kinds.ts';
 const LONGEST = 64;
 
 /** The value of the annotation; undefined where there is none, or none that could be told as granted. */
-export function checkWish({ metadata }: Pick<Credential, 'metadata'>): string | undefined {
+export function requestedCheck({ metadata }: Pick<Credential, 'metadata'>): string | undefined {
   const value = metadata.annotations?.[ANNOTATION.check];
   return value === undefined || value === '' || value.length > LONGEST ? undefined : value;
 }
 
 /** Whether a check is asked for that was not made yet. */
-export function isWished(credential: Pick<Credential, 'metadata' | 'status'>): boolean {
-  const wish = checkWish(credential);
+export function isCheckRequested(credential: Pick<Credential, 'metadata' | 'status'>): boolean {
+  const wish = requestedCheck(credential);
   return wish !== undefined && credential.status?.check !== wish;
 }

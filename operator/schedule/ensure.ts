@@ -12,7 +12,7 @@ import type { ProjectConfig } from '../pods/settings.ts';
 import { BY_WORKFLOW } from '../shared/caches.ts';
 import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
 import { failingOf, type Failing } from './failing.ts';
-import { refusalOf, type Refusal } from '../pods/cronJobRefusal.ts';
+import { refusalOf, type CronJobRefusal } from '../pods/cronJobRefusal.ts';
 
 /** The controller may be late by as much as that. */
 const LATE_MS = 60_000;
@@ -20,10 +20,10 @@ const LATE_MS = 60_000;
 export type ScheduleFacts =
   | { kind: 'placed'; cronJob: string; rules: ScheduleRules; failing?: Failing }
   /** The API server does not take it. `cronJob`: the one that fires at these times goes on as it was. */
-  | ({ kind: 'refused'; cronJob?: string; rules: ScheduleRules } & Refusal);
+  | ({ kind: 'refused'; cronJob?: string; rules: ScheduleRules } & CronJobRefusal);
 
 /** Puts the schedule of the route into effect; one that is not in effect any more fires no more. */
-export async function keepSchedule(
+export async function ensureSchedule(
   context: OperatorContext,
   workflow: Workflow,
   route: RouteSpec,
@@ -31,7 +31,7 @@ export async function keepSchedule(
   const { schedule: rules } = route;
   const schedule = rules && (await place(context, workflow, route, rules));
   // The new one is there before the old one goes: a time of both is one event.
-  await dropSchedule(context, keyOf(workflow), schedule?.cronJob);
+  await deleteSchedule(context, keyOf(workflow), schedule?.cronJob);
   return schedule ? { schedule } : {};
 }
 
@@ -92,7 +92,7 @@ async function withoutOthersDeadline(
 }
 
 /** Removes the CronJobs of a workflow, but for one. Their Jobs go with them. */
-export async function dropSchedule(
+export async function deleteSchedule(
   { client, caches }: OperatorContext,
   { namespace, name }: Key,
   except?: string,
@@ -136,7 +136,7 @@ export function timesOf(
  * In how many milliseconds to look again, although nothing has happened: a time that was due and missed would otherwise stay the next
  * one until the one after it has fired, and a tick that fails would not be told of.
  */
-export function nextScheduleLookMs(
+export function nextScheduleCheckMs(
   times: WorkflowStatus['schedule'],
   schedule: ScheduleFacts | undefined,
   now: Date,

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Workflow } from '../../api/kinds.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { withDefaults } from './workflowDefaults.ts';
-import { historyPolicy } from '../history/controller.ts';
-import { limitsOf } from '../store/limits.ts';
+import { withDefaults } from './projectSettings.ts';
+import { limitsOf, historyPolicy } from '../store/limits.ts';
 import { namedRevision } from '../workflow/revision.ts';
 
 const HOUR = 3_600_000;

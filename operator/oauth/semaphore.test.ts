@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { WaitingError } from '../../kube/controller.ts';
-import { createTurns, type InTurn } from './turns.ts';
+import { createProjectSemaphore, type InTurn } from './semaphore.ts';
 
 /** Work that goes on until it is told to end. */
 function work() {
@@ -21,7 +21,7 @@ function busy(inTurn: InTurn) {
 }
 
 test('four of a project are at work at once, and hold up no other project', async () => {
-  const inTurn = createTurns();
+  const inTurn = createProjectSemaphore();
   const { works, ended } = busy(inTurn);
   await sentAway(inTurn);
   expect(await inTurn('office', () => Promise.resolve('done'))).toBe('done');
@@ -30,7 +30,7 @@ test('four of a project are at work at once, and hold up no other project', asyn
 });
 
 test('who fails makes room like who ends', async () => {
-  const inTurn = createTurns();
+  const inTurn = createProjectSemaphore();
   const { works, ended } = busy(inTurn);
   works[0].fail();
   await expect(ended[0]).rejects.toThrow('failed');
@@ -38,7 +38,7 @@ test('who fails makes room like who ends', async () => {
 });
 
 test('the more wait, the later each comes again, until one has its turn', async () => {
-  const inTurn = createTurns();
+  const inTurn = createProjectSemaphore();
   const { works, ended } = busy(inTurn);
   const times = [];
   for (let count = 0; count < 4_000; count += 1) times.push(await sentAway(inTurn));

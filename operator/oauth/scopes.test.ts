@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import type { WorkflowNode } from '../../api/workflow.ts';
-import { missingScopes, neededScopes, wantedScopes } from './wanted.ts';
+import { missingScopes, neededScopes, requestedScopes } from './scopes.ts';
 
 const READ = 'https://www.googleapis.com/auth/gmail.readonly';
 const SEND = 'https://www.googleapis.com/auth/gmail.send';
@@ -24,7 +24,7 @@ function worldOf(...nodes: WorkflowNode[]) {
     }),
   );
   const byIndex = (_index: string, key: string) => (key === 'shop/gmail' ? workflows : []);
-  return { workflows: { byIndex } } as unknown as Parameters<typeof wantedScopes>[0];
+  return { workflows: { byIndex } } as unknown as Parameters<typeof requestedScopes>[0];
 }
 
 const reads = (credential: string): WorkflowNode => ({ id: 'new_mail', mail: { credential } });
@@ -32,7 +32,7 @@ const answers: WorkflowNode = { id: 'answer', skill: { name: 'reply_email', cred
 
 test('connecting asks for what the workflows need that use the account, and for what the credential names', () => {
   const caches = worldOf(reads('gmail'), answers);
-  expect(wantedScopes(caches, account('google', ['https://example.com/more']))).toEqual([
+  expect(requestedScopes(caches, account('google', ['https://example.com/more']))).toEqual([
     'openid',
     'email',
     'https://example.com/more',
@@ -53,11 +53,11 @@ test('where mail of Google is read by IMAP the right to that is asked for', () =
 });
 
 test('of a custom provider nothing is asked for but what the credential names', () => {
-  expect(wantedScopes(worldOf(reads('gmail')), account('custom', ['mail']))).toEqual(['mail']);
+  expect(requestedScopes(worldOf(reads('gmail')), account('custom', ['mail']))).toEqual(['mail']);
 });
 
 test('what is asked for twice is asked for once, and what was granted is not missing', () => {
-  expect(wantedScopes(worldOf(reads('gmail'), reads('gmail')), account('google', [READ]))).toEqual([
+  expect(requestedScopes(worldOf(reads('gmail'), reads('gmail')), account('google', [READ]))).toEqual([
     'openid',
     'email',
     READ,

@@ -14,7 +14,7 @@ const EVERY_MS = 2_000;
 type BudgetContext = Pick<OperatorContext, 'caches' | 'conn' | 'config' | 'log' | 'clock'>;
 
 /** Splits the budget every two seconds until the signal is aborted. */
-export async function keepBudget(context: BudgetContext, signal: AbortSignal): Promise<void> {
+export async function maintainBudget(context: BudgetContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       await splitOnce(context);

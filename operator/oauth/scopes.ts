@@ -10,7 +10,7 @@ import { credentialRefs } from '../shared/credentialRefs.ts';
 const MOST_SCOPES = 64;
 
 /** What is asked for: what the provider is always asked, what the credential names, and what the workflows that name it need. */
-export function wantedScopes({ workflows }: Pick<Caches, 'workflows'>, credential: Credential): string[] {
+export function requestedScopes({ workflows }: Pick<Caches, 'workflows'>, credential: Credential): string[] {
   const { oauth2 } = credential.spec;
   if (!oauth2) return [];
   const needed = neededScopes({ workflows }, credential);

@@ -17,7 +17,7 @@ import { pollUntil } from '../../support/poll.ts';
 import { claimed, refOf, submissionOf } from '../../support/runStore.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
-const TOLD = 'the run store lost the data of a project, putting it back';
+const TOLD = 'restoring lost run store data';
 
 let stage: OperatorStage;
 let namespace: string;

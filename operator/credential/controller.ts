@@ -20,12 +20,11 @@ import { changesAvailability, type Pools } from '../pods/pools.ts';
 import type { Connections } from '../oauth/connections.ts';
 import { BY_CREDENTIAL, projectOf } from '../shared/caches.ts';
 import { checkKeys } from './check.ts';
-import { withChecked } from './checked.ts';
 import { decide, decideConnected, INCOMPLETE, type Decision } from './decide.ts';
 import { checkFacts, checkKey, readSecrets } from './facts.ts';
 import { hostsFinding, usedHosts, withHosts } from './hosts.ts';
-import { withStalled } from './stalled.ts';
 import { requestedCheck } from './requestedCheck.ts';
+import { withChecked, withStalled } from './conditions.ts';
 
 const READY_MS = 300_000;
 /** So that what was mended is seen within half a minute. */

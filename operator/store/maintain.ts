@@ -5,13 +5,14 @@ import { trimSummaries } from '../../runs/record/summaries.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { createQuotaSetter, type OpenProject } from './allQuotas.ts';
 import type { StoreMetrics } from './metrics.ts';
-import type { WorkflowMetrics } from './workflowMetrics.ts';
+import type { WorkflowMetrics, NamedWorkflow, WorkflowReading } from './workflowMetrics.ts';
 import type { StoreChanges } from './changes.ts';
 import type { FullProjects } from './fullProjects.ts';
 import type { ProjectStore } from './types.ts';
-import { createMeasurer } from './measure.ts';
 import { summariesOf } from './quota.ts';
 import { createSweeper } from './sweep.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { measureWorkflows } from '../../runs/measures.ts';
 
 const QUOTA_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 600_000;
@@ -75,4 +76,36 @@ async function trimAll({ conn, caches }: OperatorContext, projects: readonly Ope
       for (const group of groupsOf(metadata.uid ?? ''))
         await trimSummaries(conn, uid, group, summariesOf(use, own.length));
   }
+}
+
+type MeasureContext = Pick<OperatorContext, 'conn' | 'caches' | 'clock'>;
+
+/** Each call looks at all workflows once. Those of a project that the run store does not show are shown when it does. */
+export function createMeasurer(
+  { conn, caches, clock }: MeasureContext,
+  metrics: WorkflowMetrics,
+): () => Promise<void> {
+  const beganAt = clock.date().getTime();
+  return async () => {
+    const existing: NamedWorkflow[] = [];
+    const readings: WorkflowReading[] = [];
+    for (const { metadata } of caches.namespaces.list()) {
+      const { name: namespace, uid: project } = metadata;
+      const workflows = caches.workflows.list(namespace);
+      if (project === undefined || workflows.length === 0) continue;
+      const uids = workflows.map(({ metadata: { uid = '' } }) => uid);
+      const measured = await measureWorkflows(conn, project, uids);
+      for (const {
+        metadata: { name: workflow, uid = '', creationTimestamp = '' },
+        spec: { active: isActive = false },
+      } of workflows) {
+        const named = { namespace, workflow, uid, isActive };
+        existing.push(named);
+        const measures = isUnavailable(measured) ? undefined : measured.get(uid);
+        const isNew = Date.parse(creationTimestamp) >= beganAt;
+        if (measures) readings.push({ ...named, isNew, measures });
+      }
+    }
+    metrics.seen(readings, existing);
+  };
 }

@@ -4,8 +4,8 @@ import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WebhookAuth } from '../../api/trigger.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
-import { authPolicyOf, callersAreVerified } from './checks/auth.ts';
 import { accessOf, closingViolation, droppedScheme, publicNote } from './access.ts';
+import { authPolicyOf, callersAreVerified } from './checks/policies.ts';
 
 const bearer: WebhookAuth = { bearer: { secretRefs: [{ name: 'hooks', key: 'token' }] } };
 const spec = (trigger: Omit<WorkflowNode, 'id'>): WorkflowSpec => ({

@@ -65,7 +65,6 @@ import {
   timesOf,
   type ScheduleFacts,
 } from '../schedule/ensure.ts';
-import { conditionsOf, type Facts, type RouteFacts } from './conditions.ts';
 import { credentialProblems } from '../credential/problems.ts';
 import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
 import { limitsOf } from '../store/limits.ts';
@@ -77,9 +76,11 @@ import { openUrl, OWNED_FIELDS, shownUrl, statusOf } from './status.ts';
 import { switchOff } from './switchOff.ts';
 import { validate } from './validate.ts';
 import { watches } from './watches.ts';
-import { authPolicyOf } from './checks/auth.ts';
 import { durationNotes } from './checks/durations.ts';
 import type { Violation } from './checks/check.ts';
+import { authPolicyOf } from './checks/policies.ts';
+import type { Facts, RouteFacts } from './conditions/facts.ts';
+import { conditionsOf } from './conditions/conditions.ts';
 
 /** While a replica is waited for: Leases run out without an event. */
 const LAGGING_MS = 1_000;

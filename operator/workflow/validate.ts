@@ -1,16 +1,11 @@
 /** The checks of a workflow's spec, in the order in which a person should mend what they find. Pure. */
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { outputSchemasFit } from './checks/agents.ts';
-import { callersAreVerified, type AuthPolicy } from './checks/auth.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
-import { responsesFit } from './checks/responses.ts';
-import { scheduleFits } from './checks/schedules.ts';
-import { skillsFit } from './checks/skills.ts';
 import { stepsAreReached, triggersNeverFail } from './checks/reach.ts';
-import { fieldsAreSupported } from './checks/support.ts';
-import { hostsAreAdmitted } from './checks/egress.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
+import { scheduleFits, fieldsAreSupported, skillsFit, outputSchemasFit, responsesFit } from './checks/nodes.ts';
+import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/policies.ts';
 
 const CHECKS: readonly Check[] = [
   scheduleFits,

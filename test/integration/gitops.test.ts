@@ -10,14 +10,15 @@ import { API_VERSION } from '../../api/group.ts';
 import type { Reason } from '../../api/conditions.ts';
 import { setCondition } from '../../kube/conditions.ts';
 import type { Condition, ConditionStatus, KubeObject } from '../../kube/resource.ts';
-import { withStalled } from '../../operator/credential/stalled.ts';
-import { conditionsOf, type Facts } from '../../operator/workflow/conditions.ts';
 import { ensureBinaries } from '../cluster/build.ts';
 import { CHART } from '../support/chart.ts';
 import { runCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { ensureGitopsJudge, judge } from '../support/gitopsJudge.ts';
 import { createProgress } from '../support/progress.ts';
+import { withStalled } from '../../operator/credential/conditions.ts';
+import type { Facts } from '../../operator/workflow/conditions/facts.ts';
+import { conditionsOf } from '../../operator/workflow/conditions/conditions.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const docs = join(import.meta.dirname, '../../docs');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { API_VERSION } from '../../api/group.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import { limitsOf } from '../store/limits.ts';
-import { servedWorkflows } from './served.ts';
+import { servedWorkflows } from './source.ts';
 
 const metadata = { name: 'orders', namespace: 'shop', uid: 'uid-orders' };
 const workflow: Workflow = {

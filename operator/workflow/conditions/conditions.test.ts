@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { CONDITION, REASON } from '../../api/conditions.ts';
-import { findCondition } from '../../kube/conditions.ts';
-import { conditionsOf, type Facts } from './conditions.ts';
+import { CONDITION, REASON } from '../../../api/conditions.ts';
+import { findCondition } from '../../../kube/conditions.ts';
+import { conditionsOf } from './conditions.ts';
+import type { Facts } from './facts.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const good: Facts = {

@@ -1,9 +1,12 @@
-/** Checks that a webhook verifies its callers where the namespace or the installation requires it. */
+/** Checks against what the installation and the namespace require: verified callers, and hosts that steps may connect to. */
 import { LABEL } from '../../../api/group.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { AUTH_SCHEMES } from '../../../api/webhookAuth.ts';
 import { verificationOf } from '../../webhooks/verification.ts';
 import type { Violation } from './check.ts';
+import { constantOrigin } from '../../../api/hosts.ts';
+import { literalProblem } from '../../../nodes/egress/egress.ts';
+import type { EgressRules } from '../../../nodes/egress/rules.ts';
 
 /** Who requires that webhooks verify their callers. */
 export type AuthPolicy = 'Installation' | 'Namespace' | 'None';
@@ -28,4 +31,15 @@ export function callersAreVerified({ nodes }: WorkflowSpec, policy: AuthPolicy):
   if (verificationOf(node.webhook.auth).verify !== undefined) return [];
   const message = `node ${node.id}: ${WHO[policy]}: set auth to one of ${AUTH_SCHEMES.join(', ')}`;
   return [{ reason: 'AuthRequired', message, trigger: true }];
+}
+
+/** No skill is given the URL of an address that egress forbids. */
+export function hostsAreAdmitted({ nodes }: WorkflowSpec, rules: EgressRules): Violation[] {
+  return nodes.flatMap(({ id, skill }): Violation[] => {
+    const origin = constantOrigin(skill?.parameters?.['url']);
+    const problem = origin && literalProblem(origin, rules);
+    return problem === undefined
+      ? []
+      : [{ reason: 'AddressForbidden', message: `node ${id}: skill: parameters: url: ${problem}` }];
+  });
 }

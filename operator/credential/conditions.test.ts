@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../api/conditions.ts';
 import { isConditionTrue, setCondition } from '../../kube/conditions.ts';
-import { withStalled } from './stalled.ts';
+import { withStalled } from './conditions.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 

@@ -17,8 +17,8 @@ import { takePollCounts } from '../../store/polling/counts.ts';
 import { clearLost, readPoll, type PollState } from '../../store/polling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
-import { patchStatus } from '../shared/status.ts';
-import { healthOf, timeOf, type PollHealth } from './health.ts';
+import { patchStatus, type Finding } from '../shared/status.ts';
+import { healthOf, timeOf } from './health.ts';
 import { besideOf } from './ensure.ts';
 import type { Polls } from './polls.ts';
 import { resetOf } from './trigger.ts';
@@ -95,7 +95,7 @@ async function writeIfDue(
 }
 
 /** Whether the condition says so already. */
-function isReported(workflow: Workflow, { status, reason, message }: PollHealth): boolean {
+function isReported(workflow: Workflow, { status, reason, message }: Finding): boolean {
   const shown = findCondition(workflow.status?.conditions, 'TriggerHealthy');
   return shown?.status === status && shown.reason === reason && shown.message === message;
 }
@@ -105,7 +105,7 @@ async function readTrigger(
   context: PollContext,
   workflow: Workflow,
   { projectUID, workflowUID, trigger: kind }: RouteSpec,
-): Promise<{ state: PollState | undefined; health: PollHealth }> {
+): Promise<{ state: PollState | undefined; health: Finding }> {
   const state = orWait(await readPoll(context.conn, projectUID, workflowUID));
   const counts = orWait(await takePollCounts(context.conn, projectUID, workflowUID));
   const health = healthOf(state, besideOf(context, workflow));

@@ -21,15 +21,16 @@ import type { ProjectStore } from '../store/types.ts';
 import { pollCronJob } from './cronJob.ts';
 import type { Polls } from './polls.ts';
 import { refusalOf } from '../pods/cronJobRefusal.ts';
-import { healthOf, type Beside, type PollHealth, type Unusable } from './health.ts';
+import { healthOf, type Beside, type Unusable } from './health.ts';
 import { triggerOf } from './trigger.ts';
+import type { Finding } from '../shared/status.ts';
 
 /** Puts the polled trigger of the route into effect, and none where it has none. Says how it is. */
 export async function ensureTrigger(
   context: OperatorContext & { store: Pick<ProjectStore, 'putTrigger'>; polls: Pick<Polls, 'refusals'> },
   workflow: Workflow,
   route: RouteSpec,
-): Promise<{ poll?: PollHealth; retryAfterMs?: number }> {
+): Promise<{ poll?: Finding; retryAfterMs?: number }> {
   const { store, conn, caches } = context;
   const { projectUID, workflowUID } = route;
   const { namespace } = workflow.metadata;
@@ -68,7 +69,7 @@ function unusableIn({ credentials }: CredentialSource, { spec, metadata }: Workf
 }
 
 /** What is known of a polled trigger while the run store is away. */
-export const STORE_UNAVAILABLE: PollHealth = {
+export const STORE_UNAVAILABLE: Finding = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
   message: 'The run store cannot be reached, so the account is not polled. This is tried again.',

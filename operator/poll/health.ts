@@ -1,12 +1,10 @@
 /** Whether a polled trigger works, as a pure function of what the run store knows of it. */
-import type { Reason } from '../../api/conditions.ts';
-import { REASON } from '../../api/conditions.ts';
+import { type Reason, REASON } from '../../api/conditions.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { PollState } from '../../store/polling/state.ts';
+import type { Finding } from '../shared/status.ts';
 import { isNoReset } from './trigger.ts';
 import type { CronJobRefusal } from '../pods/cronJobRefusal.ts';
-
-export type PollHealth = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };
 
 /** For a pod to be made and to start, also where its image has to be pulled. */
 const LATE_MS = 150_000;
@@ -23,10 +21,7 @@ export type Beside = {
 };
 
 /** What the condition says. `state` is undefined where the run store knows nothing of the trigger yet. */
-export function healthOf(
-  state: PollState | undefined,
-  { unusable, refused, reset }: Beside = {},
-): PollHealth {
+export function healthOf(state: PollState | undefined, { unusable, refused, reset }: Beside = {}): Finding {
   if (unusable)
     return {
       status: 'False',
@@ -42,7 +37,7 @@ export function healthOf(
 
 const NO_RESET = `The annotation ${ANNOTATION.resetCursor} is not understood, so that nothing begins anew: write now, or a time such as 2026-03-02T09:00:00Z.`;
 
-function pollsOf(state: PollState | undefined): PollHealth {
+function pollsOf(state: PollState | undefined): Finding {
   if (!state) return pending;
   const { failure, polledAt, dueAt, now } = state;
   if (now > dueAt + LATE_MS) {
@@ -64,7 +59,7 @@ function pollsOf(state: PollState | undefined): PollHealth {
   return { status: 'True', reason: 'Polled', message: 'The last poll of the account succeeded.' };
 }
 
-const pending: PollHealth = {
+const pending: Finding = {
   status: 'Unknown',
   reason: 'Pending',
   message: 'The account was not polled yet. The first poll comes within about a minute.',

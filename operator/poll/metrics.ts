@@ -6,12 +6,12 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../kube/clock.ts';
 import { WORKED, type PollCounts } from '../../store/polling/counts.ts';
 import { highestOf, type LabelBound } from '../shared/metricLabels.ts';
-import type { PollHealth } from './health.ts';
+import type { Finding } from '../shared/status.ts';
 
 /** What is known of a trigger, and what was counted since it was seen last. */
 type PollReading = {
   kind: string;
-  status: PollHealth['status'];
+  status: Finding['status'];
   /** For how long, beyond its interval, no look has worked. */
   lateMs: number;
   counts: PollCounts;

@@ -3,7 +3,7 @@ import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { type NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { effectOf } from '../../nodes/register.ts';
 import { compileFields, executePure } from '../../nodes/step.ts';

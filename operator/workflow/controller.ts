@@ -1,46 +1,24 @@
-/**
- * Brings one workflow into effect. Every step may be repeated, and whatever was killed after any of them is repaired by
- * the next reconcile: the revision is made, then put into the run store, then what verifies
- * callers is put where the gateway reads it, and only then the route opens.
- */
+/** Puts workflows into effect and reports their state. */
 import { isEnabled } from '../../api/access.ts';
-import { GROUP } from '../../api/group.ts';
 import type { Reason } from '../../api/conditions.ts';
-import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
-import { schemeOf, verificationIn, type RouteSpec } from '../../api/route.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import { verificationIn, type RouteSpec } from '../../api/route.ts';
 import { kindOf } from '../../api/workflow.ts';
-import { applyIfChanged, asChild } from '../../kube/apply.ts';
-import { findCondition, isConditionTrue } from '../../kube/conditions.ts';
-import {
-  after,
-  done,
-  keyOf,
-  StalledError,
-  WaitingError,
-  type Action,
-  type Key,
-} from '../../kube/controller.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
 import { egressOf } from '../shared/config.ts';
-import { isForbidden, isTerminating } from '../../kube/errors.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { recordActivation, recordMadePublic } from './audit.ts';
-import { withBot, type Unserved } from '../bots/take.ts';
-import type { BotHolders } from '../bots/holders.ts';
+import { recordMadePublic } from './audit.ts';
 import type { Counts } from '../counts/controller.ts';
 import type { Pools } from '../pods/pools.ts';
 import type { Polls } from '../poll/polls.ts';
-import type { Registrations } from '../registration/registrations.ts';
+import { type Registrations, registrationHealth } from '../registration/registrations.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { Controller } from '../shared/controller.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import type { FullProjects } from '../store/fullProjects.ts';
-import type { ProjectStore } from '../store/types.ts';
-import type { WebhookSecrets } from '../webhooks/material.ts';
 import { nextCheckMs } from '../credential/controller.ts';
-import type { GatewayView, Routing } from '../gateways/view.ts';
-import { explainRefusal } from '../shared/errors.ts';
-import { ensureTrigger, STORE_UNAVAILABLE } from '../poll/ensure.ts';
-import type { PollHealth } from '../poll/health.ts';
+import type { GatewayView } from '../gateways/view.ts';
 import { isPolled } from '../../nodes/pollers.ts';
 import {
   accessOf,
@@ -50,71 +28,35 @@ import {
   reportClosed,
   reportMadePublic,
 } from './access.ts';
-import type { KeyProblem } from '../webhooks/keys.ts';
 import { secretsOf } from '../project/needs.ts';
 import { projectConfig } from '../pods/settings.ts';
 import { poolState } from '../project/readiness.ts';
-import { registrationHealth } from '../registration/registrations.ts';
-import { webhookRoutes } from '../shared/resources.ts';
-import type { GoneWorkflow } from '../store/deletion.ts';
-import {
-  deleteSchedule,
-  ensureSchedule,
-  nextScheduleCheckMs,
-  scheduleInPlace,
-  timesOf,
-  type ScheduleFacts,
-} from '../schedule/ensure.ts';
+import { nextScheduleCheckMs, timesOf } from '../schedule/ensure.ts';
 import { credentialProblems } from '../credential/problems.ts';
 import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
-import { limitsOf } from '../store/limits.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
-import { ensureRevision, namedRevision, pruneRevisions } from './revision.ts';
-import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
+import { pruneRevisions } from './revision.ts';
 import { writeStatus } from '../shared/status.ts';
 import { openUrl, OWNED_FIELDS, shownUrl, statusOf } from './status.ts';
-import { switchOff } from './switchOff.ts';
+import { removeWorkflow, servedRoute, takeEffect, type Effect, type EffectContext } from './effect.ts';
 import { validate } from './validate.ts';
 import { watches } from './watches.ts';
 import { durationNotes } from './checks/durations.ts';
 import type { Violation } from './checks/check.ts';
 import { authPolicyOf } from './checks/policies.ts';
-import type { Facts, RouteFacts } from './conditions/facts.ts';
+import type { Facts } from './conditions/facts.ts';
 import { conditionsOf } from './conditions/conditions.ts';
 
-/** While a replica is waited for: Leases run out without an event. */
+/** While a replica lags: a Lease expires without an event. */
 const LAGGING_MS = 1_000;
-/** While another workflow has the bot, which says nothing when it is switched off before it had a route. */
+/** While another workflow has the bot: one that is deactivated before it had a route causes no event. */
 const UNSERVED_MS = 30_000;
 
-/** While another object has the name of the revision. */
-const NAME_TAKEN_MS = 30_000;
-
-/** What became of the route: the facts for the conditions, the route in effect, and who serves it. */
-type Effect = {
-  facts: RouteFacts;
-  route?: RouteSpec;
-  routing?: Routing;
-  /** Why callers of the webhook, or senders of messages, cannot be verified, so that nobody is let in. */
-  unverifiable?: KeyProblem;
-  /** Why the messages of the bot start no runs. */
-  unserved?: Unserved;
-  /** What keeps the schedule of an active workflow. */
-  schedule?: ScheduleFacts;
-  /** How the polled trigger of an active workflow is. */
-  poll?: PollHealth;
-  retryAfterMs?: number;
-  error?: unknown;
-};
-
-type WorkflowContext = OperatorContext & {
-  store: ProjectStore;
+type WorkflowContext = EffectContext & {
   storeChanges: Pick<StoreChanges, 'lost' | 'full'>;
-  gateways: Pick<GatewayView, 'routing' | 'onChange'>;
-  webhooks: WebhookSecrets;
-  bots: BotHolders;
+  gateways: Pick<GatewayView, 'onChange'>;
   registrations: Pick<Registrations, 'health' | 'changed'>;
-  polls: Pick<Polls, 'refusals' | 'healthChanged'>;
+  polls: Pick<Polls, 'healthChanged'>;
   pools: Pick<Pools, 'refusals' | 'grantedSecrets' | 'podProblems' | 'accessChanged'>;
   counts: Pick<Counts, 'limitsMissing'>;
   fullProjects: FullProjects;
@@ -131,8 +73,8 @@ async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Ac
   const { caches, config } = context;
   const found = await caches.workflows.getFresh(key.namespace, key.name);
   const namespace = caches.namespaces.get(undefined, key.namespace);
-  if (!found || found.metadata.deletionTimestamp !== undefined) return remove(context, key);
-  // In a namespace that is going nothing can be made; it takes everything with it.
+  if (!found || found.metadata.deletionTimestamp !== undefined) return removeWorkflow(context, key);
+  // In a namespace that is being deleted no object can be created.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
   const workflow = withDefaults(found, workflowDefaults(caches, key.namespace));
   const auth = authPolicyOf(config, namespace.metadata.labels);
@@ -146,7 +88,7 @@ async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Ac
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
   const action = nextAction(effect, violations);
   if (action.kind !== 'done') return action;
-  if (effect.route && verificationIn(effect.route)) return lookAgain(context, conditions);
+  if (effect.route && verificationIn(effect.route)) return readAgain(context, conditions);
   const times = timesOf(context, workflow, effect.schedule);
   const againMs = nextScheduleCheckMs(times, effect.schedule, context.clock.date());
   return againMs === undefined ? action : after(againMs);
@@ -158,7 +100,7 @@ type AccessChange = {
   violations: readonly Violation[];
 };
 
-/** Tells of a webhook that was served and became public, or was closed because it is public. */
+/** Reports a served webhook that became public, or was closed because it is public. */
 function reportAccess(
   context: WorkflowContext,
   workflow: Workflow,
@@ -173,170 +115,9 @@ function reportAccess(
   if (violation !== undefined) reportClosed(context.events, workflow, violation);
 }
 
-/** Secrets are not followed, but looked at again: see the reconcile of credentials. */
-function lookAgain({ clock }: OperatorContext, conditions: readonly Condition[]): Action {
+/** Secrets are not watched, but read again: see the credential controller. */
+function readAgain({ clock }: OperatorContext, conditions: readonly Condition[]): Action {
   return after(nextCheckMs(findCondition(conditions, 'CredentialsReady'), clock.date()));
-}
-
-/** Puts the spec into effect, or as much of what was before as an invalid spec leaves. */
-async function takeEffect(
-  context: WorkflowContext,
-  workflow: Workflow,
-  projectUid: string,
-  violations: readonly Violation[],
-): Promise<Effect> {
-  try {
-    const isServed = servedRoute(context, workflow) !== undefined;
-    await switchOff(context, workflow, { projectUid, isServed });
-    return violations.length === 0
-      ? await activate(context, workflow, projectUid)
-      : await hold(context, workflow, projectUid, violations);
-  } catch (error) {
-    if (isTerminating(error) || !isForbidden(error)) throw error;
-    const inPlace = scheduleInPlace(context, workflow, servedRoute(context, workflow)?.spec);
-    return { facts: { kind: 'unauthorized', message: explainRefusal(error) }, ...inPlace, error };
-  }
-}
-
-async function activate(context: WorkflowContext, workflow: Workflow, projectUid: string): Promise<Effect> {
-  const current = namedRevision(workflow);
-  const route = routeOf(workflow, projectUid, current);
-  const obstacle = await ensureRevision(context, workflow, current);
-  if (obstacle !== undefined) return keepBefore(context, workflow, { kind: 'name-taken', message: obstacle });
-  const stored = await context.store.putWorkflow(projectUid, {
-    revision: current,
-    limits: limitsOf(workflow),
-  });
-  if (stored.outcome === 'unavailable') {
-    const kept = await keepBefore(context, workflow, { kind: 'store-unavailable' });
-    const retryAfterMs = stored.retryAfterSeconds * 1_000;
-    return { ...kept, ...(kept.route?.poll && { poll: STORE_UNAVAILABLE }), retryAfterMs };
-  }
-  const guarded = await withDoor(context, workflow, route);
-  const routing = await applyRoute(context, workflow, guarded.route);
-  const schedule = await ensureSchedule(context, workflow, guarded.route);
-  const poll = await ensureTrigger(context, workflow, guarded.route);
-  return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
-}
-
-/** What was in effect stays, but for what a spec that is switched off closes. */
-async function keepBefore(context: WorkflowContext, workflow: Workflow, facts: RouteFacts): Promise<Effect> {
-  const served = await closeUnlessActive(context, workflow);
-  return {
-    facts,
-    ...(served && { route: served }),
-    ...scheduleInPlace(context, workflow, served),
-    retryAfterMs: NAME_TAKEN_MS,
-  };
-}
-
-type Guarded = Pick<Effect, 'unverifiable' | 'unserved'> & { route: RouteSpec };
-
-/** The route with what its callers are verified with, which the gateway can read from now on. */
-async function withDoor(context: WorkflowContext, workflow: Workflow, route: RouteSpec): Promise<Guarded> {
-  const served = servedRoute(context, workflow)?.spec;
-  return route.bot
-    ? withBot(context, workflow, route, served)
-    : withMaterial(context, workflow, route, served);
-}
-
-async function withMaterial(
-  context: WorkflowContext,
-  workflow: Workflow,
-  route: RouteSpec,
-  served: RouteSpec | undefined,
-): Promise<Guarded> {
-  const { webhook } = route;
-  const access = schemeOf(route);
-  const declared = webhook?.verify;
-  if (webhook === undefined || declared === undefined || access === undefined) return { route };
-  const { material: _before, ...verify } = declared;
-  const { namespace = '', uid = '', annotations } = workflow.metadata;
-  const routed = served && verificationIn(served)?.material;
-  const found = await context.webhooks.ensure({ namespace, uid, access, verify, routed, annotations });
-  if (!found.ok) return { route: { ...route, webhook: { ...webhook, verify } }, unverifiable: found };
-  const { material } = found;
-  return { route: { ...route, webhook: { ...webhook, verify: { ...verify, material } } } };
-}
-
-/** Switching a workflow off needs no run store, so an outage of it must not keep a URL open, nor the way of test runs. */
-async function closeUnlessActive(
-  context: WorkflowContext,
-  workflow: Workflow,
-): Promise<RouteSpec | undefined> {
-  const served = servedRoute(context, workflow)?.spec;
-  const { spec } = workflow;
-  const isClosed = served && !served.active && (served.suspended === true || spec.suspend !== true);
-  if (!served || isEnabled(spec) || isClosed) return served;
-  const route = closed(served, spec);
-  await applyRoute(context, workflow, route);
-  return route;
-}
-
-async function hold(
-  context: WorkflowContext,
-  workflow: Workflow,
-  projectUid: string,
-  violations: readonly Violation[],
-): Promise<Effect> {
-  const served = servedRoute(context, workflow)?.spec;
-  if (!served) {
-    // Nothing says any more that what is there was valid.
-    await deleteSchedule(context, keyOf(workflow));
-    return { facts: { kind: 'invalid' } };
-  }
-  // A suspension takes effect, and ends, also under an invalid spec.
-  const limited = await context.store.putLimits(projectUid, limitsOf(workflow));
-  const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
-  const guarded = await withDoor(context, workflow, kept);
-  const routing = await applyRoute(context, workflow, guarded.route, violations);
-  const schedule = await ensureSchedule(context, workflow, guarded.route);
-  const poll = await ensureTrigger(context, workflow, guarded.route);
-  return {
-    facts: { kind: 'invalid', ...(kept.active && { keeps: kept.revision }) },
-    ...guarded,
-    ...schedule,
-    ...(limited.outcome === 'unavailable' && { retryAfterMs: limited.retryAfterSeconds * 1_000 }),
-    ...poll,
-    routing,
-  };
-}
-
-/** The route of this very workflow, not of one of the same name that was deleted. */
-function servedRoute({ caches }: OperatorContext, { metadata }: Workflow): WebhookRoute | undefined {
-  const route = caches.routes.get(metadata.namespace, metadata.name);
-  return route?.spec.workflowUID === metadata.uid ? route : undefined;
-}
-
-async function applyRoute(
-  context: WorkflowContext,
-  workflow: Workflow,
-  spec: RouteSpec,
-  violations: readonly Violation[] = [],
-): Promise<Routing> {
-  const { client, caches, gateways, store, webhooks } = context;
-  const { name, namespace = '', generation } = workflow.metadata;
-  const cached = await caches.routes.getFresh(namespace, name);
-  // Of a workflow of the same name that was deleted before this one was made.
-  const isForeign = cached !== undefined && cached.spec.workflowUID !== spec.workflowUID;
-  // First, because it is the route that says that there is something to take out.
-  if (cached && verificationIn(cached.spec) && (isForeign || !verificationIn(spec)))
-    await webhooks.drop(namespace, cached.spec.workflowUID);
-  const { object, written } = await applyIfChanged<WebhookRoute>({
-    client,
-    resource: webhookRoutes,
-    manifest: asChild(workflow, { metadata: { name }, spec }),
-    cached,
-    prefix: GROUP,
-  });
-  if (isForeign) await store.deleteWorkflow(goneOf(cached.spec));
-  if (written) {
-    caches.routes.noteWrite(object);
-    recordActivation(context, workflow, { before: cached?.spec, after: spec, violations });
-  }
-  const wasServed = !written && isConditionTrue(workflow.status?.conditions, 'Routed', generation);
-  const { uid = '', generation: version = 0 } = object.metadata;
-  return gateways.routing({ uid, generation: version }, wasServed);
 }
 
 async function reportStatus(
@@ -383,12 +164,12 @@ async function reportStatus(
   return conditions;
 }
 
-/** When they were counted last. */
+/** By the last count. */
 function waitingRuns({ status }: Workflow): number {
   return status?.runs?.waiting ?? 0;
 }
 
-/** Where the route could not be written, the one before is still in effect. */
+/** If the route could not be written, the previous one is in effect. */
 function routeInEffect(
   context: WorkflowContext,
   workflow: Workflow,
@@ -429,28 +210,4 @@ function nextAction(effect: Effect, violations: readonly Violation[]): Action {
   const [violation] = violations;
   if (violation) throw new StalledError(violation.message);
   return done();
-}
-
-/**
- * The workflow is gone, or going: its route closes at once; what else it owns the garbage collector takes. That its runs are to be
- * deleted is stored before the route goes, which says that they are there: whoever is killed in between begins again.
- */
-async function remove(context: WorkflowContext, { namespace, name }: Key): Promise<Action> {
-  const { client, caches, store, webhooks } = context;
-  await deleteSchedule(context, { namespace, name });
-  const route = await caches.routes.getFresh(namespace, name);
-  if (!route) return done();
-  const { uid } = route.metadata;
-  await store.deleteWorkflow(goneOf(route.spec));
-  if (verificationIn(route.spec)) await webhooks.drop(namespace, route.spec.workflowUID);
-  await client.delete(
-    webhookRoutes,
-    { namespace, name },
-    { ...(uid !== undefined && { preconditions: { uid } }) },
-  );
-  return done();
-}
-
-function goneOf({ projectUID, workflowUID, workflow }: RouteSpec): GoneWorkflow {
-  return { project: projectUID, workflowUid: workflowUID, name: workflow };
 }

@@ -4,7 +4,13 @@ import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
 import { stepsAreReached, triggersNeverFail } from './checks/reach.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
-import { scheduleFits, fieldsAreSupported, skillsFit, outputSchemasFit, responsesFit } from './checks/nodes.ts';
+import {
+  scheduleFits,
+  fieldsAreSupported,
+  skillsFit,
+  outputSchemasFit,
+  responsesFit,
+} from './checks/nodes.ts';
 import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/policies.ts';
 
 const CHECKS: readonly Check[] = [

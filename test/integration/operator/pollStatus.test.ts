@@ -8,9 +8,8 @@ import { createPolls } from '../../../operator/poll/polls.ts';
 import { workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { claimPoll } from '../../../store/polling/claim.ts';
-import type { PollRef } from '../../../store/polling/triggers.ts';
+import { type PollRef, putTrigger } from '../../../store/polling/triggers.ts';
 import { failPoll, movePoll } from '../../../store/polling/outcome.ts';
-import { putTrigger } from '../../../store/polling/triggers.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore.ts';
 

@@ -5,9 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { botSecret } from '../../../api/bot.ts';
+import { botSecret, BOT_FINALIZER } from '../../../api/bot.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
-import { BOT_FINALIZER } from '../../../api/bot.ts';
 import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { startOperatorStage, type OperatorStage } from '../../support/operatorStage.ts';

@@ -34,16 +34,16 @@ export type OperatorOptions = {
   log: Log;
   /** Takes the audit trail. Left out: there is none. */
   audit?: Audit;
-  /** Shutdown: what is being reconciled is finished, then the lease is given back. */
+  /** Shutdown: reconciles in progress finish, then the lease is released. */
   signal: AbortSignal;
-  /** Another operator may lead already: the program must end. */
+  /** Another operator may already lead: the program must end. */
   onLost: () => void;
   clock?: Clock;
 };
 
 const AGAIN_MS = 2_000;
 
-/** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
+/** Runs the operator until the signal is aborted. Rejects if it cannot listen on its port. */
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { config, connection, namespace, log, audit = NO_AUDIT, signal, clock = systemClock } = options;
   const metrics = createMetrics(clock, config.METRICS_WORKFLOWS);
@@ -53,14 +53,14 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     userAgent: 'windlass-operator',
     onRequest: metrics.requested,
   };
-  // What takes the lease, and makes what has to be there before.
+  // Acquires the lease, and creates the Secret that everything else needs.
   const ownClient = createClient(connection, common);
   let mayWrite = (): boolean => false;
   const client = createClient(connection, { ...common, mayWrite: () => mayWrite() });
   const watched = config.WATCH_NAMESPACES;
   const caches = createCaches({ client, namespace, watched, log });
   const isReady = (): boolean => Object.values(caches).every((cache) => cache.hasSynced());
-  const unready = (): string | undefined => (isReady() ? undefined : 'not every kind is known yet');
+  const unready = (): string | undefined => (isReady() ? undefined : 'not every cache is synced');
   const health = await serveHealth({ port: config.METRICS_PORT, unready, registry: metrics.registry });
   log.info({ port: health.port }, 'listening');
   const following = startCaches(caches, signal);
@@ -118,7 +118,7 @@ function askCertificate({
   return servedCertificateExpiry({ url, ...(caFile !== undefined && { caFile }) });
 }
 
-/** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */
+/** Creates the Secret if configured, and connects with its password. Undefined if the signal was aborted before. */
 async function connectStore(
   { config, namespace, log, signal }: OperatorOptions,
   client: KubeClient,

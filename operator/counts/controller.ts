@@ -25,7 +25,7 @@ import { unreachable } from '../shared/errors.ts';
 
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;
-/** Another owner than that of the conditions, so that neither has to know what the other wrote. */
+/** A field manager of its own: the workflow controller does not know these fields. */
 const FIELD_MANAGER = 'windlass-operator-counts';
 
 type RunTotals = Pick<WorkflowStatus, 'runs' | 'testRuns'>;

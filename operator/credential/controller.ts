@@ -1,7 +1,6 @@
 /**
- * Says of a credential whether it works. Secrets are read by name and never followed, since following them would mean the
- * right to read all of them: they are looked at again soon after a change, then less and less often. Runners of the project check
- * what a credential leads to, which this asks for.
+ * Reports whether a credential works. Secrets are read by name and not watched, which would need the right to read all of them: they are
+ * read again soon after a change, then less and less often. Runners of the project check the account, on request of the operator.
  */
 import { credentialKind, secretRefs, type CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
@@ -27,9 +26,9 @@ import { requestedCheck } from './requestedCheck.ts';
 import { withChecked, withStalled } from './conditions.ts';
 
 const READY_MS = 300_000;
-/** So that what was mended is seen within half a minute. */
+/** A corrected Secret is detected within 30 seconds. */
 const NOT_READY = { leastMs: 1_000, mostMs: 25_000 };
-/** The time of the last check alone is written as often as this. */
+/** If only the time of the last check changed, it is written this often. */
 const TIMES_MS = 60_000;
 
 type CredentialContext = OperatorContext & {
@@ -76,46 +75,46 @@ async function reconcileCredential(key: Key, context: CredentialContext): Promis
   const { caches, clock } = context;
   const credential = await caches.credentials.getFresh(key.namespace, key.name);
   if (!credential || credential.metadata.deletionTimestamp !== undefined) return done();
-  const decision = await judge(context, credential);
+  const decision = await decideFor(context, credential);
   const status = { ...statusOf(context, credential, decision), ...shownOf(context, credential) };
   await writeStatus(context, caches.credentials, credential, status);
   return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
 
-/** Soon after it turned unready, since objects of one manifest follow each other closely; then with growing patience. */
+/** Soon after it became unready, since objects of one manifest follow each other closely; then less and less often. */
 export function nextCheckMs(ready: Condition | undefined, now: Date): number {
   if (ready?.status === 'True') return READY_MS;
   const ageMs = now.getTime() - Date.parse(ready?.lastTransitionTime ?? '');
   return Math.min(Math.max(ageMs / 2 || 0, NOT_READY.leastMs), NOT_READY.mostMs);
 }
 
-/** What is not known for lack of a user or of a runner is told by them, and not by Secrets. */
+/** While the result is unknown, new runners and users cause a reconcile: Secrets need not be read again. */
 function nextMs({ againMs }: Decision, ready: Condition | undefined, now: Date): number {
   return ready?.status === 'Unknown' ? againMs : Math.min(againMs, nextCheckMs(ready, now));
 }
 
-async function judge(context: CredentialContext, credential: Credential): Promise<Decision> {
+async function decideFor(context: CredentialContext, credential: Credential): Promise<Decision> {
   const { namespace = '', generation = 0 } = credential.metadata;
   try {
     const found = await readSecrets(context, namespace, credential.spec);
     const keys = checkKeys(namespace, secretRefs(credential.spec), found.keys);
-    const lacking = keys.status === 'False' ? keys : lackOfHosts(context, credential);
-    if (lacking) return { finding: lacking, checked: INCOMPLETE, againMs: READY_MS };
+    const problem = keys.status === 'False' ? keys : missingHosts(context, credential);
+    if (problem) return { finding: problem, checked: INCOMPLETE, againMs: READY_MS };
     const before = findCondition(credential.status?.conditions, 'Ready');
     const works = credential.spec.oauth2 ? connectionFinding(context, credential, before) : keys;
-    if (works === undefined) return { isUntried: true, againMs: READY_MS };
+    if (works === undefined) return { isUnchecked: true, againMs: READY_MS };
     if (works.status !== 'True' || !canBeChecked(credential.spec)) {
-      const isUntried = works.reason === 'Pending';
-      return { finding: works, checked: INCOMPLETE, isUntried, againMs: READY_MS };
+      const isUnchecked = works.reason === 'Pending';
+      return { finding: works, checked: INCOMPLETE, isUnchecked, againMs: READY_MS };
     }
-    // Each renewal brings another token.
+    // Each renewal produces another token.
     const token = context.connections.of(credential.metadata.uid)?.obtainedAt;
-    const key = checkKey(credential.spec, found, { token, wish: requestedCheck(credential) });
+    const key = checkKey(credential.spec, found, { token, requested: requestedCheck(credential) });
     const facts = await checkFacts(context, credential, key);
     const decision = credential.spec.oauth2
       ? decideConnected(facts, works, before, generation)
       : decide(facts, before, generation);
-    if (decision.ask) await ask(context, credential, { key: facts.key, ...decision.ask });
+    if (decision.ask) await requestCheck(context, credential, { key: facts.key, ...decision.ask });
     return decision;
   } catch (error) {
     if (!isForbidden(error)) throw error;
@@ -126,8 +125,8 @@ async function judge(context: CredentialContext, credential: Credential): Promis
   }
 }
 
-/** Without a host nothing can be done with a credential of kind http; an account has other uses. */
-function lackOfHosts(context: CredentialContext, credential: Credential): Finding | undefined {
+/** A credential of kind http is useless without a host; an account has other uses. */
+function missingHosts(context: CredentialContext, credential: Credential): Finding | undefined {
   const hosts = hostsFinding(credential, hostsOfUsers(context, credential));
   return credential.spec.http && hosts?.status === 'False' ? hosts : undefined;
 }
@@ -137,10 +136,7 @@ function hostsOfUsers({ caches }: OperatorContext, { metadata }: Credential): st
   return usedHosts(caches.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })), name);
 }
 
-/**
- * Of an account: whether it is connected. Whoever keeps it connected wakes the credential. Undefined: an operator that has begun
- * just now does not know yet, and what the one before it said of the same spec stays.
- */
+/** Whether an account is connected. Undefined if this operator does not know yet: the earlier finding for the same spec stays. */
 function connectionFinding(
   { connections }: CredentialContext,
   { metadata }: Credential,
@@ -152,11 +148,11 @@ function connectionFinding(
   return {
     status: 'Unknown',
     reason: 'Pending',
-    message: 'Waiting for the operator to find out whether the account is connected.',
+    message: 'The operator has not determined yet whether the account is connected.',
   };
 }
 
-async function ask(
+async function requestCheck(
   { caches, conn, log }: OperatorContext,
   { metadata, spec }: Credential,
   request: { key: string; failures: number },
@@ -164,49 +160,49 @@ async function ask(
   const { namespace = '', name, uid = '' } = metadata;
   const project = projectOf(caches, namespace);
   if (project === undefined) return;
-  // Where it cannot be asked now, the next look asks.
+  // If the run store is unavailable, the next reconcile requests it.
   const asked = await CHECKS.ask(conn, project, uid, { ...request, name, spec });
-  log.debug({ namespace, credential: name, outcome: asked.outcome }, 'asked for a check');
+  log.debug({ namespace, credential: name, outcome: asked.outcome }, 'requested a check');
 }
 
 type Shown = Pick<CredentialStatus, 'account' | 'expires' | 'connectURL' | 'scopes' | 'grantedScopes'>;
 
-/** What is shown of the account; what was, as long as nothing is known of it yet. */
+/** The fields about the account; the earlier ones while the connection is unknown. */
 function shownOf({ connections }: CredentialContext, { metadata, spec, status }: Credential): Shown {
   const connection = connections.of(metadata.uid);
   if (connection) return connection.shown;
   if (!spec.oauth2 || !status || status.observedGeneration !== metadata.generation) return {};
   const { account, expires, connectURL, scopes, grantedScopes } = status;
-  const kept = { account, expires, connectURL, scopes, grantedScopes };
-  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+  const earlier = { account, expires, connectURL, scopes, grantedScopes };
+  return Object.fromEntries(Object.entries(earlier).filter(([, value]) => value !== undefined));
 }
 
 type Found = Pick<CredentialStatus, 'account' | 'models' | 'lastChecked'>;
 
-/** What the status shall say. */
+/** The desired status. */
 function statusOf(context: CredentialContext, credential: Credential, decision: Decision): CredentialStatus {
-  const { finding, answer, isUntried = false } = decision;
+  const { finding, answer, isUnchecked = false } = decision;
   const now = context.clock.date();
   const { metadata, spec, status: before } = credential;
   const { generation = 0 } = metadata;
-  const obeyed = isUntried ? before?.check : requestedCheck(credential);
-  const isSame = obeyed === before?.check;
+  const granted = isUnchecked ? before?.check : requestedCheck(credential);
+  const isSame = granted === before?.check;
   const old = before?.conditions ?? [];
-  const said = finding
+  const withReady = finding
     ? setCondition(old, { type: 'Ready', observedGeneration: generation, ...finding }, now)
     : old;
-  const checked = withChecked(said, credential, decision, now);
+  const checked = withChecked(withReady, credential, decision, now);
   const list = withStalled(withHosts(checked, credential, hostsOfUsers(context, credential), now), now);
   return {
     kind: credentialKind(spec),
     observedGeneration: generation,
     ...(answer ? foundBy(answer, before, list === old && isSame) : finding ? {} : lastFound(before)),
-    ...(obeyed !== undefined && { check: obeyed }),
+    ...(granted !== undefined && { check: granted }),
     conditions: [...list],
   };
 }
 
-/** What stays with a condition that stays. */
+/** The fields that stay while the condition stays. */
 function lastFound({ account, models, lastChecked }: CredentialStatus = { conditions: [] }): Found {
   return {
     ...(account !== undefined && { account }),
@@ -215,17 +211,17 @@ function lastFound({ account, models, lastChecked }: CredentialStatus = { condit
   };
 }
 
-/** What the last check found. When it was is not told each time, as long as nothing else is new. */
+/** The result of the last check. Its time alone is not written each time. */
 function foundBy(
   { at, result }: NonNullable<Decision['answer']>,
   before: CredentialStatus | undefined,
   isSame: boolean,
 ): Found {
-  const told = before?.lastChecked;
-  const isTold = isSame && told !== undefined && at - Date.parse(told) < TIMES_MS;
+  const written = before?.lastChecked;
+  const isRecent = isSame && written !== undefined && at - Date.parse(written) < TIMES_MS;
   return {
     ...(result.works && result.account !== undefined && { account: result.account }),
     ...(result.works && result.models !== undefined && { models: result.models }),
-    lastChecked: isTold ? told : `${new Date(at).toISOString().slice(0, 19)}Z`,
+    lastChecked: isRecent ? written : `${new Date(at).toISOString().slice(0, 19)}Z`,
   };
 }

@@ -52,8 +52,8 @@ test.each([
   ['that no runner can try yet', { hasRunner: false }, true],
   ['that a runner could not try', { seen: { now, answer: answer(untriable, 0) } }, true],
   ['while the run store is away', { seen: undefined }, true],
-])('of a credential %s it is known whether it will yet be tried', (_sentence, changes, isUntried) => {
-  expect(decided(changes).isUntried ?? false).toBe(isUntried);
+])('of a credential %s it is known whether it will yet be tried', (_sentence, changes, isUnchecked) => {
+  expect(decided(changes).isUnchecked ?? false).toBe(isUnchecked);
 });
 
 test('a credential that was never tried is tried as soon as there is a runner', () => {

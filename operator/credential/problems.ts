@@ -1,4 +1,4 @@
-/** Whether the credentials that a workflow names are there, of the right kind, and ready. Pure. */
+/** The problems of the credentials that a workflow names. Pure. */
 import type { Reason } from '../../api/conditions.ts';
 import { credentialKind } from '../../api/credential.ts';
 import { allowedHostsOf } from '../../api/hosts.ts';
@@ -14,13 +14,13 @@ export type CredentialProblem = {
     'CredentialMissing' | 'WrongCredentialKind' | 'CredentialNotReady' | 'MissingScope' | 'NoAllowedHosts'
   >;
   message: string;
-  /** False while the credential was not processed, or not checked. */
+  /** False while the credential is being checked. */
   isKnown: boolean;
-  /** Only a change of the workflow, or of a credential that it names, helps. */
+  /** Only a change of the workflow, or of a credential that it names, solves it. */
   needsChange?: true;
 };
 
-/** What is wrong with the credentials, in the order of the nodes. `find` looks in the workflow's namespace. */
+/** The problems in the order of the nodes. `find` looks up a credential of the workflow's namespace. */
 export function credentialProblems(
   refs: readonly CredentialRef[],
   find: (name: string) => Credential | undefined,
@@ -46,7 +46,7 @@ function problemOf(ref: CredentialRef, credential: Credential | undefined): Cred
   ];
 }
 
-/** An account that is ready may still be one that `http_request`, which alone takes the kind http, can send nowhere. */
+/** A ready account may name no host for `http_request`, the only skill that accepts the kind http. */
 function hostsProblem(
   place: string,
   { kinds, hostEntry }: CredentialRef,
@@ -58,13 +58,13 @@ function hostsProblem(
   return [{ reason: 'NoAllowedHosts', message, isKnown: true, needsChange: true }];
 }
 
-/** What the node needs of an account and the account has not given. Before it is connected that is no news. */
+/** Scopes that the node needs and the account did not grant. Not reported before the account is connected. */
 function scopeProblem(place: string, { scopes }: CredentialRef, credential: Credential): CredentialProblem[] {
   const { connectURL = '', grantedScopes } = credential.status ?? {};
   const needed = scopesFor(scopes, credential.spec);
   const missing = missingScopes(needed, grantedScopes ?? []);
   if (grantedScopes === undefined || missing.length === 0) return [];
-  const message = `${place} lacks rights of the account that the node needs: ${missing.join(', ')}. Connect it again: POST to ${connectURL} and open the link that it answers`;
+  const message = `${place} lacks scopes that the node needs: ${missing.join(', ')}. Connect it again: POST to ${connectURL} and open the link in the response`;
   return [{ reason: 'MissingScope', message, isKnown: true }];
 }
 

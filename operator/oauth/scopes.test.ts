@@ -93,8 +93,8 @@ test.each([
   [`${FILES}.All`, ['Files.ReadWrite.All'], true],
   [`${FILES}.All`, ['Files.Read', 'Files.ReadWrite'], false],
   [FILES, ['Mail.Read', 'openid'], false],
-])('at Microsoft %s is granted with %j: %s', (needed, granted, isGranted) => {
-  expect(missingScopes([needed], granted)).toEqual(isGranted ? [] : [needed]);
+])('at Microsoft %s is granted with %j: %s', (needed, granted, isDone) => {
+  expect(missingScopes([needed], granted)).toEqual(isDone ? [] : [needed]);
 });
 
 const DRIVE = 'https://www.googleapis.com/auth/drive';

@@ -47,12 +47,12 @@ const IN_DRIVE: Readonly<Record<string, readonly string[]>> = {
  */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
   const names = new Set(granted.map(nameOf));
-  const isGranted = (scope: string): boolean =>
+  const isDone = (scope: string): boolean =>
     names.has(nameOf(scope)) ||
     (scope.endsWith(READ_ONLY) && names.has(nameOf(scope.slice(0, -READ_ONLY.length)))) ||
     (IN_DRIVE[scope] ?? []).some((name) => names.has(name)) ||
     (scope.startsWith(GRAPH) && wider(nameOf(scope)).some((name) => names.has(name)));
-  return [...new Set(needed)].filter((scope) => !isGranted(scope));
+  return [...new Set(needed)].filter((scope) => !isDone(scope));
 }
 
 /** Microsoft tells those of Graph in full or by their names alone (https://learn.microsoft.com/entra/identity-platform/scopes-oidc). */

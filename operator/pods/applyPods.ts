@@ -1,7 +1,7 @@
 /**
- * Applies a Deployment or CronJob of a project. Where the API server, or a policy of the cluster, refuses its pods with the settings of the
- * project, placement and resources stay as the object has them, so that neither an image nor a bound of the installation waits for
- * somebody to correct the settings.
+ * Applies a Deployment or CronJob of a project. If the API server, or a policy of the cluster, refuses its pods with the settings of the
+ * project, placement and resources stay as they are, so that a new image, or a bound of the installation, takes effect before
+ * the settings are corrected.
  */
 import { GROUP } from '../../api/group.ts';
 import { applyIfChanged } from '../../kube/apply.ts';
@@ -17,12 +17,12 @@ type WithPods = Deployment | CronJob;
 export type PodsToApply<T extends WithPods> = {
   namespace: string;
   resource: Resource<T>;
-  /** What a cache holds of it; undefined if it holds none. */
+  /** The cached object, if there is one. */
   cached: T | undefined;
   manifestOf: (config: ProjectConfig) => Manifest<T>;
 };
 
-/** `refused`: why the API server refuses it with the settings of the project, in its words. Throws where it refuses it in spite of that. */
+/** `refused`: why the API server refuses it with the settings of the project. Throws if it refuses it without them, too. */
 export async function applyPods<T extends WithPods>(
   { client, config, caches }: Pick<OperatorContext, 'client' | 'config' | 'caches'>,
   { namespace, resource, cached, manifestOf }: PodsToApply<T>,

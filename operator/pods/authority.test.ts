@@ -17,7 +17,7 @@ test('projects get no broken authority: the last good one stays, and the log say
     await mount.update({ 'ca.crt': broken });
     expect([await read(), await read()]).toEqual([first, first]);
     expect(log.entries.splice(0)).toMatchObject([
-      { level: 'error', message: 'refused the new authorities of the run store' },
+      { level: 'error', message: 'invalid run store authorities' },
     ]);
   }
   await mount.update({ 'ca.crt': `${first}\n${second}` });
@@ -29,7 +29,7 @@ test('without a good authority before it, a broken one is an error that names th
   const mount = await mountSecret({ 'ca.crt': cut });
   const file = join(mount.path, 'ca.crt');
   const read = createAuthorityReader({ REDIS_CA_FILE: file }, createCollectedLog());
-  await expect(read()).rejects.toThrow(`The authorities of the run store in ${file} cannot be used`);
+  await expect(read()).rejects.toThrow(`The certificate authorities of the run store in ${file} are invalid`);
   expect(await createAuthorityReader({}, createCollectedLog())()).toBeUndefined();
   mount.remove();
 });

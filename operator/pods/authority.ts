@@ -1,6 +1,6 @@
 /**
- * The authority of the run store's certificate in a project: in the pool's Secret, beside the password, and a file in the pods.
- * When it changes, the kubelet replaces the file and nobody starts anew, since programs read it for each connection.
+ * The certificate authorities of the run store in a project: in the pool's Secret, and as a file in the pods. When they change, the kubelet
+ * replaces the file, and programs read it for each connection, so that no pod restarts.
  */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '../../kube/log.ts';
@@ -16,12 +16,12 @@ const VOLUME = 'run-store-ca';
 
 type AuthoritySettings = Pick<OperatorConfig, 'REDIS_CA_FILE'>;
 
-/** PEM; undefined where public authorities are trusted. */
+/** PEM; undefined if public authorities are trusted. */
 export type AuthorityReader = () => Promise<string | undefined>;
 
 /**
- * Reads the file each time. Authorities that cannot be used are logged once, and the last good ones stay: new pods of projects would
- * trust nobody with them. Throws an Error that names the file when there are no good ones yet.
+ * Reads the file each time. Invalid authorities are logged once, and the last valid ones stay in use. Throws an Error that names the file
+ * while there are no valid ones.
  */
 export function createAuthorityReader({ REDIS_CA_FILE: file }: AuthoritySettings, log: Log): AuthorityReader {
   let good: string | undefined;
@@ -36,16 +36,16 @@ export function createAuthorityReader({ REDIS_CA_FILE: file }: AuthoritySettings
     } catch (cause) {
       const { message } = cause as Error;
       if (good === undefined)
-        throw new Error(`The authorities of the run store in ${file} cannot be used: ${message}`, { cause });
+        throw new Error(`The certificate authorities of the run store in ${file} are invalid: ${message}`, { cause });
       if (message !== refused)
-        log.error({ caFile: file, error: message }, 'refused the new authorities of the run store');
+        log.error({ caFile: file, error: message }, 'invalid run store authorities');
       refused = message;
     }
     return good;
   };
 }
 
-/** What a pod and its container have for it; nothing where public authorities are trusted. */
+/** The volume and mount of a pod; nothing if public authorities are trusted. */
 export function authorityMount({ REDIS_CA_FILE: file }: AuthoritySettings) {
   if (file === undefined) return {};
   const secret = { secretName: POOL, items: [{ key: AUTHORITY_KEY, path: AUTHORITY_KEY }] };
@@ -55,7 +55,7 @@ export function authorityMount({ REDIS_CA_FILE: file }: AuthoritySettings) {
   };
 }
 
-/** The variable that names the file to a program in such a pod. */
+/** The variable that names the file. */
 export function authorityVariable({ REDIS_CA_FILE: file }: AuthoritySettings) {
   return file === undefined ? [] : [{ name: 'REDIS_CA_FILE', value: `${FOLDER}/${AUTHORITY_KEY}` }];
 }

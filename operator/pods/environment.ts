@@ -9,16 +9,16 @@ type Variables = NonNullable<PodSpec['containers'][number]['env']>;
 
 export const METRICS_PORT = 9090;
 /**
- * Of the container's memory, since what is outside of the heap needs room. By itself Node takes at least 256 MiB for its heap,
- * also where that is all that the container has. The room for young objects is named, since Node would choose it by the memory of
- * the container: with less of it the collector runs more often, with more of it no run begins for longer at a time.
+ * Half of the container's memory, since memory outside of the heap needs room: by default Node takes at least 256 MiB for its heap, even if
+ * the container has no more. The size of the young generation is set because Node would derive it from the container's memory: a smaller
+ * one is collected more often, a larger one pauses longer.
  */
 const HEAP = {
   name: 'NODE_OPTIONS',
   value: '--max-old-space-size-percentage=50 --max-semi-space-size=16',
 };
 
-/** What of the configuration is in the environment of a pool's pods. */
+/** The configuration that the environment depends on. */
 type EnvironmentConfig = Pick<
   ProjectConfig,
   | 'RUNNER_RESOURCES'
@@ -30,7 +30,7 @@ type EnvironmentConfig = Pick<
   | 'LOG_LEVEL'
 >;
 
-/** The environment of a runner, and of whatever else of the project connects to hosts that its people name; `more` is of one of them. */
+/** The environment of programs that connect to hosts that authors name: runners and poll pods. `more`: of one of them. */
 export function poolEnvironment(
   projectUid: string,
   config: EnvironmentConfig,
@@ -52,7 +52,7 @@ export function poolEnvironment(
     secret('REDIS_USERNAME', 'username'),
     secret('REDIS_PASSWORD', 'password'),
     field('HOST_IP', 'status.hostIP'),
-    // An empty value is not kept, and would look like a change each time.
+    // The API server drops an empty value, which would look like a change each time.
     ...list('EGRESS_ALLOW', config.RUNNER_EGRESS_ALLOW),
     ...list('EGRESS_DENY', config.RUNNER_EGRESS_DENY),
     { name: 'METRICS_PORT', value: String(METRICS_PORT) },

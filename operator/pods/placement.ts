@@ -1,4 +1,4 @@
-/** What of a project's placement the installation admits: which nodes its pods may select, and which taints they may tolerate. */
+/** The placement of a project's pods that the installation admits: the nodes they may select and the taints they may tolerate. */
 import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
 
@@ -10,10 +10,10 @@ export type Placement = Pick<
 
 type Bounds = Pick<OperatorConfig['PROJECT_SETTINGS_BOUNDS'], 'tolerationKeys' | 'nodeSelectorKeys'>;
 
-/** Answers `isWithin`, and keeps a refusal of what is not within the bounds: `field`, what it would do, and the value of the chart. */
+/** Returns `isWithin`, and records a refusal if it is false: the field, what it would do, and the value of the chart. */
 type Judge = (isWithin: boolean, field: string, act: string, value: keyof Bounds) => boolean;
 
-/** The placement without what the installation does not admit. Pure but for what `judge` keeps. */
+/** The placement reduced to what the installation admits. Pure but for what `judge` records. */
 export function placementWithin(
   { nodeSelector, tolerations, affinity, ...others }: Placement,
   { tolerationKeys, nodeSelectorKeys }: Bounds,
@@ -39,7 +39,7 @@ export function placementWithin(
   };
 }
 
-/** The labels of nodes that it names. */
+/** The node labels that it names. */
 function keysOf(nodeAffinity: NonNullable<Placement['affinity']>['nodeAffinity']): string[] {
   const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const preferred = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];

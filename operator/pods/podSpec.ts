@@ -1,11 +1,11 @@
-/** What the pods of a project have in common, whatever they do: its account, where they run, and no more rights on their node than they need. */
+/** The common part of all pods of a project: service account, placement and a restricted security context. Pure. */
 import { POOL, POOL_LABELS } from '../shared/names.ts';
 import type { Placement } from './placement.ts';
 import type { ProjectConfig } from './settings.ts';
 
 const USER = 65_532;
 
-/** Of the pod. */
+/** The common fields of a pod spec. */
 export function restrictedPod({
   RUNNER_IMAGE_PULL_SECRETS: secrets,
   placement,
@@ -20,7 +20,7 @@ export function restrictedPod({
       seccompProfile: { type: 'RuntimeDefault' },
     },
     ...placed(placement),
-    // An empty list is not kept, and would look like a change each time.
+    // The API server drops an empty list, which would look like a change each time.
     ...(secrets.length > 0 && { imagePullSecrets: secrets.map((name) => ({ name })) }),
   };
 }
@@ -32,7 +32,7 @@ export const RESTRICTED_CONTAINER = {
   capabilities: { drop: ['ALL'] },
 };
 
-/** Of a pod that is no runner: beside which pods it runs does not matter, since it lives for moments. */
+/** For short-lived pods: pod affinity does not apply to them. */
 function placed({ nodeSelector, tolerations, affinity, priorityClassName }: Placement) {
   return {
     ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector }),
@@ -54,7 +54,7 @@ const APART = {
   ],
 };
 
-/** Of a runner: preferably on another node than the others of its project, unless the settings say something else. */
+/** For runners: preferably on different nodes, unless the settings say otherwise. */
 export function placedRunner(placement: Placement) {
   return { ...placed(placement), affinity: { podAntiAffinity: APART, ...placement.affinity } };
 }

@@ -11,11 +11,11 @@ import type { PodProblem } from './rollout.ts';
 /** Why the API server refuses an object of a pool: the operator may not write it, or it is invalid. */
 export type PoolRefusal = { reason: Extract<Reason, 'Unauthorized' | 'PoolInvalid'>; message: string };
 
-/** With which settings the objects of a pool were applied last. */
+/** The settings with which the objects of a pool were applied last. */
 export type AppliedSettings = {
   uid: string | undefined;
   generation: number | undefined;
-  /** Why the API server refuses pods with them, in its words. */
+  /** Why the API server refuses pods with them. */
   refused?: string;
   /** Why the operator cannot write the pool, whatever the settings say. */
   blocked?: PoolRefusal;

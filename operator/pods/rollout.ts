@@ -1,4 +1,4 @@
-/** How far a runner pool has rolled out, and what keeps its pods from becoming ready. */
+/** The progress of a pool's rollout, and why its pods are not ready. */
 import { findCondition } from '../../kube/conditions.ts';
 import { pods, type Condition, type Deployment, type Pod } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
@@ -6,7 +6,7 @@ import { POOL, POOL_LABELS } from '../shared/names.ts';
 
 export type Obstacle = {
   reason: 'PodsRefused' | 'PodsNotReady';
-  /** In Kubernetes' words, which name the ResourceQuota, the LimitRange or the policy. */
+  /** The message of Kubernetes, which names the ResourceQuota, the LimitRange or the policy. */
   message: string;
 };
 
@@ -14,7 +14,7 @@ export type Obstacle = {
 export type PodProblem = {
   /** The generation of the Deployment for which the pods were read. */
   generation: number | undefined;
-  /** In the words of the scheduler or of the kubelet. */
+  /** The message of the scheduler or of the kubelet. */
   message: string;
   /** Milliseconds since 1970. */
   since: number;
@@ -22,17 +22,17 @@ export type PodProblem = {
 
 export type Rollout =
   | { kind: 'Complete' }
-  /** `message`: what a pod waits for. */
+  /** `message`: why a pod waits. */
   | { kind: 'RollingOut'; message?: string }
   /** The rollout does not progress. */
   | ({ kind: 'Blocked' } & Obstacle);
 
-/** As long as a Deployment waits by default. It does not count the time of pods that are added without another template. */
+/** The default progress deadline of a Deployment, which does not apply when only replicas are added. */
 const DEADLINE_MS = 600_000;
-/** Reasons that every container passes through. */
+/** Transient reasons of every container. */
 const STARTING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** Whether all runners that the Deployment asks for have its template and are available, and what stands in the way. Pure. */
+/** Whether all desired runners have the current template and are available, and if not, why. Pure. */
 export function rolloutOf(pool: Deployment | undefined, problem: PodProblem | undefined, now: Date): Rollout {
   if (pool === undefined) return { kind: 'RollingOut' };
   if (isComplete(pool)) return { kind: 'Complete' };
@@ -48,9 +48,9 @@ export function rolloutOf(pool: Deployment | undefined, problem: PodProblem | un
 
 function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
-  const wanted = spec?.replicas ?? 1;
+  const desired = spec?.replicas ?? 1;
   const isCurrent = observedGeneration >= (metadata.generation ?? 0);
-  return isCurrent && updatedReplicas >= wanted && availableReplicas >= wanted && replicas <= updatedReplicas;
+  return isCurrent && updatedReplicas >= desired && availableReplicas >= desired && replicas <= updatedReplicas;
 }
 
 /** The problem, unless the Deployment has changed since or all its pods are available. Pure. */
@@ -62,7 +62,7 @@ export function problemFor(
   return problem?.generation === pool.metadata.generation ? problem : undefined;
 }
 
-/** What keeps pods away for good, as the Deployment's own conditions say. Pure. */
+/** Why pods cannot be created or become ready, by the conditions of the Deployment. Pure. */
 export function obstacleOf(pool: Deployment | undefined, problem?: PodProblem): Obstacle | undefined {
   const conditions = (pool?.status?.conditions ?? []) as Condition[];
   const failure = findCondition(conditions, 'ReplicaFailure');
@@ -74,7 +74,7 @@ export function obstacleOf(pool: Deployment | undefined, problem?: PodProblem): 
     : { reason: 'PodsRefused', message: progress.message };
 }
 
-/** Whether the change is one after which `rolloutOf` may be another. */
+/** Whether the change may change the result of `rolloutOf`. */
 export function changesRollout(before: Deployment, after: Deployment): boolean {
   const textOf = (pool: Deployment): string => `${isComplete(pool)} ${obstacleOf(pool)?.message}`;
   return textOf(before) !== textOf(after);

@@ -1,7 +1,4 @@
-/**
- * The operator's configuration in one project: what the installation says, with what the ProjectSettings of the namespace change of it.
- * Whatever is made for a project is made from this.
- */
+/** The operator's configuration for one project: that of the installation, changed by the ProjectSettings of the namespace. */
 import type { Deployment } from '../../kube/resource.ts';
 import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
@@ -15,13 +12,10 @@ export type ProjectConfig = OperatorConfig & {
   serviceAccountAnnotations: Record<string, string>;
 };
 
-/** What the settings ask for, as far as the installation admits it, and a sentence for each thing that it does not. */
+/** The settings that the installation admits, and a sentence for each that it does not. */
 type Admitted = { spec: ProjectSettingsSpec; refusals: string[] };
 
-/**
- * The part of the settings that takes effect: of what the installation does not admit nothing does, and in its place the
- * installation's own value does. Pure.
- */
+/** The settings that take effect. For a setting that the installation does not admit, the value of the installation applies. Pure. */
 export function admit(
   spec: ProjectSettingsSpec,
   bounds: OperatorConfig['PROJECT_SETTINGS_BOUNDS'],
@@ -77,7 +71,7 @@ function listed(value: string, entries: readonly string[]): string {
   return entries.length === 0 ? ` (${value} is empty)` : ` (${value}: ${entries.join(', ')})`;
 }
 
-/** The configuration with the settings of a project; without any it is the installation's. Pure. */
+/** The configuration with the settings of a project. Pure. */
 export function withSettings(config: OperatorConfig, settings: ProjectSettingsSpec = {}): ProjectConfig {
   const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS_BOUNDS).spec;
   const { replicas, resources, serviceAccountAnnotations = {}, ...placement } = runners;
@@ -95,8 +89,8 @@ export function withSettings(config: OperatorConfig, settings: ProjectSettingsSp
 type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
 
 /**
- * The configuration while the API server refuses the settings of a project: pods run where `pod` does, and have its resources, as far as
- * the installation admits that; without a pod both are as the installation says. Whatever else is in the settings counts. Pure.
+ * The configuration while the API server refuses pods with the settings of a project: placement and resources are those of `pod`, as far as
+ * the installation admits them, or without a pod those of the installation. All other settings apply. Pure.
  */
 export function withPodsOf(
   config: OperatorConfig,
@@ -105,17 +99,17 @@ export function withPodsOf(
 ): ProjectConfig {
   const { replicas, resources, serviceAccountAnnotations } = settings.runners ?? {};
   const { nodeSelector, tolerations, affinity, priorityClassName, containers } = pod ?? {};
-  const kept = {
+  const retained = {
     replicas,
     serviceAccountAnnotations,
     nodeSelector,
     tolerations,
     affinity,
     priorityClassName,
-    // Those that the settings do not name are the installation's, which may have changed.
+    // Without resources in the settings, those of the installation apply, which may have changed.
     resources: resources && containers?.[0]?.resources,
   };
-  const runners = Object.fromEntries(Object.entries(kept).filter(([, member]) => member !== undefined));
+  const runners = Object.fromEntries(Object.entries(retained).filter(([, member]) => member !== undefined));
   return withSettings(config, { ...settings, runners });
 }
 

@@ -19,7 +19,7 @@ import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
 import { patchStatus, type Finding } from '../shared/status.ts';
 import { healthOf, timeOf } from './health.ts';
-import { besideOf } from './ensure.ts';
+import { pollFactsOf } from './ensure.ts';
 import type { Polls } from './polls.ts';
 import { resetOf } from './trigger.ts';
 import { unreachable } from '../shared/errors.ts';
@@ -27,9 +27,9 @@ import { unreachable } from '../shared/errors.ts';
 const EVERY_MS = 60_000;
 /** How often the run store is asked about a trigger. */
 const CHECK_MS = { healthy: 30_000, other: 5_000 };
-/** Another owner than that of the conditions, so that neither has to know what the other wrote. */
+/** A field manager of its own: the workflow controller does not know these fields. */
 const FIELD_MANAGER = 'windlass-operator-poll';
-/** What the schema of the status takes. */
+/** The maximum length in the schema of the status. */
 const LONGEST = 4_096;
 
 type PollStatus = NonNullable<WorkflowStatus['poll']>;
@@ -94,21 +94,21 @@ async function writeIfDue(
   return undefined;
 }
 
-/** Whether the condition says so already. */
+/** Whether the condition already has this finding. */
 function isReported(workflow: Workflow, { status, reason, message }: Finding): boolean {
   const shown = findCondition(workflow.status?.conditions, 'TriggerHealthy');
   return shown?.status === status && shown.reason === reason && shown.message === message;
 }
 
-/** What the run store knows of the trigger, and how it is. Metrics come before anything else can fail: what was counted is told once. */
+/** Reads the state of the trigger. Metrics are updated before a later step can fail: counts are read once. */
 async function readTrigger(
   context: PollContext,
   workflow: Workflow,
   { projectUID, workflowUID, trigger: kind }: RouteSpec,
 ): Promise<{ state: PollState | undefined; health: Finding }> {
-  const state = orWait(await readPoll(context.conn, projectUID, workflowUID));
-  const counts = orWait(await takePollCounts(context.conn, projectUID, workflowUID));
-  const health = healthOf(state, besideOf(context, workflow));
+  const state = availableOrThrow(await readPoll(context.conn, projectUID, workflowUID));
+  const counts = availableOrThrow(await takePollCounts(context.conn, projectUID, workflowUID));
+  const health = healthOf(state, pollFactsOf(context, workflow));
   const { status } = health;
   context.polls.metrics.seen(objectKey(workflow.metadata), {
     kind,
@@ -119,27 +119,28 @@ async function readTrigger(
   return { state, health };
 }
 
-function orWait<T>(answer: T | Unavailable): T {
+function availableOrThrow<T>(answer: T | Unavailable): T {
   if (isUnavailable(answer)) throw unreachable(answer);
   return answer;
 }
 
-/** What the status is to say. `state` is undefined where nobody looks. */
+/** The desired polling status. `state` is undefined if the account is not polled. */
 function pollStatusOf({ metadata, status }: Workflow, state: PollState | undefined): PollStatus | undefined {
-  const wished = resetOf(metadata.annotations?.[ANNOTATION.resetCursor])?.value;
+  const requested = resetOf(metadata.annotations?.[ANNOTATION.resetCursor])?.value;
   const { cursor, polledAt, failure } = state ?? {};
-  const isGranted = wished !== undefined && (status?.poll?.reset === wished || grantedIn(cursor) === wished);
+  const isDone = requested !== undefined &&
+    (status?.poll?.reset === requested || resetOfCursor(cursor) === requested);
   const poll: PollStatus = {
     ...(cursor !== undefined && cursor.length <= LONGEST && { cursor }),
     ...(polledAt !== undefined && { lastPollTime: timeOf(polledAt) }),
     ...(failure && { lastError: `${failure.reason}: ${failure.message}`.slice(0, LONGEST) }),
-    ...(isGranted && { reset: wished }),
+    ...(isDone && { reset: requested }),
   };
   return Object.keys(poll).length === 0 ? undefined : poll;
 }
 
-/** The wish that a cursor was made after: see `runner/poll/cursor.ts`. */
-function grantedIn(cursor: string | undefined): unknown {
+/** The reset after which a cursor was created: see `runner/poll/cursor.ts`. */
+function resetOfCursor(cursor: string | undefined): unknown {
   if (cursor === undefined) return undefined;
   try {
     return (JSON.parse(cursor) as { reset?: unknown }).reset;

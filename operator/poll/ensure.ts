@@ -1,6 +1,5 @@
 /**
- * Has the accounts of polled triggers polled: the run store says which, and one CronJob per project creates the pods that do it.
- * Triggers that are not in effect any more are not polled.
+ * Puts polled triggers into effect: the run store holds the triggers, and one CronJob per project creates the pods that poll them.
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -21,11 +20,11 @@ import type { ProjectStore } from '../store/types.ts';
 import { pollCronJob } from './cronJob.ts';
 import type { Polls } from './polls.ts';
 import { refusalOf } from '../pods/cronJobRefusal.ts';
-import { healthOf, type Beside, type Unusable } from './health.ts';
+import { healthOf, type PollFacts, type Unusable } from './health.ts';
 import { triggerOf } from './trigger.ts';
 import type { Finding } from '../shared/status.ts';
 
-/** Puts the polled trigger of the route into effect, and none where it has none. Says how it is. */
+/** Stores the polled trigger of the route in the run store, or removes it. Returns its health. */
 export async function ensureTrigger(
   context: OperatorContext & { store: Pick<ProjectStore, 'putTrigger'>; polls: Pick<Polls, 'refusals'> },
   workflow: Workflow,
@@ -41,14 +40,14 @@ export async function ensureTrigger(
   const away = put.outcome === 'unavailable' ? put : state;
   if (isUnavailable(away))
     return { ...(route.poll && { poll: STORE_UNAVAILABLE }), retryAfterMs: away.retryAfterSeconds * 1_000 };
-  return route.poll ? { poll: healthOf(away, besideOf(context, workflow)) } : {};
+  return route.poll ? { poll: healthOf(away, pollFactsOf(context, workflow)) } : {};
 }
 
-type BesideContext = { polls: Pick<Polls, 'refusals'>; caches: CredentialSource };
+type PollFactsContext = { polls: Pick<Polls, 'refusals'>; caches: CredentialSource };
 type CredentialSource = { credentials: Pick<Caches['credentials'], 'get'> };
 
-/** What the condition of a trigger depends on beside its polls. */
-export function besideOf({ polls, caches }: BesideContext, workflow: Workflow): Beside {
+/** The facts, beside its polls, that the condition of a trigger depends on. */
+export function pollFactsOf({ polls, caches }: PollFactsContext, workflow: Workflow): PollFacts {
   const { metadata } = workflow;
   return {
     unusable: unusableIn(caches, workflow),
@@ -57,7 +56,7 @@ export function besideOf({ polls, caches }: BesideContext, workflow: Workflow): 
   };
 }
 
-/** Why no poll of the account can succeed, where that is known without one. */
+/** Why no poll of the account can succeed, if that is known without polling. */
 function unusableIn({ credentials }: CredentialSource, { spec, metadata }: Workflow): Unusable | undefined {
   const trigger = spec.nodes.find((node) => isPolled(kindOf(node)))?.id;
   const refs = credentialRefs(spec).filter(({ node }) => node === trigger);
@@ -68,14 +67,14 @@ function unusableIn({ credentials }: CredentialSource, { spec, metadata }: Workf
     : undefined;
 }
 
-/** What is known of a polled trigger while the run store is away. */
+/** The health of a polled trigger while the run store is unavailable. */
 export const STORE_UNAVAILABLE: Finding = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
-  message: 'The run store cannot be reached, so the account is not polled. This is tried again.',
+  message: 'The run store cannot be reached, so the account is not polled. The operator tries again.',
 };
 
-/** Whether triggers of the project are polled. One whose credential cannot be used costs no pod; what is known of it stays. */
+/** Whether any trigger of the project can be polled. One whose credential is unusable needs no pod, and keeps its state. */
 function isPolling(caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>, namespace: string): boolean {
   return caches.routes.list(namespace).some(({ spec }) => {
     const workflow = spec.poll && caches.workflows.get(namespace, spec.workflow);
@@ -84,8 +83,8 @@ function isPolling(caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>,
 }
 
 /**
- * Makes the project's CronJob what it should be, or removes it where nothing is to be polled. Where the API server does not take it
- * the triggers say so, and all else of the project goes on.
+ * Ensures the project's CronJob, or deletes it if no trigger can be polled. If the API server refuses it, the conditions of the triggers say so, and
+ * the reconcile of the project continues.
  */
 export async function ensurePollJob(
   context: OperatorContext & { polls: Pick<Polls, 'refusals'> },
@@ -112,7 +111,7 @@ export async function ensurePollJob(
   }
 }
 
-/** Removes the project's CronJob; its Jobs and pods go with it. */
+/** Deletes the project's CronJob, with its Jobs and pods. */
 export async function deletePollJob(
   { client }: Pick<OperatorContext, 'client'>,
   namespace: string,

@@ -1,7 +1,4 @@
-/**
- * What a runner pool consists of, as pure functions: ServiceAccount, Role, RoleBinding, Secret, NetworkPolicy,
- * PodDisruptionBudget and Deployment of one namespace.
- */
+/** The objects of a runner pool: ServiceAccount, Role, RoleBinding, Secret, NetworkPolicy, PodDisruptionBudget and Deployment. Pure. */
 import { GROUP } from '../../api/group.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import type {
@@ -19,13 +16,13 @@ import { POLL, POOL, POOL_LABELS, TICK } from '../shared/names.ts';
 import { placedRunner, RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
 
-/** Below this path the root is read-only. */
+/** The only writable directory. */
 const TEMPORARY = '/tmp';
-/** Enough for a runner to finish or hand back what it holds. */
+/** Enough for a runner to finish its runs, or hand them back. */
 const GRACE_SECONDS = 60;
 const metadata = (namespace: string) => ({ name: POOL, namespace, labels: { ...POOL_LABELS } });
 
-/** The identity of the runners. Its token is mounted in their pods alone. `annotations`: by which a cloud knows it. */
+/** The identity of the runners. Only their pods mount its token. `annotations`: for the workload identity of a cloud. */
 export function poolServiceAccount(
   namespace: string,
   annotations: Record<string, string> = {},
@@ -37,13 +34,13 @@ export function poolServiceAccount(
   };
 }
 
-/** What runners may do: record runs, read credentials, and read those Secrets that the credentials in use name. */
+/** The rights of runners: record runs, read credentials, and read the Secrets of the credentials in use. */
 export function poolRole(namespace: string, secretNames: readonly string[]): Manifest<Role> {
   const rules: PolicyRule[] = [
     { apiGroups: [GROUP], resources: ['credentials'], verbs: ['list', 'watch'] },
     { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get'] },
     { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['patch'] },
-    // Whoever makes a record, which is a WorkflowRun, must be allowed to execute its workflow: so says the admission policy.
+    // The admission policy admits WorkflowRuns, also records, only from accounts that may execute their workflow.
     { apiGroups: [GROUP], resources: ['workflows/execute'], verbs: ['create'] },
   ];
   const resourceNames = [...new Set(secretNames)].toSorted();
@@ -64,7 +61,7 @@ export function poolRoleBinding(namespace: string): Manifest<RoleBinding> {
 /** The pool's account in the run store. */
 export type PoolAccount = { username: string; password: string };
 
-/** `authority`: PEM, what the run store's certificate is checked with. */
+/** `authority`: PEM, the certificate authorities of the run store. */
 export function poolSecret(namespace: string, account: PoolAccount, authority?: string): Manifest<Secret> {
   const encoded = (text: string) => Buffer.from(text, 'utf8').toString('base64');
   const data = {
@@ -75,7 +72,7 @@ export function poolSecret(namespace: string, account: PoolAccount, authority?: 
   return { metadata: metadata(namespace), type: 'Opaque', data };
 }
 
-/** Who may talk to runners, ticks and poll pods and whom they may talk to; undefined where that is not ours to say. */
+/** The network rules of runners, ticks and poll pods; undefined if the chart configures none. */
 export function poolNetworkPolicy(
   namespace: string,
   { RUNNER_NETWORK: rules }: Pick<ProjectConfig, 'RUNNER_NETWORK'>,
@@ -91,7 +88,7 @@ export function poolNetworkPolicy(
   return { metadata: metadata(namespace), spec };
 }
 
-/** Has drains of nodes take the runners one by one; undefined where that is not wanted or there is only one. */
+/** Has node drains evict the runners one by one; undefined if not configured, or for a single runner. */
 export function poolDisruptionBudget(
   namespace: string,
   config: Pick<ProjectConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
@@ -102,7 +99,7 @@ export function poolDisruptionBudget(
   return { metadata: metadata(namespace), spec };
 }
 
-/** What of the configuration makes a pool. */
+/** The configuration that a pool depends on. */
 export type PoolConfig = Pick<
   ProjectConfig,
   | 'RUNNER_IMAGE'
@@ -121,7 +118,7 @@ export type PoolConfig = Pick<
   | 'placement'
 >;
 
-/** The runners. `account` is a hash of the Secret's content: with another account new pods come. */
+/** `account`: a hash of the Secret's content, so that a new account replaces the pods. */
 export function poolDeployment(
   project: { namespace: string; uid: string },
   config: PoolConfig,

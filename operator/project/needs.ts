@@ -1,4 +1,4 @@
-/** What a project needs, from what its namespace holds. Pure but for reading caches. */
+/** What a project needs: runners, and the Secrets that they may read. Pure but for reading caches. */
 import type { Credential } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { runnerRefs } from '../../api/token.ts';
@@ -9,8 +9,8 @@ import type { Caches } from '../shared/caches.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
 
 /**
- * Whether the project needs runners: every valid workflow has a route, runs may have begun before one lost its own, the webhooks of
- * bots are to be deleted, and somebody asks for a check.
+ * Whether the project needs runners: for its routes, which every valid workflow has, for unfinished runs, to delete webhooks of bots, and for
+ * requested checks.
  */
 export function needsPool(
   caches: Pick<Caches, 'routes' | 'workflows' | 'runs' | 'credentials'>,
@@ -21,16 +21,19 @@ export function needsPool(
   return workflows.list(namespace).length > 0 && hasOpenRuns(caches, namespace);
 }
 
-/** Whether runners are needed for the credential itself, whether a workflow names it or not. */
+/** Whether the credential needs a runner even if no workflow names it. */
 const needsRunner = (credential: Credential): boolean =>
   hasFinalizer(credential) || isCheckRequested(credential);
 
-/** Whether runners still have something to do for workflows that are gone. */
+/** Whether runs of the namespace are unfinished. */
 export function hasOpenRuns({ runs }: Pick<Caches, 'runs'>, namespace: string): boolean {
   return runs.list(namespace).some(({ status }) => status?.phase !== undefined && !isTerminal(status.phase));
 }
 
-/** The Secrets that runners of the project may read: those of the credentials that its workflows name, of bots that are registered, of those that somebody asks to try, and of further ones. */
+/**
+ * The Secrets that runners of the project may read: of credentials that workflows name, of registered bots, of credentials to check, and
+ * of `further` ones.
+ */
 export function secretsInUse(
   { workflows, credentials }: Pick<Caches, 'workflows' | 'credentials'>,
   namespace: string,
@@ -44,7 +47,7 @@ export function secretsInUse(
   return secretsOfCredentials({ credentials }, namespace, [...names, ...others, ...further]);
 }
 
-/** What runners read of the Secrets of the credentials that the spec names, each once, sorted. */
+/** The Secrets that runners read for the credentials of the spec, each once, sorted. */
 export function secretsOf(
   caches: Pick<Caches, 'credentials'>,
   namespace: string,

@@ -1,6 +1,6 @@
 /**
- * Which credentials runs still use that were accepted before their workflow was edited: their Secrets stay readable for the runners until
- * the workflow is seen without a run that has not ended, so that one that is never idle keeps them.
+ * The credentials of earlier revisions that unfinished runs may still use. Runners may read their Secrets until the workflow is seen without
+ * unfinished runs; a workflow that is never idle keeps them.
  */
 import type { Workflow } from '../../api/kinds.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
@@ -11,23 +11,20 @@ import { credentialRefs, type RevisionCredentials } from '../shared/credentialRe
 import { BY_WORKFLOW, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
-/** Before this is over, a gateway may still take an event for the revision that was served before. */
+/** For this long, a gateway may still accept events for the previous revision. */
 const SETTLING_MS = 30_000;
 
 type OlderContext = Pick<OperatorContext, 'conn' | 'clock'> & {
   caches: Pick<Caches, 'workflows' | 'revisions' | 'runs' | 'routes'>;
 };
 
-/**
- * Since when a revision is served, by the uid of its workflow: for how long there may still be runs of older ones. Undefined once none
- * was left.
- */
+/** The served revision of a workflow, and since when; `since` is undefined once no run of an older revision was left. */
 type ServedRevision = { revision: string | undefined; since: number | undefined };
 export type Served = ReadonlyMap<string, ServedRevision>;
 
 /**
- * The names of those credentials in a project, and what to bring to the next call, so that nothing is looked for in vain. `before` undefined:
- * the operator has just started, and what was edited was so a while ago.
+ * The names of those credentials in a project, and the state for the next call. Without `before`, the operator has just started, and edits
+ * are older than the settling time.
  */
 export async function olderCredentials(
   context: OlderContext,
@@ -63,7 +60,7 @@ async function olderRuns(
   const same = last.served?.revision === revision ? last.served : undefined;
   if (same && same.since === undefined) return { ...same, mayHave: false };
   const since = same?.since ?? clock.now();
-  // A run store that is away may hold some.
+  // An unavailable run store may hold some.
   if ((await hasUnfinishedRuns(conn, project, uid)) !== false) return { mayHave: true, revision, since };
   const isSettled = last.isFirst || clock.now() - since >= SETTLING_MS;
   return { mayHave: !isSettled, revision, since: isSettled ? undefined : since };

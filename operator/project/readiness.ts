@@ -1,4 +1,4 @@
-/** Whether a project has a runner that is ready, and what stands in the way. */
+/** Whether a project has a ready runner, and if not, why. */
 import type { Deployment } from '../../kube/resource.ts';
 import type { Caches } from '../shared/caches.ts';
 import { needsPool } from './needs.ts';
@@ -9,13 +9,13 @@ import { changesRollout, obstacleOf, problemFor, type Obstacle } from '../pods/r
 export type PoolState =
   /** `newer`: why newer runners cannot start beside it. */
   | { kind: 'Ready'; newer?: string }
-  /** There is no pool, and nothing in the namespace needs one yet. */
+  /** There is no pool, and the namespace needs none yet. */
   | { kind: 'Absent' }
-  /** `message`: what is awaited. */
+  /** `message`: what the pool waits for. */
   | { kind: 'Starting'; message?: string }
-  /** No pod of it can start until somebody acts. */
+  /** No pod can start until a person acts. */
   | ({ kind: 'Blocked' } & Obstacle)
-  /** The API server refuses an object of the pool. `hasRunner`: one from before is available. */
+  /** The API server refuses an object of the pool. `hasRunner`: an earlier runner is available. */
   | ({ kind: 'Refused'; hasRunner: boolean } & PoolRefusal);
 
 type PoolContext = {
@@ -24,8 +24,8 @@ type PoolContext = {
 };
 
 /**
- * The pool is ready for a workflow as long as its Deployment has an available pod, and runners may read the Secrets that
- * the workflow needs. What they may read is unknown until this process has applied it; then the pods alone decide.
+ * The pool is ready for a workflow if its Deployment has an available pod, and runners may read the Secrets that the workflow needs. Until
+ * this process has applied the Role, the pods alone decide.
  */
 export function poolState(
   { caches, pools }: PoolContext,
@@ -50,7 +50,7 @@ export function poolState(
   return { kind: 'Starting', ...(problem && { message: problem.message }) };
 }
 
-/** Whether the change is one after which `poolState` may be another. */
+/** Whether the change may change the result of `poolState`. */
 export function changesPool(before: Deployment, after: Deployment): boolean {
   return hasRunner(before) !== hasRunner(after) || changesRollout(before, after);
 }

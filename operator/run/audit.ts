@@ -5,7 +5,7 @@ import type { WorkflowRun } from '../../api/kinds.ts';
 import { auditFields } from '../shared/audit.ts';
 import type { OperatorContext } from '../shared/context.ts';
 
-/** Records what became of a run that was created as an object. The workflow is what its line names. */
+/** Records the result for a run that was created as an object. The object of the line is its workflow. */
 export function recordSubmission(
   { audit, caches }: Pick<OperatorContext, 'audit' | 'caches'>,
   run: WorkflowRun,
@@ -30,7 +30,7 @@ function submissionEvent({ spec }: WorkflowRun): AuditEvent {
   return spec.test === true ? 'run.test' : 'run.execute';
 }
 
-/** Records that a run ends because its object says so, or is deleted. Whoever did that need not be who requested the run. */
+/** Records that a run is cancelled by its object, or because the object was deleted. The user who did it is unknown. */
 export function recordCancel(
   { audit }: Pick<OperatorContext, 'audit'>,
   run: WorkflowRun,

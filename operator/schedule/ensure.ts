@@ -1,4 +1,4 @@
-/** Keeps the one CronJob of a workflow's schedule, and none where there is no schedule in effect. */
+/** Ensures the one CronJob of a workflow's schedule, or none while no schedule is in effect. */
 import { WORKFLOW, type Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { parseSchedule } from '../../api/schedule/times.ts';
@@ -14,15 +14,15 @@ import { cronJobName, scheduleCronJob, type ScheduleRules } from './cronJob.ts';
 import { failingOf, type Failing } from './failing.ts';
 import { refusalOf, type CronJobRefusal } from '../pods/cronJobRefusal.ts';
 
-/** The controller may be late by as much as that. */
+/** The CronJob controller may be late by this much. */
 const LATE_MS = 60_000;
 
 export type ScheduleFacts =
   | { kind: 'placed'; cronJob: string; rules: ScheduleRules; failing?: Failing }
-  /** The API server does not take it. `cronJob`: the one that fires at these times goes on as it was. */
+  /** The API server refuses it. `cronJob`: an existing one with this schedule stays as it was. */
   | ({ kind: 'refused'; cronJob?: string; rules: ScheduleRules } & CronJobRefusal);
 
-/** Puts the schedule of the route into effect; one that is not in effect any more fires no more. */
+/** Puts the schedule of the route into effect, and deletes the CronJobs of earlier ones. */
 export async function ensureSchedule(
   context: OperatorContext,
   workflow: Workflow,
@@ -30,12 +30,12 @@ export async function ensureSchedule(
 ): Promise<{ schedule?: ScheduleFacts }> {
   const { schedule: rules } = route;
   const schedule = rules && (await place(context, workflow, route, rules));
-  // The new one is there before the old one goes: a time of both is one event.
+  // The new one is created before the old one is deleted: a time of both is one event.
   await deleteSchedule(context, keyOf(workflow), schedule?.cronJob);
   return schedule ? { schedule } : {};
 }
 
-/** What fires as the route says, while nothing can be put into effect: a run store that is away, a right that is lacking. */
+/** The schedule in effect while the spec cannot be put into effect, for example during an outage of the run store. */
 export function scheduleInPlace(
   { caches }: OperatorContext,
   { metadata: { namespace, name, uid } }: Workflow,
@@ -67,7 +67,7 @@ async function place(
   const cached = await caches.cronJobs.getFresh(namespace, cronJob);
   try {
     const applied = await applyPods(context, { namespace, resource: cronJobs, cached, manifestOf });
-    const placed = await withoutOthersDeadline(client, applied.object, rules);
+    const placed = await withoutForeignDeadline(client, applied.object, rules);
     if (applied.written || placed !== applied.object) caches.cronJobs.noteWrite(placed);
     return placedAs(placed, rules);
   } catch (error) {
@@ -77,8 +77,8 @@ async function place(
   }
 }
 
-/** What is left out of a manifest stays as somebody else has set it: a deadline would end what is to be made up for. */
-async function withoutOthersDeadline(
+/** Removes a deadline that another field manager set: it would drop missed times that are to be made up for. */
+async function withoutForeignDeadline(
   client: OperatorContext['client'],
   cronJob: CronJob,
   { latestSeconds }: ScheduleRules,
@@ -91,7 +91,7 @@ async function withoutOthersDeadline(
   });
 }
 
-/** Removes the CronJobs of a workflow, but for one. Their Jobs go with them. */
+/** Deletes the CronJobs of a workflow, with their Jobs, except one. */
 export async function deleteSchedule(
   { client, caches }: OperatorContext,
   { namespace, name }: Key,
@@ -100,7 +100,7 @@ export async function deleteSchedule(
   for (const cronJob of caches.cronJobs.byIndex(BY_WORKFLOW, objectKey({ namespace, name }))) {
     const { metadata } = cronJob;
     const owner = controllerOf(cronJob);
-    // Whoever copies our labels keeps what is theirs.
+    // A CronJob of somebody else may have the same labels.
     const isOurs = owner?.kind === WORKFLOW.kind && owner.name === name;
     if (!isOurs || metadata.name === except) continue;
     const preconditions = metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } };
@@ -108,7 +108,7 @@ export async function deleteSchedule(
   }
 }
 
-/** When the schedule fired last, also before it was changed, and when it fires next; nothing for other triggers. */
+/** The last time, also of an earlier schedule, and the next time; undefined for other triggers. */
 export function timesOf(
   { caches, clock }: OperatorContext,
   workflow: Workflow,
@@ -123,7 +123,7 @@ export function timesOf(
   const since = [found?.metadata.creationTimestamp, last].map((time) =>
     time === undefined ? 0 : Date.parse(time),
   );
-  // A time that is due and has not fired yet is still the next one.
+  // A time that is due and has not started yet is still the next one.
   const from = Math.max(...since, clock.date().getTime() - LATE_MS);
   const next = parseSchedule(rules.cron, rules.timeZone).next(from);
   return {
@@ -133,8 +133,7 @@ export function timesOf(
 }
 
 /**
- * In how many milliseconds to look again, although nothing has happened: a time that was due and missed would otherwise stay the next
- * one until the one after it has fired, and a tick that fails would not be told of.
+ * When to reconcile again without a change, in milliseconds: to replace a missed time by the next one, and to report a failing tick.
  */
 export function nextScheduleCheckMs(
   times: WorkflowStatus['schedule'],

@@ -9,16 +9,16 @@ import type { Finding } from '../shared/status.ts';
 
 export type SettingsFacts = {
   generation: number;
-  /** What the installation does not admit, a sentence each. */
+  /** A sentence for each setting that the installation does not admit. */
   refusals: readonly string[];
   /** Whether the project has a runner pool. */
   hasPool: boolean;
-  /** Of this generation of the settings; undefined: this process has not applied them yet. */
+  /** For this generation of the settings; undefined until this process has applied them. */
   pool: Pick<AppliedSettings, 'refused' | 'blocked'> | undefined;
   rollout: Rollout;
 };
 
-/** What of the pool the status says, and is true until this process has applied the settings itself. */
+/** Reasons about the pool, which stay until this process has applied the settings itself. */
 const OF_POOL: ReadonlySet<string> = new Set<Reason>([
   'SettingsApplied',
   'RollingOut',
@@ -45,7 +45,7 @@ export function settingsConditions(
     : removeCondition(list, 'Stalled');
 }
 
-/** Whether an operator before this one has said of these very settings what this one does not know yet. */
+/** Whether an earlier operator reported a result for these settings that this one does not know yet. */
 function isKnown(
   { generation, refusals, hasPool, pool }: SettingsFacts,
   before: readonly Condition[],
@@ -91,7 +91,7 @@ function rolledOut(rollout: Rollout): Finding {
       };
     }
     case 'Blocked': {
-      const message = `Runners with these settings do not start, and runners from before go on: ${ended(rollout.message)} Correct the settings, or what the message names. Look at the pods: kubectl describe pods -l app.kubernetes.io/name=${POOL}`;
+      const message = `Runners with these settings do not start, and runners from before go on: ${ended(rollout.message)} Correct the settings, or what the message names. Inspect the pods: kubectl describe pods -l app.kubernetes.io/name=${POOL}`;
       return { status: 'False', reason: rollout.reason, message };
     }
   }

@@ -17,16 +17,16 @@ export function auditFields(object: KubeObject): Pick<AuditEntry, 'object' | 'ma
 /** Records each workflow and credential that is deleted from now on. */
 export function recordDeletions({ audit, caches }: Pick<OperatorContext, 'audit' | 'caches'>): void {
   caches.workflows.onChange(({ type, object }) => {
-    if (type === 'deleted') audit.record({ event: 'workflow.delete', result: 'allowed', ...goneOf(object) });
+    if (type === 'deleted') audit.record({ event: 'workflow.delete', result: 'allowed', ...deletedFields(object) });
   });
   caches.credentials.onChange(({ type, object }) => {
     if (type === 'deleted')
-      audit.record({ event: 'credential.delete', result: 'allowed', ...goneOf(object) });
+      audit.record({ event: 'credential.delete', result: 'allowed', ...deletedFields(object) });
   });
 }
 
-/** Who changed it last need not be who deleted it. */
-function goneOf(object: KubeObject): Pick<AuditEntry, 'object' | 'resourceVersion'> {
+/** The user who deleted it is unknown. */
+function deletedFields(object: KubeObject): Pick<AuditEntry, 'object' | 'resourceVersion'> {
   const { object: named, resourceVersion } = auditFields(object);
   return { object: named, resourceVersion };
 }

@@ -1,4 +1,4 @@
-/** What caches keep of objects: no payload, and of runs, revisions and namespaces only what decisions need. Pure. */
+/** Reduces objects before they are cached: no payload, and of runs, revisions and namespaces only the fields that decisions need. Pure. */
 import { LABEL } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { ControllerRevision, KubeObject, Namespace } from '../../kube/resource.ts';
@@ -16,7 +16,7 @@ export function withoutPayload(run: WorkflowRun): WorkflowRun {
   return { ...run, metadata: withoutManagedFields(run.metadata), spec, status };
 }
 
-/** Of what it executes only the names of the credentials. */
+/** The revision with the names of its credentials as its only data. */
 export function withCredentialsAlone(revision: ControllerRevision): ControllerRevision {
   const { data, ...rest } = revision;
   return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
@@ -44,10 +44,10 @@ function withoutManagedFields<Metadata extends object>(metadata: Metadata): Meta
   return { ...metadata, managedFields: undefined };
 }
 
-/** The members of an entry of `managedFields` that are read. */
+/** The fields of `managedFields` entries that are used. */
 type ManagedFields = { manager?: string; time?: string; subresource?: string };
 
-/** The operator's own writes are no change by a user. */
+/** The operator's own writes are not changes by a user. */
 const OWN_MANAGER = 'windlass-operator';
 
 /** The object with the last manager alone in its `managedFields`, to save memory. */
@@ -60,7 +60,7 @@ export function withLastManager<T extends KubeObject>(object: T): T {
   };
 }
 
-/** The field manager of the last change beside the status, as the client names itself. */
+/** The field manager of the last change outside the status. */
 export function lastManager({ metadata }: KubeObject): string | undefined {
   const entries = (metadata.managedFields ?? []) as ManagedFields[];
   const others = entries.filter(

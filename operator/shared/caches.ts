@@ -1,6 +1,6 @@
 /**
- * What the operator sees of the cluster: one cache per kind, with the indexes that reconciles look things up by. Caches
- * hold no payload: of runs, revisions and namespaces only what decisions need. Secrets are never cached.
+ * The list-watches of the operator: one cache per kind, with the indexes that reconciles use. Caches hold no payload, and of runs,
+ * revisions and namespaces only the fields that decisions need. Secrets are never cached.
  */
 import { LABEL } from '../../api/group.ts';
 import type { Credential, ProjectSettings, WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
@@ -48,14 +48,14 @@ export type Caches = {
 /** Index of workflows by the credentials that they name, and of runs, revisions and CronJobs by their workflow. */
 export const BY_CREDENTIAL = 'credential';
 export const BY_WORKFLOW = 'workflow';
-/** Index of routes by their uid, which is how replicas of the gateway name them. */
+/** Index of routes by uid: gateway replicas report routes by uid. */
 export const BY_UID = 'uid';
 
 export type CachesOptions = {
   client: KubeClient;
   /** The operator's own. */
   namespace: string;
-  /** The namespaces that are looked after; all when empty. What is in others is never seen. */
+  /** The namespaces to watch; all if empty. */
   watched: readonly string[];
   log: Log;
 };
@@ -100,7 +100,7 @@ export function createCaches({ client, namespace, watched, log }: CachesOptions)
   };
 }
 
-/** Follows a kind in all namespaces, or in each that is looked after; and of the namespaces themselves only these. */
+/** Watches a kind in all namespaces, or in each of `watched`; of Namespaces themselves, only those. */
 function watchedCache<T extends KubeObject>(options: CacheOptions<T>, watched: readonly string[]): Cache<T> {
   if (watched.length === 0) return createCache(options);
   const { namespaced } = options.resource;
@@ -115,12 +115,12 @@ function watchedCache<T extends KubeObject>(options: CacheOptions<T>, watched: r
   );
 }
 
-/** Follows everything until the signal is aborted; resolves then. */
+/** Watches until the signal is aborted, then resolves. */
 export async function startCaches(caches: Caches, signal: AbortSignal): Promise<void> {
   await Promise.all(Object.values(caches).map((cache: Cache<KubeObject>) => cache.start(signal)));
 }
 
-/** Resolves when every cache holds a whole list. */
+/** Resolves when every cache has a complete list. */
 export async function synced(caches: Caches): Promise<void> {
   await Promise.all(Object.values(caches).map((cache: Cache<KubeObject>) => cache.synced));
 }

@@ -1,4 +1,4 @@
-/** Events about the conditions `Ready` and `Valid` of an object, and about an `Active` workflow of a full project, for `kubectl describe`. */
+/** Events about changes of the conditions `Ready` and `Valid`, and about active workflows of a full project. */
 import type { ConditionType, Reason } from '../../api/conditions.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type { Occurrence, Recorder } from '../../kube/events.ts';
@@ -6,20 +6,20 @@ import type { Condition, KubeObject } from '../../kube/resource.ts';
 
 const TYPES: ConditionType[] = ['Valid', 'Ready'];
 
-/** Reasons that every rollout passes through within seconds. They are not reported, and their end is. */
+/** Transient reasons, which every rollout passes. They are not reported; the reason that follows them is. */
 const PASSING: ReadonlySet<string> = new Set<Reason>(['Pending', 'PoolStarting', 'WaitingForReplicas']);
 
-/** Reported by the token renewal, which has more detail. */
+/** The token renewal reports these, with more detail. */
 const REPORTED_BY_RENEWAL: ReadonlySet<string> = new Set<Reason>(['NotConnected', 'Expiring', 'Expired']);
 
 const FULL = 'ProjectFull' satisfies Reason;
 
-type Judged = KubeObject & { spec: object };
+type WithSpec = KubeObject & { spec: object };
 
-/** Records what has changed from one list of conditions to the next. Call it after the new list was written. */
+/** Records Events about the changes between two lists of conditions. Call it after the new list was written. */
 export function recordConditions(
   events: Pick<Recorder, 'record'>,
-  object: Judged,
+  object: WithSpec,
   before: readonly Condition[],
   after: readonly Condition[],
 ): void {
@@ -29,23 +29,25 @@ export function recordConditions(
 }
 
 /**
- * What there is to tell: that a condition has become True, that it has become False, and another reason for either. A condition that
- * is Unknown tells nothing, a full project is told when it has become full, and a problem of `Valid` is told once and not again as that of `Ready`.
+ * The Events about changes: a condition became True or False, or its reason changed. An Unknown condition causes none, a full project
+ * causes one when it becomes full, and a problem of `Valid` is not repeated for `Ready`.
  */
 export function occurrencesOf(before: readonly Condition[], after: readonly Condition[]): Occurrence[] {
-  const told = TYPES.flatMap((type) => {
+  const occurrences = TYPES.flatMap((type) => {
     const [old, current] = [before, after].map((list) => findCondition(list, type));
-    return current && isNews(old, current) ? [occurrenceOf(current)] : [];
+    return current && isReported(old, current) ? [occurrenceOf(current)] : [];
   });
   const [old, current] = [before, after].map((list) => findCondition(list, 'Active'));
   if (current?.reason === FULL && old?.reason !== FULL)
-    told.push({ ...occurrenceOf(current), type: 'Warning' });
-  return told.filter(({ reason }, at) => told.findIndex((other) => other.reason === reason) === at);
+    occurrences.push({ ...occurrenceOf(current), type: 'Warning' });
+  return occurrences.filter(
+    ({ reason }, at) => occurrences.findIndex((other) => other.reason === reason) === at,
+  );
 }
 
-function isNews(old: Condition | undefined, { type, status, reason }: Condition): boolean {
+function isReported(old: Condition | undefined, { type, status, reason }: Condition): boolean {
   if (status === 'Unknown' || PASSING.has(reason)) return false;
-  // That a new spec is valid goes without saying.
+  // A new spec that is valid needs no Event.
   if (type === 'Valid' && status === 'True' && old?.status !== 'False') return false;
   return old?.status !== status || old.reason !== reason;
 }

@@ -20,7 +20,7 @@ const DEFAULT_RESOURCES: z.infer<typeof resources> = {
   limits: { memory: '512Mi' },
 };
 
-/** What the ProjectSettings of a namespace may set at most. */
+/** The bounds of the ProjectSettings of a namespace. */
 const settingsBounds = z.object({
   maxReplicas: z.int().min(1).max(100).default(10),
   egressAllow: z
@@ -46,11 +46,11 @@ const networkRules = z.object({
 const environment = z.object({
   /** The namespace of the operator and the gateway. Left out in a pod: the pod's own. */
   POD_NAMESPACE: z.string().min(1).optional(),
-  /** Who this replica is among the candidates for the Lease. */
+  /** The identity of this replica among the candidates for the Lease. */
   POD_NAME: z.string().min(1).default('windlass-operator'),
-  /** The namespaces that are looked after, with commas between them. Left out: all. */
+  /** The namespaces to watch, separated by commas. Left out: all. */
   WATCH_NAMESPACES: commaList.default([]),
-  /** `true`: webhooks that verify no caller are refused in all namespaces. */
+  /** `true`: webhooks without authentication are refused in all namespaces. */
   WEBHOOKS_REQUIRE_AUTH: z.stringbool().default(false),
   /** Outside a cluster: the kubeconfig to use. */
   KUBECONFIG: z.string().min(1).optional(),
@@ -58,12 +58,12 @@ const environment = z.object({
   PUBLIC_URL: httpURL,
   /** Where callers inside the cluster reach the gateway's internal listener. Left out: the last of its Services, by HTTP. */
   INTERNAL_URL: httpURL.optional(),
-  /** The gateway's Services: whose ready endpoints are the replicas that must serve a workflow. */
+  /** The gateway's Services. Their ready endpoints are the replicas that must serve a workflow. */
   GATEWAY_SERVICES: commaList.default(['windlass-gateway', 'windlass-gateway-internal']),
   /** The run store, without user and password; runners in every namespace must reach it by this name. */
   REDIS_URL: redisURL,
   /**
-   * With rediss://: a file with the authorities (PEM) of its certificate, which runners, ticks and poll pods are given, too.
+   * With rediss://: a file with the certificate authorities (PEM). Runners, ticks and poll pods get them, too.
    * Left out: public ones.
    */
   REDIS_CA_FILE: z.string().min(1).optional(),
@@ -71,7 +71,7 @@ const environment = z.object({
   REDIS_USERNAME: z.string().min(1).default(OPERATOR_ACCOUNT),
   /** The Secret in the operator's namespace that holds `operator-password` and `gateway-password`. */
   REDIS_SECRET: z.string().min(1).default('windlass-run-store'),
-  /** `true`: the operator makes that Secret when it is missing. `false`: somebody else does. */
+  /** `true`: the operator creates that Secret if it is missing. `false`: an administrator does. */
   REDIS_SECRET_CREATE: z.stringbool().default(true),
   RUNNER_IMAGE: z.string().min(1),
   RUNNER_IMAGE_PULL_POLICY: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
@@ -79,40 +79,40 @@ const environment = z.object({
   RUNNER_REPLICAS: integer(1, 100).default(1),
   /** JSON: the resources of a runner's container. */
   RUNNER_RESOURCES: jsonText(resources).default(DEFAULT_RESOURCES),
-  /** JSON: the resources of a tick's container, which lives for a moment at each time of a schedule. */
+  /** JSON: the resources of a tick's container, which runs for moments at each scheduled time. */
   TICK_RESOURCES: jsonText(resources).default({
     requests: { cpu: '10m', memory: '48Mi' },
     limits: { memory: '128Mi' },
   }),
-  /** JSON: the resources of the container that looks at the accounts of polled triggers, each minute for moments. */
+  /** JSON: the resources of the container that polls accounts, each minute for moments. */
   POLL_RESOURCES: jsonText(resources).default({
     requests: { cpu: '10m', memory: '64Mi' },
     limits: { memory: '384Mi' },
   }),
   /** JSON: further environment variables of a runner, name to value. */
   RUNNER_ENV: jsonText(z.record(z.string(), z.string())).default({}),
-  /** Where steps may connect to beside the Internet, with commas between: ranges, and hosts with a port. */
+  /** Where steps may connect to beside the Internet, separated by commas: ranges, and hosts with a port. */
   RUNNER_EGRESS_ALLOW: egressList('allow'),
-  /** Where they may not, with commas between: ranges. */
+  /** Where steps may not connect to, separated by commas: ranges. */
   RUNNER_EGRESS_DENY: egressList('deny'),
-  /** JSON: what the ProjectSettings of a namespace may set at most. */
+  /** JSON: the bounds of the ProjectSettings of a namespace. */
   PROJECT_SETTINGS_BOUNDS: jsonText(settingsBounds).default(settingsBounds.parse({})),
-  /** The pod's own: the address of the API server, and that of the node with its kubelet. Neither is a provider of anybody. */
+  /** Of the pod: the addresses of the API server and of the node. Steps and providers may not connect to them. */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),
-  /** Writes a second that making and pruning records may cost the API server, of all projects and of one. */
+  /** Writes per second for creating and pruning records, of all projects and of one. */
   RECORD_WRITES_PER_SECOND: integer(6, 10_000).default(200),
   PROJECT_RECORD_WRITES_PER_SECOND: integer(2, 10_000).default(100),
-  /** JSON: who may talk to runners and whom they may talk to. Left out: runners have no NetworkPolicy of ours. */
+  /** JSON: the rules of the runners' NetworkPolicy. Left out: the operator creates none. */
   RUNNER_NETWORK: jsonText(networkRules).optional(),
-  /** `true`: a drain of nodes takes the runners of a project one by one. */
+  /** `true`: a PodDisruptionBudget has node drains evict the runners of a project one by one. */
   RUNNER_DISRUPTION_BUDGET: z.stringbool().default(false),
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: integer(0, 65_535).default(9090),
-  /** How many workflows, and how many namespaces, metrics show by name; all others are shown together. */
+  /** The number of workflows, and of namespaces, that metrics name; all others share one label value. */
   METRICS_WORKFLOWS: integer(0, 100_000).default(500),
   LEASE_NAME: z.string().min(1).default('windlass-operator'),
-  /** False: no audit trail on stdout, here and in runners. LOG_LEVEL has no say in it. */
+  /** False: no audit trail on stdout, here and in runners. LOG_LEVEL does not affect it. */
   AUDIT_ENABLED: z.stringbool().default(true),
   /** Lines of the audit trail a second: about what was refused or failed, and, in each runner, about uses of credentials. */
   AUDIT_REFUSED_PER_SECOND: integer(1, 10_000).default(10),
@@ -127,7 +127,7 @@ export function readConfig(env: Record<string, string | undefined>): OperatorCon
   return parseEnvironment(environment, env, 'operator');
 }
 
-/** Where providers that a tenant names may be: where the tenant's own steps may connect to, and nowhere else. */
+/** Where the operator may connect to for OAuth providers that authors name: the same as steps. */
 export function egressOf(config: OperatorConfig): EgressRules {
   const { RUNNER_EGRESS_ALLOW: allow, RUNNER_EGRESS_DENY: deny } = config;
   return rulesInPod({ allow, deny }, [config.KUBERNETES_SERVICE_HOST, config.HOST_IP]);

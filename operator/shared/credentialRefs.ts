@@ -1,4 +1,4 @@
-/** Which credentials a workflow names, and of which kind each must be. */
+/** The credentials that a workflow names, and the kinds that its nodes accept. */
 import type { CredentialKind } from '../../api/credential.ts';
 import { constantEntry } from '../../api/hosts.ts';
 import type { Revision } from '../../api/revision.ts';
@@ -11,9 +11,9 @@ export type CredentialRef = {
   /** The node that names it. */
   node: string;
   name: string;
-  /** The kinds that the node can use; empty where that is not known. */
+  /** The kinds that the node accepts; empty if unknown. */
   kinds: readonly CredentialKind[];
-  /** Which rights of an account the node needs; left out where nothing is known. */
+  /** The scopes that the node needs; left out if unknown. */
   scopes?: Scopes;
   /** The entry of `allowedHosts` that admits the node's URL; left out where its host is not constant. */
   hostEntry?: string;
@@ -46,7 +46,7 @@ function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
   return pollsWith(kindOf(node));
 }
 
-/** What is kept in memory of a revision's content. */
+/** The data of a cached revision. */
 export type RevisionCredentials = { credentials: string[] };
 
 /** The credentials that the steps of a revision name. */

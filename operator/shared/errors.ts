@@ -2,15 +2,15 @@
 import { WaitingError } from '../../kube/controller.ts';
 import type { Unavailable } from '../../store/connection.ts';
 
-/** A sentence with what to do. The API server's own words name the verb and the resource, or the admission policy. */
+/** A sentence with what to do. The message of the API server names the verb and the resource, or the admission policy. */
 export function explainRefusal(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   return isPolicyRefusal(error)
-    ? `An admission policy refuses an object of the operator. Undo changes that somebody made to it, or ask whoever installed Windlass: ${said}`
-    : `The operator lacks a right. Ask whoever installed Windlass: ${said}`;
+    ? `An admission policy refuses an object of the operator. Undo manual changes to it, or ask the platform team: ${said}`
+    : `The operator lacks a right. Ask the platform team: ${said}`;
 }
 
-/** Whether an admission policy refused the write, and no right is lacking. */
+/** Whether an admission policy refused the write, and not RBAC. */
 export function isPolicyRefusal(error: unknown): boolean {
   return error instanceof Error && error.message.includes('ValidatingAdmissionPolicy');
 }

@@ -1,22 +1,22 @@
 /**
- * Bounds how many names metrics show. Beyond the bound each namespace has an equal share of the names, active workflows first, so that no
- * project takes the names of others; all that have no name are shown together.
+ * Limits the number of names in metric labels. Beyond the limit, each namespace gets an equal share, active workflows first, so that no
+ * project displaces others; everything else shares one label value.
  */
 
 /** The value of labels for everything beyond the bound. No namespace and no workflow can have this name. */
 export const OTHER = '_other';
 
-/** A name that exists, and may be shown. */
+/** A name that exists and may be a label value. */
 export type Candidate = { name: string; namespace: string; isActive: boolean };
 
 export type LabelBound = {
-  /** Whether the name is shown. One that is new is from now on, while there is room. */
+  /** Whether the name is a label value. A new name becomes one if there is room. */
   isShown: (name: string) => boolean;
-  /** Chooses which of these are shown, those that were shown before in preference; answers with names that are not shown any more. */
+  /** Chooses label values among these, in preference those chosen before. Returns the names that are no longer label values. */
   retain: (candidates: readonly Candidate[]) => string[];
 };
 
-/** Shows at most so many names. */
+/** Admits at most `limit` names. */
 export function createLabelBound(limit: number): LabelBound {
   let shown = new Set<string>();
   return {
@@ -32,34 +32,34 @@ export function createLabelBound(limit: number): LabelBound {
   };
 }
 
-/** Namespaces take turns, with one name each. Inactive ones get what the active ones leave. */
+/** Chooses one name per namespace in each round. Inactive workflows get the room that active ones leave. */
 function chooseNames(candidates: readonly Candidate[], shown: ReadonlySet<string>, limit: number): string[] {
   if (candidates.length <= limit) return candidates.map(({ name }) => name);
   const activeFirst = (a: Candidate, b: Candidate) => Number(b.isActive) - Number(a.isActive);
   const shownFirst = (a: Candidate, b: Candidate) => Number(shown.has(b.name)) - Number(shown.has(a.name));
-  const turns = new Map<string, number>();
-  const inTurn = candidates.toSorted(shownFirst).map((candidate) => {
+  const rounds = new Map<string, number>();
+  const ranked = candidates.toSorted(shownFirst).map((candidate) => {
     const group = `${candidate.namespace} ${candidate.isActive}`;
-    const turn = turns.get(group) ?? 0;
-    turns.set(group, turn + 1);
-    return { ...candidate, turn };
+    const round = rounds.get(group) ?? 0;
+    rounds.set(group, round + 1);
+    return { ...candidate, round };
   });
-  return inTurn
-    .toSorted((a, b) => activeFirst(a, b) || a.turn - b.turn)
+  return ranked
+    .toSorted((a, b) => activeFirst(a, b) || a.round - b.round)
     .slice(0, limit)
     .map(({ name }) => name);
 }
 
-/** What metrics call a workflow: its namespace and its name, or `_other` twice. */
+/** The labels of a workflow: its namespace and name, or `_other` twice. */
 export type WorkflowLabels = { namespace: string; workflow: string };
 
-/** By which labels a workflow is shown. */
+/** The labels of a workflow within the bound. */
 export function labelsOf(bound: LabelBound, { namespace, workflow }: WorkflowLabels): WorkflowLabels {
   const isShown = bound.isShown(`${namespace}/${workflow}`);
   return isShown ? { namespace, workflow } : { namespace: OTHER, workflow: OTHER };
 }
 
-/** The value of each workflow, and the highest of all those that are shown together. */
+/** The value of each named workflow, and the highest value of all others. */
 export function highestOf(
   bound: LabelBound,
   values: readonly (WorkflowLabels & { value: number })[],

@@ -1,12 +1,12 @@
-/** Lets something happen so often a second, and no more often. */
+/** Limits how often per second something happens. */
 import { sleep, type Clock } from '../../kube/clock.ts';
 
 export type Pacer = {
-  /** Resolves when the next one may happen. */
+  /** Resolves when the next one is permitted. */
   take(): Promise<void>;
 };
 
-/** At most `perSecond` a second, evenly spread. */
+/** At most `perSecond` per second, evenly spaced. */
 export function createPacer(perSecond: number, clock: Clock): Pacer {
   const gapMs = 1_000 / perSecond;
   let next = -Infinity;

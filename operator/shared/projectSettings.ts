@@ -1,11 +1,11 @@
-/** The spec of a workflow with the defaults of its project filled in, from which everything is made that depends on them. Pure. */
+/** The ProjectSettings of a namespace, and the defaults for its workflows. Pure but for reading caches. */
 import type { ProjectSettings, Workflow } from '../../api/kinds.ts';
 import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { Caches } from './caches.ts';
 
 export type WorkflowDefaults = NonNullable<ProjectSettingsSpec['workflowDefaults']>;
 
-/** The workflow with `history` and `timeout` of the defaults where its own spec leaves them out, member by member. */
+/** The workflow with each field of `history`, and `timeout`, that its spec leaves out taken from the defaults. */
 export function withDefaults(workflow: Workflow, { history, timeout }: WorkflowDefaults): Workflow {
   const { spec } = workflow;
   return {
@@ -18,7 +18,7 @@ export function withDefaults(workflow: Workflow, { history, timeout }: WorkflowD
   };
 }
 
-/** The settings of the namespace, if it has some that are not being deleted. */
+/** The settings of the namespace, unless they are being deleted. */
 export function settingsOf(
   { settings }: Pick<Caches, 'settings'>,
   namespace: string,
@@ -27,7 +27,7 @@ export function settingsOf(
   return found?.metadata.deletionTimestamp === undefined ? found : undefined;
 }
 
-/** What counts for workflows of the namespace that leave it out. */
+/** The defaults for workflows of the namespace. */
 export function workflowDefaults(caches: Pick<Caches, 'settings'>, namespace: string): WorkflowDefaults {
   return settingsOf(caches, namespace)?.spec.workflowDefaults ?? {};
 }

@@ -1,4 +1,4 @@
-/** Where the API server serves the five kinds of Windlass, and kinds of its own that only the operator makes. */
+/** The API resources of the five kinds of Windlass, and of built-in kinds that only the operator creates. */
 import { GROUP, VERSION } from '../../api/group.ts';
 import {
   CREDENTIAL,
@@ -24,7 +24,7 @@ export const credentials = resourceOf<Credential>(CREDENTIAL);
 export const webhookRoutes = resourceOf<WebhookRoute>(WEBHOOK_ROUTE);
 export const projectSettings = resourceOf<ProjectSettings>(PROJECT_SETTINGS);
 
-/** The rules are the chart's, and the API server's to check. */
+/** The chart writes the rules, and the API server validates them. */
 export type NetworkPolicy = KubeObject<{
   podSelector: {
     matchLabels: Record<string, string>;

@@ -1,4 +1,4 @@
-/** What a ControllerRevision says of itself: whose it is, and whether it was ever in effect. Pure. */
+/** The revisions of workflows: owner, activation, and use by runs. Pure. */
 import { ANNOTATION, GROUP } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
@@ -21,7 +21,7 @@ export function wasActivated({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[ANNOTATION.activated] !== undefined;
 }
 
-/** The names of the revisions that runs execute or will execute. */
+/** The names of the revisions that unfinished runs execute or will execute. */
 export function revisionsInUse(runs: readonly WorkflowRun[]): Set<string> {
   const open = runs.filter((run) => !isTerminal(run.status?.phase));
   return new Set(

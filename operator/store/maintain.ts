@@ -53,7 +53,7 @@ export async function maintainStore(
   await Promise.all([
     repeat(QUOTA_EVERY_MS, async () => {
       const projects = await setAllQuotas();
-      context.fullProjects.seen(projects).forEach(context.storeChanges.full.notify);
+      for (const namespace of context.fullProjects.seen(projects)) context.storeChanges.full.notify(namespace);
       if (clock.now() - trimmedAt >= TRIM_EVERY_MS) {
         trimmedAt = clock.now();
         await trimAll(context, projects);

@@ -1,4 +1,4 @@
-/** Who may call the webhook of a workflow, as people are told: in the status, in `Ready` and as Events. */
+/** The texts about who may call the webhook of a workflow: in the status, in `Ready` and in Events. */
 import { CLOSED, isEnabled, PUBLIC } from '../../api/access.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { schemeOf, type RouteSpec } from '../../api/route.ts';
@@ -14,7 +14,7 @@ export function accessOf({ nodes }: WorkflowSpec, route: RouteSpec | undefined):
   return schemeOf(route) ?? PUBLIC;
 }
 
-/** What `Ready` says beside the URL of a public webhook. */
+/** The note about a public webhook in the message of `Ready`. */
 export function publicNote({ nodes }: WorkflowSpec): string {
   const webhook = nodes.find((node) => node.webhook)?.webhook;
   if (webhook === undefined || verificationOf(webhook.auth).verify !== undefined) return '';
@@ -23,7 +23,7 @@ export function publicNote({ nodes }: WorkflowSpec): string {
     : ' Public: anybody who knows the URL can start runs. Add auth to verify callers, or auth.none to confirm that the webhook is public.';
 }
 
-/** The scheme that a route verified its callers by until now, if its webhook is public from now on. */
+/** The scheme by which a webhook verified its callers until now, if it becomes public. */
 export function droppedScheme(
   before: RouteSpec | undefined,
   after: RouteSpec | undefined,
@@ -32,13 +32,13 @@ export function droppedScheme(
   return isPublicNow && before?.webhook !== undefined ? schemeOf(before) : undefined;
 }
 
-/** Tells that a webhook which verified its callers became public while it was served. */
+/** Records an Event: a served webhook that verified its callers became public. */
 export function reportMadePublic(events: Pick<Recorder, 'record'>, workflow: Workflow, scheme: string): void {
   const note = `The webhook verified its callers by ${scheme} and is public now: anybody who knows the URL can start runs. If this is not intended, set auth again.`;
   events.record(workflow, { type: 'Warning', reason: 'WebhookMadePublic', action: 'Serve', note });
 }
 
-/** Why a webhook that was served is closed from now on, if its callers must be verified and are not. */
+/** The violation that closes a served webhook because its callers must be verified. */
 export function closingViolation(
   { spec }: Workflow,
   { before, after }: { before: RouteSpec | undefined; after: RouteSpec | undefined },
@@ -49,12 +49,12 @@ export function closingViolation(
   return violations.find(({ reason }) => reason === 'AuthRequired');
 }
 
-/** Tells that a webhook which was served answers nobody any more. */
+/** Records an Event: a served webhook was closed. */
 export function reportClosed(
   events: Pick<Recorder, 'record'>,
   workflow: Workflow,
   { message }: Violation,
 ): void {
-  const note = `The webhook was served and is closed now: its URL answers 404. ${message}`;
+  const note = `The webhook was served and is closed now: its URL returns 404. ${message}`;
   events.record(workflow, { type: 'Warning', reason: 'WebhookClosed', action: 'Serve', note });
 }

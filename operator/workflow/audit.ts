@@ -10,13 +10,13 @@ import type { OperatorContext } from '../shared/context.ts';
 import type { Violation } from './checks/check.ts';
 
 type RouteChange = {
-  /** May be that of another workflow. */
+  /** It may be the route of another workflow. */
   before: RouteSpec | undefined;
   after: RouteSpec;
   violations: readonly Violation[];
 };
 
-/** Records that a workflow is suspended or active from now on, or no longer, if its route has changed so. */
+/** Records that a workflow was suspended, resumed, activated or deactivated, if its route changed accordingly. */
 export function recordActivation(
   { audit }: Pick<OperatorContext, 'audit'>,
   workflow: Workflow,
@@ -34,10 +34,10 @@ export function recordActivation(
 
 type Cause = Pick<AuditEntry, 'reason' | 'manager' | 'resourceVersion'>;
 
-/** Where the workflow itself did not change, whoever changed it last is not who did this. */
+/** If the workflow itself did not change, its last editor is not the cause. */
 const NOT_THE_EDITOR = { manager: undefined, resourceVersion: undefined };
 
-/** Why a workflow that should be active no longer is; nothing where its spec says so. */
+/** Why a workflow that should be active is not; empty if its spec is inactive. */
 function causeOfDeactivation(workflow: Workflow, violations: readonly Violation[]): Cause {
   const violation = violations.find(({ trigger }) => trigger) ?? violations[0];
   if (violation === undefined || !isEnabled(workflow.spec)) return {};
@@ -45,19 +45,19 @@ function causeOfDeactivation(workflow: Workflow, violations: readonly Violation[
   return reason === 'AuthRequired' && isUnchanged(workflow) ? { reason, ...NOT_THE_EDITOR } : { reason };
 }
 
-/** Nothing where its spec says so; otherwise public webhooks are no longer refused. */
+/** Empty if the spec was activated; otherwise public webhooks are no longer refused. */
 function causeOfActivation(workflow: Workflow): Cause {
   const valid = findCondition(workflow.status?.conditions, 'Valid');
   if (valid?.reason !== 'AuthRequired' || !isUnchanged(workflow)) return {};
   return { reason: 'AuthNoLongerRequired', ...NOT_THE_EDITOR };
 }
 
-/** Whether the spec is the one that the status was made from before. */
+/** Whether the status is of the current spec. */
 function isUnchanged({ metadata, status }: Workflow): boolean {
   return status?.observedGeneration === metadata.generation;
 }
 
-/** Records that the webhook of a workflow verified its callers by this scheme until now, and is public from now on. */
+/** Records that a webhook that verified its callers by this scheme became public. */
 export function recordMadePublic(
   { audit }: Pick<OperatorContext, 'audit'>,
   workflow: Workflow,

@@ -1,4 +1,4 @@
-/** The revision of a workflow as a ControllerRevision: made when it is new, kept while a run needs it. */
+/** The revisions of a workflow as ControllerRevisions: created when the spec changes, pruned when no run needs them. */
 import { isEnabled } from '../../api/access.ts';
 import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -16,7 +16,7 @@ import { isPolicyRefusal } from '../shared/errors.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../shared/caches.ts';
 import { isRevisionOf, revisionsInUse, wasActivated, type NamedRevision } from '../shared/revisions.ts';
 
-/** How many revisions are kept for looking back, beside those in use. */
+/** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
 
 /** The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members. */
@@ -26,8 +26,8 @@ export function namedRevision(workflow: Workflow): NamedRevision {
 }
 
 /**
- * Makes the ControllerRevision unless the workflow has it, and marks that of an active workflow as activated. What it holds never
- * changes: its name depends on its content. Returns what to do where another object has the name and cannot be deleted.
+ * Creates the ControllerRevision if it does not exist, and marks that of an active workflow as activated. Its content never changes: its name is a
+ * hash of it. If another object has the name and cannot be deleted, returns what to do.
  */
 export async function ensureRevision(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
@@ -35,17 +35,17 @@ export async function ensureRevision(
   named: NamedRevision,
 ): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
-  const held = caches.revisions.get(namespace, named.name);
-  const isHeld = held !== undefined && isRevisionOf(held, uid);
-  if (isHeld && (wasActivated(held) || !isEnabled(workflow.spec))) return undefined;
-  const obstacle = isHeld ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
+  const existing = caches.revisions.get(namespace, named.name);
+  const isOwn = existing !== undefined && isRevisionOf(existing, uid);
+  if (isOwn && (wasActivated(existing) || !isEnabled(workflow.spec))) return undefined;
+  const obstacle = isOwn ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
   const manifest = controllerRevision(workflow, named, clock.date());
   caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
   return undefined;
 }
 
-/** The ControllerRevision that holds the revision of the workflow; of an enabled workflow it is marked as activated now. */
+/** The ControllerRevision of the workflow, marked as activated now if the workflow is active. */
 export function controllerRevision(
   workflow: Workflow,
   { name, revision }: NamedRevision,
@@ -62,8 +62,8 @@ export function controllerRevision(
 }
 
 /**
- * Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. Returns
- * what to do where it stays: a finalizer holds it, or, since it has no label of ours, the admission policy for the operator.
+ * Deletes an object with the revision's name that the workflow does not own: an apply would keep its fields. If a finalizer or the admission
+ * policy prevents the deletion, returns what to do.
  */
 async function clearName(
   { client }: Pick<OperatorContext, 'client'>,
@@ -83,7 +83,7 @@ async function clearName(
   return left && obstacleOf(left);
 }
 
-/** Which object stands in the way, and how to remove it. Pure. */
+/** The object that has the name, and how to delete it. Pure. */
 export function obstacleOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
   const { name, namespace = '', finalizers = [] } = metadata;
   const kubectl = (verb: string) => `kubectl -n ${namespace} ${verb} controllerrevisions.apps ${name}`;
@@ -95,8 +95,8 @@ export function obstacleOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
 }
 
 /**
- * Deletes the revisions that nothing needs any more: neither the route, nor a run that has not ended, nor looking back.
- * While runs are under way nothing is deleted: not all of them are known as objects.
+ * Deletes old revisions that neither the route nor an unfinished run needs. While the run store has unfinished runs, none is deleted: not
+ * all of them are recorded.
  */
 export async function pruneRevisions(
   { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,
@@ -124,7 +124,7 @@ export async function pruneRevisions(
   );
 }
 
-/** Those beyond the newest that are not needed. */
+/** The revisions beyond the newest `kept` that are not needed. */
 export function prunable<T extends KubeObject & { revision: number }>(
   revisions: readonly T[],
   needed: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** The status of a workflow: computed as a whole, written once, and only when something changed. */
+/** The status of a workflow as the workflow controller writes it. Pure. */
 import { botPath } from '../../api/bot.ts';
 import { workflowId } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -7,7 +7,7 @@ import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.t
 import type { Condition } from '../../kube/resource.ts';
 import type { Routing } from '../gateways/view.ts';
 
-/** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
+/** The fields that the workflow controller writes. Other controllers write the totals of runs and the polling status. */
 type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &
   Pick<WorkflowStatus, 'url' | 'trigger' | 'access' | 'revision' | 'schedule'>;
 
@@ -29,9 +29,9 @@ export type StatusParts = {
   route: RouteSpec | undefined;
   /** Who may call the webhook, if there is one. */
   access: string | undefined;
-  /** Where the webhook or bot answers. */
+  /** The URL of the webhook or bot. */
   url: string | undefined;
-  /** When it fired last, and fires next. */
+  /** The last and the next scheduled time. */
   schedule?: WorkflowStatus['schedule'];
 };
 

@@ -1,4 +1,4 @@
-/** The checks of a workflow's spec, in the order in which a person should mend what they find. Pure. */
+/** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
@@ -26,9 +26,9 @@ const CHECKS: readonly Check[] = [
   conditionsAreKnown,
 ];
 
-/** What the installation and the namespace demand. */
+/** The requirements of the installation and the namespace. */
 export type Policies = {
-  /** Who requires that webhooks verify their callers. */
+  /** The source of the requirement that webhooks verify their callers. */
   auth?: AuthPolicy;
   /** Where steps may connect to. */
   egress?: EgressRules;
@@ -36,7 +36,7 @@ export type Policies = {
 
 const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
 
-/** Everything that is wrong with the spec; empty when it is valid. */
+/** All violations of the spec; empty if it is valid. */
 export function validate(
   spec: WorkflowSpec,
   { auth = 'None', egress = INTERNET_ALONE }: Policies = {},

@@ -7,7 +7,7 @@ import { findSkill, needsCredential, SKILL_NAMES, validateSkill } from '../../..
 import { outputSchemaProblem } from '../../../nodes/agent/structured.ts';
 import { responseProblems } from '../../../nodes/response.ts';
 
-/** The expression and the time zone of a schedule can be used, and it fires some day. */
+/** The expression and the time zone of a schedule are valid, and it has a next time. */
 export const scheduleFits: Check = (spec) =>
   spec.nodes.flatMap(({ id, schedule }): Violation[] => {
     const problem = schedule && problemOf(schedule.cron, schedule.timeZone);
@@ -15,7 +15,7 @@ export const scheduleFits: Check = (spec) =>
     return [{ reason: 'InvalidSchedule', message: `node ${id}: schedule: ${problem}`, trigger: true }];
   });
 
-/** Far from every clock change, so that what is checked does not depend on the day. */
+/** Far from every clock change, so that the result does not depend on the day. */
 const SOME_DAY = Date.UTC(2027, 0, 15);
 
 function problemOf(cron: string, timeZone = 'UTC'): string | undefined {
@@ -29,7 +29,7 @@ function problemOf(cron: string, timeZone = 'UTC'): string | undefined {
   }
 }
 
-/** Fields that are in the schema and not executed yet, and how to do without them. */
+/** Fields of the schema that are not executed yet, and how to avoid them. */
 const UNSUPPORTED: {
   field: string;
   remedy: string;
@@ -54,7 +54,7 @@ export const fieldsAreSupported: Check = (spec) =>
     ),
   );
 
-/** Every skill node names a skill of the register, with parameters that fit as far as they are known. */
+/** Every skill node names a registered skill, with valid constant parameters and the credential that it needs. */
 export const skillsFit: Check = (spec) =>
   spec.nodes.flatMap(({ id, skill }) => (skill ? checkSkill(`node ${id}: skill`, skill) : []));
 
@@ -73,14 +73,14 @@ function checkSkill(place: string, step: SkillStep): Violation[] {
   return problems.map((problem) => ({ reason: 'InvalidParameters', message: `${place}: ${problem}` }));
 }
 
-/** Every `outputSchema` is a JSON Schema that answers can be held to. */
+/** Every `outputSchema` is a JSON Schema that responses can be validated against. */
 export const outputSchemasFit: Check = (spec) =>
   spec.nodes.flatMap(({ id, agent }): Violation[] => {
     const problem = agent?.outputSchema && outputSchemaProblem(agent.outputSchema);
     return problem ? [{ reason: 'InvalidParameters', message: `node ${id}: agent: ${problem}` }] : [];
   });
 
-/** Every header of a response can be sent, as far as it is known. */
+/** Every constant header of a response can be sent. */
 export const responsesFit: Check = (spec) =>
   spec.nodes.flatMap(({ id, response }): Violation[] =>
     (response ? responseProblems(response) : []).map((problem) => ({

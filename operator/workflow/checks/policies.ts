@@ -8,7 +8,7 @@ import { constantOrigin } from '../../../api/hosts.ts';
 import { literalProblem } from '../../../nodes/egress/egress.ts';
 import type { EgressRules } from '../../../nodes/egress/rules.ts';
 
-/** Who requires that webhooks verify their callers. */
+/** The source of the requirement that webhooks verify their callers. */
 export type AuthPolicy = 'Installation' | 'Namespace' | 'None';
 
 type Labels = Readonly<Record<string, string>>;
@@ -19,21 +19,21 @@ export function authPolicyOf(config: { WEBHOOKS_REQUIRE_AUTH: boolean }, labels:
   return labels[LABEL.requireAuth] === 'true' ? 'Namespace' : 'None';
 }
 
-const WHO: Record<Exclude<AuthPolicy, 'None'>, string> = {
+const REQUIREMENTS: Record<Exclude<AuthPolicy, 'None'>, string> = {
   Installation: 'this installation refuses public webhooks (chart value webhooks.requireAuth)',
   Namespace: `this namespace refuses public webhooks (label ${LABEL.requireAuth})`,
 };
 
-/** A public webhook, on purpose or not, is refused. The violation is the trigger's, so that a route that serves it closes. */
+/** A public webhook, on purpose or not, is refused. The violation concerns the trigger, so that its route closes. */
 export function callersAreVerified({ nodes }: WorkflowSpec, policy: AuthPolicy): Violation[] {
   const node = nodes.find(({ webhook }) => webhook);
   if (policy === 'None' || node?.webhook === undefined) return [];
   if (verificationOf(node.webhook.auth).verify !== undefined) return [];
-  const message = `node ${node.id}: ${WHO[policy]}: set auth to one of ${AUTH_SCHEMES.join(', ')}`;
+  const message = `node ${node.id}: ${REQUIREMENTS[policy]}: set auth to one of ${AUTH_SCHEMES.join(', ')}`;
   return [{ reason: 'AuthRequired', message, trigger: true }];
 }
 
-/** No skill is given the URL of an address that egress forbids. */
+/** No skill has a constant URL with an address that egress forbids. */
 export function hostsAreAdmitted({ nodes }: WorkflowSpec, rules: EgressRules): Violation[] {
   return nodes.flatMap(({ id, skill }): Violation[] => {
     const origin = constantOrigin(skill?.parameters?.['url']);

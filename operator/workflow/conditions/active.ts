@@ -9,9 +9,9 @@ export function active(facts: Facts): Update {
   const { route } = facts;
   const serves = route.kind === 'applied' && route.routing.kind === 'Served';
   if (facts.suspended)
-    return { type, status: 'False', reason: 'Suspended', message: 'No run starts, as the spec says.' };
+    return { type, status: 'False', reason: 'Suspended', message: 'The workflow is suspended: no run starts.' };
   if (!facts.active)
-    return { type, status: 'False', reason: 'Inactive', message: 'Events start no runs, as the spec says.' };
+    return { type, status: 'False', reason: 'Inactive', message: 'The workflow is inactive: events start no runs.' };
   if (facts.unverifiable) {
     const message = 'Calls are refused with 503: no caller can be verified.';
     return { type, status: 'False', reason: facts.unverifiable.reason, message };
@@ -19,7 +19,7 @@ export function active(facts: Facts): Update {
   if (facts.unserved) return { type, status: 'False', ...facts.unserved };
   const blocked = blockedReason(facts.pool);
   if (blocked !== undefined) {
-    const message = 'No runner can start, so that no run is executed: see the condition PoolReady.';
+    const message = 'No runner can start, so no run is executed: see the condition PoolReady.';
     return { type, status: 'False', reason: blocked, message };
   }
   if (facts.schedule?.kind === 'refused') {
@@ -32,7 +32,7 @@ export function active(facts: Facts): Update {
   return notServed(facts);
 }
 
-/** Of an active workflow whose spec is not in effect. */
+/** An active workflow whose spec is not in effect. */
 function notServed({ route, violations }: Facts): Update {
   const type = 'Active';
   const keeps = route.kind === 'invalid' ? route.keeps : undefined;
@@ -55,18 +55,18 @@ function notServed({ route, violations }: Facts): Update {
 function fullOf(limit: FullLimit): Update {
   const type = 'Active';
   const remedy =
-    'or ask whoever installed Windlass for more memory of the run store (docs/run-store.md, "Memory").';
+    'or ask the platform team for more memory for the run store (docs/run-store.md, "Memory").';
   return limit === 'quota'
     ? {
         type,
         status: 'False',
         reason: 'ProjectFull',
-        message: `The runs of this namespace fill its share of the run store, so that events are refused (webhooks answer 503) until runs end. Cancel runs that wait, ${remedy}`,
+        message: `The runs of this namespace fill its share of the run store, so events are refused (webhooks return 503) until runs end. Cancel waiting runs, ${remedy}`,
       }
     : {
         type,
         status: 'True',
         reason: 'ProjectFull',
-        message: `The dedupe keys of this namespace fill their share of the run store, so that events with a key are refused (webhooks answer 503) until keys expire. Send fewer events with a key, ${remedy}`,
+        message: `The dedupe keys of this namespace fill their share of the run store, so events with a key are refused (webhooks return 503) until keys expire. Send fewer events with a key, ${remedy}`,
       };
 }

@@ -118,11 +118,11 @@ test.each(cases)('when %s Ready is %3$s', (_sentence, facts, expected) => {
 });
 
 test.each<[string, Partial<Facts>, RegExp]>([
-  ['is invalid', { violations, route: { kind: 'invalid' } }, /^No runner pool is started before a workflow/],
+  ['is invalid', { violations, route: { kind: 'invalid' } }, /^The runner pool starts when a workflow/],
   [
     'has not taken effect',
     { route: { kind: 'store-unavailable' } },
-    /^The runner pool is started after the spec/,
+    /^The runner pool starts when the spec/,
   ],
 ])('a namespace whose only workflow %s has no pool that starts', (_what, facts, message) => {
   const list = conditionsOf({ ...good, ...facts, pool: { kind: 'Absent' } }, [], now);
@@ -147,9 +147,9 @@ const messageOf = (facts: Partial<Facts>, type = 'Ready') =>
   findCondition(conditionsOf({ ...good, ...facts }, [], now), type)?.message;
 
 test.each([
-  [0, 'runs that wait are held back. Set spec.suspend to false to resume it.'],
-  [1, 'held back. 1 run waits and starts when it is resumed. Set spec.suspend'],
-  [12, 'held back. 12 runs wait and start when it is resumed. Set spec.suspend'],
+  [0, 'queued runs do not start. Set spec.suspend to false to resume it.'],
+  [1, 'do not start. 1 run waits and starts when it is resumed. Set spec.suspend'],
+  [12, 'do not start. 12 runs wait and start when it is resumed. Set spec.suspend'],
 ])('of a suspended workflow with %i runs that wait Ready says how many start', (waitingRuns, says) => {
   expect(messageOf({ active: false, suspended: true, waitingRuns })).toContain(says);
 });
@@ -280,7 +280,7 @@ test.each<[sentence: string, facts: Partial<Facts>, active: string]>([
 
 test('a quota that keeps runners away is named, with what to do', () => {
   expect(messageOf({ pool: blocked })).toBe(
-    `The pods of the runners are refused: ${QUOTA}. Change the ResourceQuota, LimitRange or policy that is named, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`,
+    `The pods of the runners are refused: ${QUOTA}. Change the named ResourceQuota, LimitRange or policy, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`,
   );
 });
 

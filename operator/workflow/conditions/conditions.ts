@@ -10,11 +10,11 @@ import { routed } from './routed.ts';
 import { scheduled } from './scheduled.ts';
 
 const INACTIVE =
-  'The workflow is switched off, and no gateway serves it. Set spec.active to true to activate it.';
-const SUSPENDED = 'every run is refused, also test runs, and runs that wait are held back.';
+  'The workflow is inactive, and no gateway serves it. Set spec.active to true to activate it.';
+const SUSPENDED = 'every run is refused, also test runs, and queued runs do not start.';
 const RESUME = 'Set spec.suspend to false to resume it.';
 
-/** The list of conditions; the very same list when nothing changed. Types that do not apply are not in it. */
+/** The list of conditions; the same list if nothing changed. Types that do not apply are left out. */
 export function conditionsOf(facts: Facts, before: readonly Condition[], now: Date): readonly Condition[] {
   const parts = [
     valid(facts),
@@ -29,17 +29,17 @@ export function conditionsOf(facts: Facts, before: readonly Condition[], now: Da
     observedGeneration: facts.generation,
   }));
   const types = new Set<string>(['Ready', ...others.map(({ type }) => type)]);
-  const kept = before.filter(({ type }) => types.has(type));
-  const list = others.reduce((list, update) => setCondition(list, update, now), asList(before, kept));
+  const retained = before.filter(({ type }) => types.has(type));
+  const list = others.reduce((list, update) => setCondition(list, update, now), sameIfEqual(before, retained));
   return setCondition(list, ready(facts, list), now);
 }
 
-function asList(before: readonly Condition[], kept: readonly Condition[]): readonly Condition[] {
-  return kept.length === before.length ? before : kept;
+function sameIfEqual(before: readonly Condition[], retained: readonly Condition[]): readonly Condition[] {
+  return retained.length === before.length ? before : retained;
 }
 
 function ready(facts: Facts, list: readonly Condition[]): ConditionUpdate {
-  // An inactive workflow needs neither credentials nor runners to be what its spec says.
+  // An inactive workflow is ready without credentials and runners.
   const dependents = facts.active
     ? DEPENDENTS
     : DEPENDENTS.filter((type) => type === 'Valid' || type === 'Routed');
@@ -71,8 +71,8 @@ function valid({ violations, notes }: Facts): Update {
 }
 
 /**
- * Only there while it is True: waiting does not help, the workflow, or an object that conflicts with it, must change. What heals as soon as
- * a missing object is there is in progress, so that objects may be applied in any order (kstatus calls Stalled a failure).
+ * Present only while True: waiting does not help; the workflow, or an object that conflicts with it, must change. A missing object does not stall
+ * a workflow, so that objects may be applied in any order (kstatus treats Stalled as failure).
  */
 function stalled(facts: Facts): Update[] {
   const { violations, schedule, unserved, route } = facts;

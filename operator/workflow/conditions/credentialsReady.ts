@@ -7,7 +7,7 @@ export function credentialsReady(facts: Facts): Update {
   const type = 'CredentialsReady';
   const all = credentialsOf(facts);
   const known = all.filter(({ isKnown }) => isKnown);
-  // A check in progress is no news beside what is wrong.
+  // A check in progress is not reported beside known problems.
   const credentials = known.length > 0 ? known : all;
   const [first] = credentials;
   if (!first) {
@@ -24,7 +24,7 @@ export function credentialsReady(facts: Facts): Update {
   };
 }
 
-/** What is wrong with Secrets: first what closes the webhook, then what fails runs. */
+/** Problems of Secrets and credentials: first those that close the webhook, then those that fail runs. */
 export function credentialsOf({
   credentials,
   unverifiable,

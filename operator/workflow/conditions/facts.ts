@@ -11,9 +11,9 @@ import type { FullLimit } from '../../store/fullProjects.ts';
 import type { KeyProblem } from '../../webhooks/keys.ts';
 import type { Violation } from '../checks/check.ts';
 
-/** What happened to the route. */
+/** The result of applying the route. */
 export type RouteFacts =
-  /** It says what the spec says; these are the replicas. */
+  /** It is the route of the spec. `routing`: the replicas that serve it. */
   | { kind: 'applied'; routing: Routing }
   /** The spec is invalid: it is not in effect. `keeps` is the revision that still serves, if one does. */
   | { kind: 'invalid'; keeps?: string }
@@ -25,30 +25,30 @@ export type RouteFacts =
 /** Everything that the conditions depend on. */
 export type Facts = {
   generation: number;
-  /** Switched on and not suspended. */
+  /** Active and not suspended. */
   active: boolean;
   suspended: boolean;
-  /** Runs that have not ended and that no runner executes, when they were counted last. */
+  /** Unfinished runs that no runner executes, by the last count. */
   waitingRuns: number;
   violations: readonly Violation[];
-  /** What of a valid spec is not in effect as it is written, a sentence each. */
+  /** A sentence for each part of a valid spec that is not in effect as written. */
   notes: readonly string[];
   credentials: readonly CredentialProblem[];
-  /** Whether its nodes name a credential at all. */
+  /** Whether its nodes name any credential. */
   namesCredentials: boolean;
-  /** Why callers of the webhook, or senders of messages, cannot be verified: then nobody is let in. */
+  /** Why callers of the webhook, or senders of messages, cannot be verified: all are refused. */
   unverifiable?: KeyProblem;
   /** Why the messages of the bot start no runs. */
   unserved?: Unserved;
   /** The limit of the run store that the project has reached, so that events are refused. */
   full?: FullLimit;
   pool: PoolState;
-  /** Of an active workflow that starts by the clock. */
+  /** Of an active workflow with a schedule. */
   schedule?: ScheduleFacts;
   /** Of an active workflow whose trigger is polled, or whose bot is to be registered. */
   poll?: Finding;
   route: RouteFacts;
-  /** What `Ready=True` says of an active workflow. */
+  /** The message of `Ready=True` of an active workflow. */
   serving: string;
 };
 

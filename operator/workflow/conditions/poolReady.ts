@@ -27,13 +27,13 @@ export function poolReady({ pool, violations }: Facts): Update {
 
 function readyMessage(newer: string | undefined): string {
   if (newer === undefined) return 'A runner is ready.';
-  return `A runner is ready. Newer runners cannot start: ${ended(newer)} Look at them: ${DESCRIBE_PODS}`;
+  return `A runner is ready. Newer runners cannot start: ${ended(newer)} Inspect them: ${DESCRIBE_PODS}`;
 }
 
 function notStarted(isInvalid: boolean): Pick<Update, 'status' | 'reason' | 'message'> {
   const message = isInvalid
-    ? 'No runner pool is started before a workflow of this namespace is valid. Correct the spec: see the condition Valid.'
-    : 'The runner pool is started after the spec has taken effect: see the condition Routed.';
+    ? 'The runner pool starts when a workflow of this namespace is valid. Correct the spec: see the condition Valid.'
+    : 'The runner pool starts when the spec is in effect: see the condition Routed.';
   return { status: 'Unknown', reason: 'PoolNotStarted', message };
 }
 
@@ -41,11 +41,11 @@ type Blocked = Extract<PoolState, { kind: 'Blocked' }>;
 
 function blockedMessage({ reason, message }: Blocked): string {
   return reason === 'PodsRefused'
-    ? `The pods of the runners are refused: ${ended(message)} Change the ResourceQuota, LimitRange or policy that is named, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`
-    : `The pods of the runners do not become ready: ${ended(message)} Look at them: ${DESCRIBE_PODS}`;
+    ? `The pods of the runners are refused: ${ended(message)} Change the named ResourceQuota, LimitRange or policy, or the resources of runners (runners.resources in ProjectSettings, or runner.resources of the chart).`
+    : `The pods of the runners do not become ready: ${ended(message)} Inspect them: ${DESCRIBE_PODS}`;
 }
 
-/** Why no run can be executed, for as long as somebody does nothing about it. */
+/** Why no run can be executed until a person acts. */
 export function blockedReason(pool: PoolState): Reason | undefined {
   if (pool.kind === 'Blocked') return pool.reason;
   return pool.kind === 'Refused' && !pool.hasRunner ? pool.reason : undefined;

@@ -11,7 +11,7 @@ export function routed(facts: Facts): Update {
       return { type, status: 'False', reason: 'InvalidSpec', message: keptMessage(route.keeps) };
     case 'store-unavailable': {
       const message =
-        'The run store cannot be reached, so the spec is not in effect yet. This is tried again.';
+        'The run store cannot be reached, so the spec is not in effect yet. The operator tries again.';
       return { type, status: 'False', reason: 'StoreUnavailable', message };
     }
     case 'unauthorized':
@@ -24,7 +24,7 @@ export function routed(facts: Facts): Update {
 }
 
 function keptMessage(keeps: string | undefined): string {
-  if (keeps === undefined) return 'Nothing is served while the spec is invalid: see the condition Valid.';
+  if (keeps === undefined) return 'No gateway serves the workflow while the spec is invalid: see the condition Valid.';
   return `Revision ${keeps}, which was valid, stays in effect until the spec is valid.`;
 }
 
@@ -33,11 +33,11 @@ function routedBy(routing: Routing, { active, suspended }: Facts): Update {
   switch (routing.kind) {
     case 'NoGateway': {
       const message =
-        'No gateway replica is ready. Look at the gateway: kubectl get pods --all-namespaces -l app.kubernetes.io/name=windlass,app.kubernetes.io/component=gateway';
+        'No gateway replica is ready. Inspect the gateway: kubectl get pods --all-namespaces -l app.kubernetes.io/name=windlass,app.kubernetes.io/component=gateway';
       return { type, status: 'False', reason: 'NoGateway', message };
     }
     case 'Lagging': {
-      const message = `Not served as the spec says yet by ${routing.replicas.slice(0, SHOWN).join(', ')}.`;
+      const message = `These gateway replicas do not serve the current spec yet: ${routing.replicas.slice(0, SHOWN).join(', ')}.`;
       return { type, status: 'False', reason: 'WaitingForReplicas', message };
     }
     case 'Served': {

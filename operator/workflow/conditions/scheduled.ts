@@ -17,9 +17,9 @@ export function scheduled({ schedule }: Facts, now: Date): Update[] {
 
 function ticksFail(cronJob: string, since: number): string {
   const time = new Date(since).toISOString().replace('.000Z', 'Z');
-  return `No tick of CronJob ${cronJob} has succeeded for ${time} or since. Look at its Jobs and pods: kubectl describe pods -l app.kubernetes.io/name=windlass-tick`;
+  return `No tick of CronJob ${cronJob} has succeeded since ${time}. Inspect its Jobs and pods: kubectl describe pods -l app.kubernetes.io/name=windlass-tick`;
 }
 
 export function untilThen(cronJob: string): string {
-  return `CronJob ${cronJob} starts runs as it did before.`;
+  return `CronJob ${cronJob} still starts runs.`;
 }

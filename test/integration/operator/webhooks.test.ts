@@ -143,7 +143,7 @@ test('where the namespace requires auth a public webhook closes, and opens again
   expect(closed.status?.access).toBe('Closed');
   const { spec } = await stage.client.get(webhookRoutes, { namespace, name: 'open' });
   expect(spec).toMatchObject({ active: false, inactiveReason: 'AuthRequired' });
-  const event = { type: 'Warning', name: 'open', note: expect.stringMatching(/answers 404.*require-auth/) };
+  const event = { type: 'Warning', name: 'open', note: expect.stringMatching(/returns 404.*require-auth/) };
   await expect.poll(() => eventsOf(namespace, 'WebhookClosed'), WITHIN).toEqual([event]);
   await expect.poll(() => webhooks.statuses(`${namespace}.open`), WITHIN).toEqual([404, 404]);
   expect(await webhooks.statuses(`${namespace}.guarded`, token('s3cret'))).toEqual([200, 200]);

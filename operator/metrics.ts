@@ -1,4 +1,7 @@
-/** The metrics of the operator. Label values are bounded: controllers, outcomes, verbs, resources, and a limited number of workflows and namespaces. */
+/**
+ * The metrics of the operator. Label values are bounded: controllers, outcomes, verbs, resources, and a
+ * limited number of workflows and namespaces.
+ */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { RequestMetric } from '../kube/caller.ts';
 import { systemClock, type Clock } from '../kube/clock.ts';

@@ -1,4 +1,6 @@
-/** Starts the parts of the operator in order and stops them in reverse. Everything that it needs is passed in. */
+/**
+ * Starts the parts of the operator in order and stops them in reverse. Everything that it needs is passed in.
+ */
 import { NO_AUDIT, type Audit } from '../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
 import { sleep, systemClock, type Clock } from '../kube/clock.ts';
@@ -89,7 +91,10 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   await Promise.all([client.close(), ownClient.close()]);
 }
 
-/** Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading: queues fill from then on. */
+/**
+ * Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading: queues
+ * fill from then on.
+ */
 async function reconcileUntil(
   signal: AbortSignal,
   parts: OperatorParts,
@@ -118,7 +123,10 @@ function askCertificate({
   return servedCertificateExpiry({ url, ...(caFile !== undefined && { caFile }) });
 }
 
-/** Creates the Secret if configured, and connects with its password. Undefined if the signal was aborted before. */
+/**
+ * Creates the Secret if configured, and connects with its password. Undefined if the signal was aborted
+ * before.
+ */
 async function connectStore(
   { config, namespace, log, signal }: OperatorOptions,
   client: KubeClient,

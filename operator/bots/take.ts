@@ -1,6 +1,6 @@
 /**
- * Gives the route of a workflow its bot, with what the gateway verifies messages with, or says why it gets none: the Credential
- * is not there, or another workflow has the bot already.
+ * Adds the bot to the route of a workflow, with the verification material for the gateway, or returns why
+ * not: the Credential does not exist, or another workflow has the bot.
  */
 import type { Reason } from '../../api/conditions.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
@@ -11,7 +11,7 @@ import type { WebhookSecrets } from '../webhooks/material.ts';
 import type { BotHolders } from './holders.ts';
 import { botWith, declaredBot, type BotRoute } from './route.ts';
 
-/** Why the messages of a bot start no runs of this workflow. */
+/** Why messages to the bot start no runs of this workflow. */
 export type Unserved = {
   reason: Extract<Reason, 'BotTaken' | 'CredentialMissing' | 'WrongCredentialKind'>;
   message: string;
@@ -21,7 +21,7 @@ type Taken = { route: RouteSpec; unverifiable?: KeyProblem; unserved?: Unserved 
 
 type TakeContext = Pick<OperatorContext, 'caches'> & { webhooks: WebhookSecrets; bots: BotHolders };
 
-/** `served` is the route as it is now. */
+/** `served` is the current route. */
 export async function withBot(
   { caches, webhooks, bots }: TakeContext,
   { metadata }: Workflow,
@@ -58,23 +58,23 @@ function problemOf(
   { credential: name }: BotRoute,
   credential: Credential | undefined,
 ): Pick<Taken, 'unserved'> | undefined {
-  const nobody = 'No message starts a run:';
+  const prefix = 'No message starts a run:';
   if (credential === undefined || credential.metadata.deletionTimestamp !== undefined) {
-    const message = `${nobody} there is no Credential ${name} in this namespace.`;
+    const message = `${prefix} Credential ${name} does not exist in this namespace. Apply it, or name another one.`;
     return { unserved: { reason: 'CredentialMissing', message } };
   }
   if (credential.spec.bot) return undefined;
-  const message = `${nobody} the Credential ${name} is not of kind bot.`;
+  const message = `${prefix} Credential ${name} is not of kind bot. Name another one.`;
   return { unserved: { reason: 'WrongCredentialKind', message } };
 }
 
 function takenBy({ credential }: BotRoute, other: string | undefined): Pick<Taken, 'unserved'> | undefined {
   if (other === undefined) return undefined;
-  const message = `The messages to the bot of Credential ${credential} start runs of the workflow ${other}, and a bot has room for one: switch one of the two off (spec.active: false), or give this one a bot of its own.`;
+  const message = `The bot of Credential ${credential} already starts runs of workflow ${other}, and a bot can serve one workflow. Deactivate one of the two (spec.active: false), or use another bot.`;
   return { unserved: { reason: 'BotTaken', message } };
 }
 
 function unsigned({ credential }: BotRoute): KeyProblem {
-  const message = `Credential ${credential}: it names no signingSecretRef, without which nobody can tell whether a message comes from Slack: add it`;
+  const message = `Credential ${credential} has no signingSecretRef, which is needed to verify messages of Slack: add it`;
   return { reason: 'KeyMissing', message };
 }

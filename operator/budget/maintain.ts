@@ -1,6 +1,6 @@
 /**
- * Keeps the shares of the write budget in the run store what they should be, while this operator leads. It remembers nothing: what
- * another operator, or a store that lost its data, left there is put right with the next look.
+ * Maintains the shares of the write budget in the run store while this operator leads. It remembers nothing:
+ * shares that another operator, or a store that lost its data, left are corrected by the next update.
  */
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
@@ -19,7 +19,7 @@ export async function maintainBudget(context: BudgetContext, signal: AbortSignal
     try {
       await splitOnce(context);
     } catch (error) {
-      context.log.error({ err: error }, 'the write budget cannot be split');
+      context.log.error({ err: error }, 'cannot split the write budget');
     }
     await sleep(EVERY_MS, signal, context.clock);
   }
@@ -38,7 +38,7 @@ async function splitOnce({ caches, conn, config }: BudgetContext): Promise<void>
   const changes = [...splitBudget(demands, { total, perProject })]
     .map(([project, rate]) => ({ project, rate, by: rate - (demands.get(project)?.rate ?? 0) }))
     .filter(({ by }) => by !== 0);
-  // First what is taken from one, then what is given to another, so that the sum is never more than it should be.
+  // Shares are reduced before others are raised, so that the sum never exceeds the budget.
   for (const given of [false, true]) {
     const part = changes.filter(({ by }) => by > 0 === given);
     await Promise.all(part.map(({ project, rate }) => setWriteBudget(conn, project, rate)));

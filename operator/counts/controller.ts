@@ -1,6 +1,6 @@
 /**
- * Writes the totals of a workflow's runs into its status, at most once a minute, and only when they changed. Of a suspended workflow more
- * often: how many runs wait is what people look at before they resume it.
+ * Writes the totals of a workflow's runs into its status, at most once a minute, and only if they changed;
+ * more often for a suspended workflow: before they resume it, people check how many runs wait.
  */
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
@@ -34,7 +34,10 @@ export type Counts = {
   reconcile(key: Key): Promise<Action>;
   /** Notifies of a workflow whose limits are missing in the run store. */
   limitsMissing: Notifier<Key>;
-  /** Whether enough time has passed since the totals were written, so that a run that begins may be shown at once. */
+  /**
+   * Whether enough time has passed since the totals were written, so that a run that begins may be shown at
+   * once.
+   */
   mayWrite(key: Key): boolean;
 };
 
@@ -64,20 +67,23 @@ export const countsController: Controller<WatchContext> = {
   reconcile: (key, { counts }) => counts.reconcile(key),
 };
 
-/** `werePut`: by this operator, before it was read whether they are there. */
-type LimitsFound = { werePut: boolean; areThere: boolean };
+/** `werePut`: this operator stored them before they were read. */
+type LimitsFound = { werePut: boolean; exist: boolean };
 
 export function createCounts(context: CountsContext, failures: FailureReports): Counts {
   const { caches, clock, conn, store, log } = context;
   const limitsMissing = createNotifier<Key>();
   const written = new Map<string, { at: number; suspended: boolean }>();
-  /** Workflows whose limits were missing at the last look, and had not been put by this operator. */
+  /** Workflows whose limits were missing at the last read, and were not stored by this operator. */
   const awaited = new Set<string>();
   const isSuspended = (key: Key): boolean =>
     caches.routes.get(key.namespace, key.name)?.spec.suspended === true;
 
-  /** How long the totals of a workflow stay as they are. They are read at once when it is suspended, and when it is resumed. */
-  function restMs(key: Key): number {
+  /**
+   * The time until the totals of a workflow may be written again. They are written at once after a suspension
+   * or resume.
+   */
+  function remainingMs(key: Key): number {
     const last = written.get(objectKey(key));
     const suspended = isSuspended(key);
     if (last === undefined || last.suspended !== suspended) return 0;
@@ -85,8 +91,9 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
   }
 
   /**
-   * Has missing limits put again. If this operator put them before they were read, somebody removed them. Otherwise a reconcile is about to
-   * put them, for example after an upgrade that adds limits; the workflow is woken only if they are still missing at the next look.
+   * Has missing limits stored again. If this operator stored them before they were read, somebody removed
+   * them. Otherwise a reconcile is about to store them, for example after an upgrade that adds limits; the
+   * workflow is reconciled only if they are still missing at the next read.
    */
   async function checkLimits(
     key: Key,
@@ -95,13 +102,13 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
   ): Promise<void> {
     const name = objectKey(key);
     const isAwaited = awaited.delete(name);
-    if (found.areThere) return;
+    if (found.exist) return;
     if (found.werePut) return putLimitsAgain(key, { projectUID, workflowUID });
     if (!isAwaited) awaited.add(name);
     else if (await store.invalidate(projectUID, workflowUID)) limitsMissing.notify(key);
   }
 
-  /** Somebody removed the workflow's key from the run store by hand: what was put is not there any more. */
+  /** Somebody removed the workflow's key from the run store. */
   async function putLimitsAgain(
     key: Key,
     { projectUID, workflowUID }: Pick<RouteSpec, 'projectUID' | 'workflowUID'>,
@@ -111,7 +118,7 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
     limitsMissing.notify(key);
   }
 
-  /** If the run store is unavailable, the next reconcile stores what was told. */
+  /** If the run store is unavailable, the next reconcile stores the number of reported failures. */
   async function reportFailures(
     workflow: Workflow,
     { projectUID, workflowUID }: RouteSpec,
@@ -131,14 +138,14 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
       failures.forget(key);
       return done();
     }
-    if (restMs(key) > 0) return after(restMs(key));
+    if (remainingMs(key) > 0) return after(remainingMs(key));
     const { projectUID, workflowUID } = route.spec;
     const werePut = store.hasLimits(projectUID, workflowUID);
     const [live, test] = await Promise.all(
       groupsOf(workflowUID).map((group) => countsOrThrow(conn, projectUID, group)),
     );
-    const areThere = live?.hasLimits === true && test?.hasLimits === true;
-    await checkLimits(key, route.spec, { werePut, areThere });
+    const exist = live?.hasLimits === true && test?.hasLimits === true;
+    await checkLimits(key, route.spec, { werePut, exist });
     if (live) await reportFailures(workflow, route.spec, live);
     const suspended = isSuspended(key);
     if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
@@ -146,10 +153,10 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
     return after(everyMs(suspended));
   }
 
-  return { reconcile, limitsMissing, mayWrite: (key) => restMs(key) <= 0 };
+  return { reconcile, limitsMissing, mayWrite: (key) => remainingMs(key) <= 0 };
 }
 
-/** The time between two writes. */
+/** The minimum time between two writes. */
 function everyMs(isSuspended: boolean): number {
   return isSuspended ? EVERY_WHILE_SUSPENDED_MS : EVERY_MS;
 }
@@ -165,8 +172,9 @@ async function countsOrThrow(
 }
 
 /**
- * The totals as the status has them: ended runs apart, and all that have not ended together, since all of them occupy runners and wait for
- * a workflow to be resumed. A run store that lost its data does not know of the last run; the status still does.
+ * The totals in the status: ended live and test runs separately, unfinished runs together, since all of them
+ * occupy runners and wait for a resume. A run store that lost its data does not know the last run; the status
+ * still does.
  */
 export function totalsOf(
   { live, test }: { live: RunCounts; test: RunCounts },

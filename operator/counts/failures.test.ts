@@ -32,7 +32,7 @@ test('the first failed run is told at once, with where to look', () => {
       type: 'Warning',
       reason: 'RunsFailed',
       action: 'Execute',
-      note: '1 run has failed since the last Event of this kind. Look at them: kubectl -n shop get workflowruns --field-selector spec.workflow=orders,status.phase=Failed',
+      note: '1 run has failed since the last Event of this kind. List them: kubectl -n shop get workflowruns --field-selector spec.workflow=orders,status.phase=Failed',
     },
   ]);
 });

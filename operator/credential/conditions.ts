@@ -8,7 +8,10 @@ import { checkedAfter, type Decision } from './decide.ts';
 
 const CHECKED = 'Checked' satisfies ConditionType;
 
-/** The conditions with the result of the last check; without it if the credential cannot be checked. The same list if nothing changed. */
+/**
+ * The conditions with the result of the last check; without it if the credential cannot be checked. The same
+ * list if nothing changed.
+ */
 export function withChecked(
   list: readonly Condition[],
   { metadata, spec }: Pick<Credential, 'metadata' | 'spec'>,
@@ -27,7 +30,10 @@ const STALLED = 'Stalled' satisfies ConditionType;
 /** Reasons that only a change of the spec removes. */
 const NEEDS_CHANGE: ReadonlySet<string> = new Set<Reason>(['NoAllowedHosts']);
 
-/** The conditions with `Stalled` if only a change of the spec makes the credential ready. The same list if nothing changed. */
+/**
+ * The conditions with `Stalled` if only a change of the spec makes the credential ready. The same list if
+ * nothing changed.
+ */
 export function withStalled(list: readonly Condition[], now: Date): readonly Condition[] {
   const ready = findCondition(list, 'Ready');
   if (ready?.status !== 'False' || !NEEDS_CHANGE.has(ready.reason)) return removeCondition(list, STALLED);

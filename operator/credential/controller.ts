@@ -1,6 +1,7 @@
 /**
- * Reports whether a credential works. Secrets are read by name and not watched, which would need the right to read all of them: they are
- * read again soon after a change, then less and less often. Runners of the project check the account, on request of the operator.
+ * Reports whether a credential works. Secrets are read by name and not watched, which would need the right to
+ * read all of them: they are read again soon after a change, then less and less often. Runners of the project
+ * check the account, on request of the operator.
  */
 import { credentialKind, secretRefs, type CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
@@ -81,7 +82,10 @@ async function reconcileCredential(key: Key, context: CredentialContext): Promis
   return after(nextMs(decision, findCondition(status.conditions, 'Ready'), clock.date()));
 }
 
-/** Soon after it became unready, since objects of one manifest follow each other closely; then less and less often. */
+/**
+ * Soon after it became unready, since objects of one manifest follow each other closely; then less and less
+ * often.
+ */
 export function nextCheckMs(ready: Condition | undefined, now: Date): number {
   if (ready?.status === 'True') return READY_MS;
   const ageMs = now.getTime() - Date.parse(ready?.lastTransitionTime ?? '');
@@ -136,7 +140,10 @@ function hostsOfUsers({ caches }: OperatorContext, { metadata }: Credential): st
   return usedHosts(caches.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })), name);
 }
 
-/** Whether an account is connected. Undefined if this operator does not know yet: the earlier finding for the same spec stays. */
+/**
+ * Whether an account is connected. Undefined if this operator does not know yet: the earlier finding for the
+ * same spec stays.
+ */
 function connectionFinding(
   { connections }: CredentialContext,
   { metadata }: Credential,

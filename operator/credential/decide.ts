@@ -1,7 +1,8 @@
 /**
- * When a credential is checked, and what its conditions `Ready` and `Checked` say. Pure. It is checked when it or one of its Secrets changes, on
- * request, daily, and repeatedly while it does not work: soon if the provider was unreachable, with a growing back-off if it refused, since
- * providers lock accounts after too many logins.
+ * When a credential is checked, and what its conditions `Ready` and `Checked` say. Pure. It is checked when
+ * it or one of its Secrets changes, on request, daily, and repeatedly while it does not work: soon if the
+ * provider was unreachable, with a growing back-off if it refused, since providers lock accounts after too
+ * many logins.
  */
 import type { CheckResult } from '../../api/check.ts';
 import type { Reason } from '../../api/conditions.ts';
@@ -57,8 +58,15 @@ export function decide(facts: CheckFacts, before: Condition | undefined, generat
     : { ...notChecked, againMs: hasRunner ? checkMs : NO_RUNNER_MS };
 }
 
-/** A credential that no workflow names is ready if its Secrets are complete. The result of a requested check counts for a day. */
-function decideUnused({ key, seen }: CheckFacts, before: Condition | undefined, generation: number): Decision {
+/**
+ * A credential that no workflow names is ready if its Secrets are complete. The result of a requested check
+ * counts for a day.
+ */
+function decideUnused(
+  { key, seen }: CheckFacts,
+  before: Condition | undefined,
+  generation: number,
+): Decision {
   // While the run store is unavailable the last result stays.
   if (!seen && isResult(before, generation)) return { againMs: STORE_UNAVAILABLE_MS };
   const answer = seen?.answer;
@@ -161,8 +169,15 @@ export function checkedAfter(
   return checked && isAwaited ? unlessChecked(before, generation, checked).finding : checked;
 }
 
-/** A result for the same spec stays until the next one, so that a changed Secret does not make workflows unready. */
-function unlessChecked(before: Condition | undefined, generation: number, otherwise: Finding): { finding?: Finding } {
+/**
+ * A result for the same spec stays until the next one, so that a changed Secret does not make workflows
+ * unready.
+ */
+function unlessChecked(
+  before: Condition | undefined,
+  generation: number,
+  otherwise: Finding,
+): { finding?: Finding } {
   return isResult(before, generation) ? {} : { finding: otherwise };
 }
 

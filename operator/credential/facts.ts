@@ -33,7 +33,9 @@ export async function readSecrets(
   return { keys, versions };
 }
 
-/** Identifies a check: by the spec, the versions of the Secrets, the access token, and the requested check. */
+/**
+ * Identifies a check: by the spec, the versions of the Secrets, the access token, and the requested check.
+ */
 export function checkKey(
   spec: CredentialSpec,
   { versions }: FoundSecrets,
@@ -47,7 +49,10 @@ export function checkKey(
 /** Whether a credential can be checked, and the result. */
 export type CheckFacts = {
   key: string;
-  /** Whether a workflow of the namespace names it, or a check is requested: otherwise no runner may read its Secrets. */
+  /**
+   * Whether a workflow of the namespace names it, or a check is requested: otherwise no runner may read its
+   * Secrets.
+   */
   isUsed: boolean;
   /** Whether there is a runner that may read its Secrets. */
   hasRunner: boolean;

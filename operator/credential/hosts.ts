@@ -19,7 +19,10 @@ const EXAMPLE = 'api.example.com';
 /** Hosts that the suggested command names at most. */
 const SUGGESTED = 5;
 
-/** Whether the credential names a host; undefined for other kinds. `used`: entries that admit the URLs of the steps that name it. */
+/**
+ * Whether the credential names a host; undefined for other kinds. `used`: entries that admit the URLs of the
+ * steps that name it.
+ */
 export function hostsFinding(credential: Named, used: readonly string[]): Finding | undefined {
   const { http, oauth2 } = credential.spec;
   if (!http && !oauth2) return undefined;

@@ -1,4 +1,7 @@
-/** Requests for a check by the annotation `windlass.dev/check` of a Credential. Each value causes one check. Pure. */
+/**
+ * Requests for a check by the annotation `windlass.dev/check` of a Credential. Each value causes one check.
+ * Pure.
+ */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Credential } from '../../api/kinds.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Prunes the WorkflowRuns of a workflow that have ended: by count and by age, as its `history` says, at a gentle pace. Of those that
- * stay it removes inputs and outputs that are older than `dataTTL`.
+ * Prunes ended WorkflowRuns by the history of their workflow, at a limited rate, and removes inputs and
+ * outputs older than `dataTTL`.
  */
 import { isTerminal } from '../../api/phase.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
@@ -15,7 +15,7 @@ import { BY_WORKFLOW } from '../shared/caches.ts';
 import { removeData } from './removeData.ts';
 import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
 
-/** At most so many in one go, so that one workflow does not hold up the others. */
+/** The most that one reconcile deletes, so that a workflow does not delay others. */
 const AT_ONCE = 50;
 
 type HistoryContext = OperatorContext & { pacer: Pacer };

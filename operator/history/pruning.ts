@@ -7,16 +7,16 @@ import type { HistoryPolicy } from '../store/limits.ts';
 export type Pruning = {
   /** Oldest first. */
   prune: WorkflowRun[];
-  /** Runs that stay, and whose inputs and outputs are to be removed. Oldest first. */
+  /** Runs that stay, but whose inputs and outputs are removed. Oldest first. */
   strip: WorkflowRun[];
-  /** When the next one of those that are kept, or its data, grows too old, in milliseconds from now. */
+  /** When the next run, or its data, becomes too old, in milliseconds from now. */
   nextMs?: number;
 };
 
-/** Which of a workflow's runs are to be deleted. Runs that have not ended are never among them. */
+/** The runs of a workflow to prune. Unfinished runs are never among them. */
 export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, now: Date): Pruning {
   const ended = runs
-    // One that waits for a finalizer is deleted as far as it can be: to do it again would never come to an end.
+    // A run that waits for a finalizer is already being deleted.
     .filter((run) => isTerminal(run.status?.phase) && run.metadata.deletionTimestamp === undefined)
     .map((run) => ({
       run,
@@ -51,7 +51,7 @@ export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, n
   };
 }
 
-/** Of runs that ended, the last one first, those that stay. */
+/** The ended runs that stay; the last one first. */
 function newest<T extends { run: WorkflowRun }>(ended: readonly T[], policy: HistoryPolicy): T[] {
   const succeeded = ended.filter(({ run }) => run.status?.phase === 'Succeeded');
   const failed = ended.filter(({ run }) => run.status?.phase !== 'Succeeded');

@@ -1,4 +1,4 @@
-/** Removes what a recorded run was given and what its nodes produced, and keeps how it ended. */
+/** Removes the input and the outputs of a recorded run, and keeps its result. */
 import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { NodeStatus } from '../../api/run.ts';
@@ -9,8 +9,9 @@ import { workflowRuns } from '../shared/resources.ts';
 type Patch = { op: 'test' | 'add' | 'replace' | 'remove'; path: string; value?: unknown }[];
 
 /**
- * Removes the input and all outputs of a run that has ended. Outputs go first, and the annotation comes with the input: whoever is
- * interrupted in between does it again. A run that is gone, or was written meanwhile, is left for the next time.
+ * Removes the input and all outputs of an ended run. Outputs are removed first, and the annotation is written
+ * with the input, so that an interrupted removal is repeated. A run that was deleted or written meanwhile is
+ * left for the next time.
  */
 export async function removeData(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
@@ -47,10 +48,10 @@ function withoutOutput({ output: _output, ...node }: NodeStatus): NodeStatus {
   return { ...node, truncated: true, redacted: true };
 }
 
-/** Where `kubectl apply` keeps the manifest, and with it the input. */
+/** The annotation in which `kubectl apply` stores the manifest, and with it the input. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The input and its copy, and the marks that say that it is gone. */
+/** Removes the input and its copy, and adds the annotations that say so. */
 function specPatch({ metadata, spec }: Pick<WorkflowRun, 'metadata' | 'spec'>, now: Date): Patch {
   const { [LAST_APPLIED]: _copy, ...annotations } = metadata.annotations ?? {};
   const marks = { [ANNOTATION.dataRemoved]: now.toISOString(), [ANNOTATION.partialInput]: 'true' };

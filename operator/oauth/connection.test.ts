@@ -24,7 +24,7 @@ function finding(grant: Grant | undefined, at: number, problem?: string, missing
   return connectionOfFacts({ ...facts, now: new Date(at) });
 }
 
-const AWAY = 'it could not be renewed: example.com: no answer within 10 s';
+const AWAY = 'it could not be renewed: example.com: no response within 10 s';
 
 test.each<[string, string, RegExp, ReturnType<typeof finding>]>([
   ['nobody has connected', 'NotConnected', /^Not connected\. .*POST to http/, finding(undefined, 0)],
@@ -37,14 +37,14 @@ test.each<[string, string, RegExp, ReturnType<typeof finding>]>([
     finding(GRANT, 0.9 * HOUR, AWAY),
   ],
   ['nothing can renew', 'Expiring', /until .*no refresh token.*POST to http/, finding(LAST, 0.8 * HOUR)],
-  ['has ended', 'Expired', /^The access has ended \(it could not/, finding(GRANT, HOUR, AWAY)],
-  ['was taken back', 'NotConnected', /^The provider has taken/, finding({ ...GRANT, accessToken: '' }, 0)],
-  ['lacks a right', 'MissingScope', /need more: send/, finding(GRANT, 0, undefined, ['send'])],
-])('of an account that %s it is finding: %s', (_what, reason, message, connection) => {
+  ['has expired', 'Expired', /^The access has expired \(it could not/, finding(GRANT, HOUR, AWAY)],
+  ['was revoked', 'NotConnected', /^The provider revoked/, finding({ ...GRANT, accessToken: '' }, 0)],
+  ['lacks a right', 'MissingScope', /need more scopes: send/, finding(GRANT, 0, undefined, ['send'])],
+])('the condition of an account that %s has the reason %s', (_what, reason, message, connection) => {
   expect(connection.finding).toMatchObject({ reason, message: expect.stringMatching(message) as string });
 });
 
-test('of what a provider says it grants as much is shown as a status holds', () => {
+test('granted scopes are cut to what the status can hold', () => {
   const scopes = ['a'.repeat(513), 'b'.repeat(512), ...Array.from({ length: 100 }, (_, at) => `s${at}`)];
   const { grantedScopes = [] } = finding({ ...GRANT, scopes }, 0).shown;
   expect([grantedScopes.length, grantedScopes[0]?.length]).toEqual([64, 512]);

@@ -1,7 +1,8 @@
 /**
- * Keeps the accounts of oauth2 credentials connected. Only the leading operator calls token endpoints. It stores a new grant before
- * runners get its access token, renews tokens before they expire, and removes tokens that a provider revoked. While a grant
- * cannot be stored, it stays in memory and no new one is requested.
+ * Keeps the accounts of oauth2 credentials connected. Only the leading operator calls token endpoints. It
+ * stores a new grant before runners get its access token, renews tokens before they expire, and removes
+ * tokens that a provider revoked. While a grant cannot be stored, it stays in memory and no new one is
+ * requested.
  */
 import type { Credential } from '../../api/kinds.ts';
 import type { Audit } from '../../api/audit/audit.ts';
@@ -30,7 +31,10 @@ export type Connections = {
   of(uid: string | undefined): Connection | undefined;
   /** Stores, renews or removes the tokens of a credential. */
   reconcile: (key: Key) => Promise<Action>;
-  /** Exchanges a code from a browser. Throws a WaitingError if too many requests of the project are in progress. */
+  /**
+   * Exchanges a code from a browser. Throws a WaitingError if too many requests of the project are in
+   * progress.
+   */
   exchange(code: Code): Promise<void>;
   /** Notifies of a credential whose connection changed. */
   changed: Notifier<Key>;

@@ -1,4 +1,7 @@
-/** Which rights connecting a credential asks for, and which of them the account has not given. Pure but for reading caches. */
+/**
+ * The scopes that connecting a credential requests, and those that the account did not grant. Pure but for
+ * reading caches.
+ */
 import type { Credential } from '../../api/kinds.ts';
 import { providerOf } from '../../api/provider.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
@@ -6,10 +9,10 @@ import { scopesFor } from '../../nodes/scopes.ts';
 import { BY_CREDENTIAL, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
 
-/** What the schema of the status holds. */
+/** The limits of the schema of the status. */
 const MOST_SCOPES = 64;
 
-/** What is asked for: what the provider is always asked, what the credential names, and what the workflows that name it need. */
+/** The requested scopes: those of the provider, of the credential, and of the workflows that name it. */
 export function requestedScopes({ workflows }: Pick<Caches, 'workflows'>, credential: Credential): string[] {
   const { oauth2 } = credential.spec;
   if (!oauth2) return [];
@@ -18,14 +21,14 @@ export function requestedScopes({ workflows }: Pick<Caches, 'workflows'>, creden
   return [...new Set(all)].slice(0, MOST_SCOPES);
 }
 
-/** What the workflows need that name the credential, each once, sorted. */
+/** The scopes that the workflows that name the credential need, each once, sorted. */
 export function neededScopes({ workflows }: Pick<Caches, 'workflows'>, credential: Credential): string[] {
   const users = workflows.byIndex(BY_CREDENTIAL, inNamespaceOf(credential, credential.metadata.name));
   const needed = users.flatMap(({ spec }) => scopesNeededBy(spec, credential));
   return [...new Set(needed)].toSorted();
 }
 
-/** What the nodes of a workflow that name the credential need. */
+/** The scopes that the nodes of a workflow with the credential need. */
 function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential): string[] {
   return credentialRefs(spec)
     .filter(({ name }) => name === metadata.name)
@@ -35,15 +38,15 @@ function scopesNeededBy(spec: WorkflowSpec, { metadata, spec: of }: Credential):
 const READ_ONLY = '.readonly';
 const GRAPH = 'https://graph.microsoft.com/';
 const DRIVE = 'https://www.googleapis.com/auth/drive';
-/** What the right to all files includes, and the right to read them. */
+/** Scopes that the scopes for all files, and for reading them, include. */
 const IN_DRIVE: Readonly<Record<string, readonly string[]>> = {
   [`${DRIVE}.file`]: [DRIVE],
   [`${DRIVE}.metadata.readonly`]: [DRIVE, `${DRIVE}.readonly`],
 };
 
 /**
- * Those that were not granted. At Google the right to change includes the one to read alone, whose name is the same with an ending. At
- * Microsoft the one to read and write does, and the one for all files includes that for the account's own.
+ * The scopes that were not granted. At Google a scope includes its `.readonly` scope. At Microsoft
+ * `ReadWrite` includes `Read`, and `.All` includes the scope for the account's own files.
  */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
   const names = new Set(granted.map(nameOf));
@@ -55,7 +58,10 @@ export function missingScopes(needed: readonly string[], granted: readonly strin
   return [...new Set(needed)].filter((scope) => !isDone(scope));
 }
 
-/** Microsoft tells those of Graph in full or by their names alone (https://learn.microsoft.com/entra/identity-platform/scopes-oidc). */
+/**
+ * Microsoft returns scopes of Graph with or without their prefix
+ * (https://learn.microsoft.com/entra/identity-platform/scopes-oidc).
+ */
 function nameOf(scope: string): string {
   return scope.startsWith(GRAPH) ? scope.slice(GRAPH.length) : scope;
 }

@@ -1,7 +1,7 @@
 /**
- * Applies a Deployment or CronJob of a project. If the API server, or a policy of the cluster, refuses its pods with the settings of the
- * project, placement and resources stay as they are, so that a new image, or a bound of the installation, takes effect before
- * the settings are corrected.
+ * Applies a Deployment or CronJob of a project. If the API server, or a policy of the cluster, refuses its
+ * pods with the settings of the project, placement and resources stay as they are, so that a new image, or a
+ * bound of the installation, takes effect before the settings are corrected.
  */
 import { GROUP } from '../../api/group.ts';
 import { applyIfChanged } from '../../kube/apply.ts';
@@ -22,7 +22,10 @@ export type PodsToApply<T extends WithPods> = {
   manifestOf: (config: ProjectConfig) => Manifest<T>;
 };
 
-/** `refused`: why the API server refuses it with the settings of the project. Throws if it refuses it without them, too. */
+/**
+ * `refused`: why the API server refuses it with the settings of the project. Throws if it refuses it without
+ * them, too.
+ */
 export async function applyPods<T extends WithPods>(
   { client, config, caches }: Pick<OperatorContext, 'client' | 'config' | 'caches'>,
   { namespace, resource, cached, manifestOf }: PodsToApply<T>,

@@ -1,6 +1,7 @@
 /**
- * The certificate authorities of the run store in a project: in the pool's Secret, and as a file in the pods. When they change, the kubelet
- * replaces the file, and programs read it for each connection, so that no pod restarts.
+ * The certificate authorities of the run store in a project: in the pool's Secret, and as a file in the pods.
+ * When they change, the kubelet replaces the file, and programs read it for each connection, so that no pod
+ * restarts.
  */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '../../kube/log.ts';
@@ -20,8 +21,8 @@ type AuthoritySettings = Pick<OperatorConfig, 'REDIS_CA_FILE'>;
 export type AuthorityReader = () => Promise<string | undefined>;
 
 /**
- * Reads the file each time. Invalid authorities are logged once, and the last valid ones stay in use. Throws an Error that names the file
- * while there are no valid ones.
+ * Reads the file each time. Invalid authorities are logged once, and the last valid ones stay in use. Throws
+ * an Error that names the file while there are no valid ones.
  */
 export function createAuthorityReader({ REDIS_CA_FILE: file }: AuthoritySettings, log: Log): AuthorityReader {
   let good: string | undefined;
@@ -36,9 +37,10 @@ export function createAuthorityReader({ REDIS_CA_FILE: file }: AuthoritySettings
     } catch (cause) {
       const { message } = cause as Error;
       if (good === undefined)
-        throw new Error(`The certificate authorities of the run store in ${file} are invalid: ${message}`, { cause });
-      if (message !== refused)
-        log.error({ caFile: file, error: message }, 'invalid run store authorities');
+        throw new Error(`The certificate authorities of the run store in ${file} are invalid: ${message}`, {
+          cause,
+        });
+      if (message !== refused) log.error({ caFile: file, error: message }, 'invalid run store authorities');
       refused = message;
     }
     return good;

@@ -9,9 +9,10 @@ type Variables = NonNullable<PodSpec['containers'][number]['env']>;
 
 export const METRICS_PORT = 9090;
 /**
- * Half of the container's memory, since memory outside of the heap needs room: by default Node takes at least 256 MiB for its heap, even if
- * the container has no more. The size of the young generation is set because Node would derive it from the container's memory: a smaller
- * one is collected more often, a larger one pauses longer.
+ * Half of the container's memory, since memory outside of the heap needs room: by default Node takes at least
+ * 256 MiB for its heap, even if the container has no more. The size of the young generation is set because
+ * Node would derive it from the container's memory: a smaller one is collected more often, a larger one
+ * pauses longer.
  */
 const HEAP = {
   name: 'NODE_OPTIONS',
@@ -30,7 +31,10 @@ type EnvironmentConfig = Pick<
   | 'LOG_LEVEL'
 >;
 
-/** The environment of programs that connect to hosts that authors name: runners and poll pods. `more`: of one of them. */
+/**
+ * The environment of programs that connect to hosts that authors name: runners and poll pods. `more`: of one
+ * of them.
+ */
 export function poolEnvironment(
   projectUid: string,
   config: EnvironmentConfig,

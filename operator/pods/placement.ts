@@ -1,4 +1,7 @@
-/** The placement of a project's pods that the installation admits: the nodes they may select and the taints they may tolerate. */
+/**
+ * The placement of a project's pods that the installation admits: the nodes they may select and the taints
+ * they may tolerate.
+ */
 import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
 
@@ -10,7 +13,10 @@ export type Placement = Pick<
 
 type Bounds = Pick<OperatorConfig['PROJECT_SETTINGS_BOUNDS'], 'tolerationKeys' | 'nodeSelectorKeys'>;
 
-/** Returns `isWithin`, and records a refusal if it is false: the field, what it would do, and the value of the chart. */
+/**
+ * Returns `isWithin`, and records a refusal if it is false: the field, what it would do, and the value of the
+ * chart.
+ */
 type Judge = (isWithin: boolean, field: string, act: string, value: keyof Bounds) => boolean;
 
 /** The placement reduced to what the installation admits. Pure but for what `judge` records. */

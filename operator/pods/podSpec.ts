@@ -1,4 +1,7 @@
-/** The common part of all pods of a project: service account, placement and a restricted security context. Pure. */
+/**
+ * The common part of all pods of a project: service account, placement and a restricted security context.
+ * Pure.
+ */
 import { POOL, POOL_LABELS } from '../shared/names.ts';
 import type { Placement } from './placement.ts';
 import type { ProjectConfig } from './settings.ts';

@@ -1,6 +1,6 @@
 /**
- * What the operator knows of runner pools beside their objects, by namespace. The project controller writes it; credentials, registrations,
- * workflows and settings are decided from it.
+ * What the operator knows of runner pools beside their objects, by namespace. The project controller writes
+ * it; credentials, registrations, workflows and settings are decided from it.
  */
 import type { Reason } from '../../api/conditions.ts';
 import type { Change } from '../../kube/cache.ts';
@@ -30,7 +30,10 @@ export type Pools = {
   podProblems: Map<string, PodProblem>;
   /** The ProjectSettings with which the pool was applied last. */
   appliedSettings: Map<string, AppliedSettings>;
-  /** Notifies of a namespace whose pool was refused or accepted, whose runners may read other Secrets, or whose pods have another problem. */
+  /**
+   * Notifies of a namespace whose pool was refused or accepted, whose runners may read other Secrets, or
+   * whose pods have another problem.
+   */
   accessChanged: Notifier<string>;
   /** Notifies of a namespace whose pool has other settings, or is refused with them. */
   settingsChanged: Notifier<string>;

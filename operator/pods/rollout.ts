@@ -50,7 +50,9 @@ function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
   const desired = spec?.replicas ?? 1;
   const isCurrent = observedGeneration >= (metadata.generation ?? 0);
-  return isCurrent && updatedReplicas >= desired && availableReplicas >= desired && replicas <= updatedReplicas;
+  return (
+    isCurrent && updatedReplicas >= desired && availableReplicas >= desired && replicas <= updatedReplicas
+  );
 }
 
 /** The problem, unless the Deployment has changed since or all its pods are available. Pure. */
@@ -104,8 +106,9 @@ function problemOf({ status }: Pod, madeAt: number): Omit<PodProblem, 'generatio
 }
 
 /**
- * Reads why pods of the pool are not ready while it has not rolled out, and stores it in `podProblems`. Returns whether it has rolled out,
- * and whether the problem is news. Without the right to list pods the problem stays unknown.
+ * Reads why pods of the pool are not ready while it has not rolled out, and stores it in `podProblems`.
+ * Returns whether it has rolled out, and whether the problem is news. Without the right to list pods the
+ * problem stays unknown.
  */
 export async function readPodProblem(
   { client, caches, log }: Pick<OperatorContext, 'client' | 'caches' | 'log'>,

@@ -1,4 +1,7 @@
-/** The operator's configuration for one project: that of the installation, changed by the ProjectSettings of the namespace. */
+/**
+ * The operator's configuration for one project: that of the installation, changed by the ProjectSettings of
+ * the namespace.
+ */
 import type { Deployment } from '../../kube/resource.ts';
 import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
@@ -15,7 +18,10 @@ export type ProjectConfig = OperatorConfig & {
 /** The settings that the installation admits, and a sentence for each that it does not. */
 type Admitted = { spec: ProjectSettingsSpec; refusals: string[] };
 
-/** The settings that take effect. For a setting that the installation does not admit, the value of the installation applies. Pure. */
+/**
+ * The settings that take effect. For a setting that the installation does not admit, the value of the
+ * installation applies. Pure.
+ */
 export function admit(
   spec: ProjectSettingsSpec,
   bounds: OperatorConfig['PROJECT_SETTINGS_BOUNDS'],
@@ -89,8 +95,9 @@ export function withSettings(config: OperatorConfig, settings: ProjectSettingsSp
 type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
 
 /**
- * The configuration while the API server refuses pods with the settings of a project: placement and resources are those of `pod`, as far as
- * the installation admits them, or without a pod those of the installation. All other settings apply. Pure.
+ * The configuration while the API server refuses pods with the settings of a project: placement and resources
+ * are those of `pod`, as far as the installation admits them, or without a pod those of the installation. All
+ * other settings apply. Pure.
  */
 export function withPodsOf(
   config: OperatorConfig,

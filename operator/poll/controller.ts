@@ -1,6 +1,6 @@
 /**
- * Writes the cursor and the last poll of a polled trigger into the status of its workflow, at most once a minute and only if they
- * changed. Has the workflow reconciled when the health of its trigger changed.
+ * Writes the cursor and the last poll of a polled trigger into the status of its workflow, at most once a
+ * minute and only if they changed. Has the workflow reconciled when the health of its trigger changed.
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Credential, WebhookRoute, Workflow } from '../../api/kinds.ts';
@@ -51,7 +51,10 @@ export const pollController: Controller<OperatorContext & PollContext> = {
   reconcile: reconcilePoll,
 };
 
-/** Writes the polling status of the workflow of that name, and has its conditions updated if the health of its trigger changed. */
+/**
+ * Writes the polling status of the workflow of that name, and has its conditions updated if the health of its
+ * trigger changed.
+ */
 export async function reconcilePoll(key: Key, context: PollContext): Promise<Action> {
   const { caches, conn, events, polls } = context;
   const workflow = caches.workflows.get(key.namespace, key.name);
@@ -128,8 +131,8 @@ function availableOrThrow<T>(answer: T | Unavailable): T {
 function pollStatusOf({ metadata, status }: Workflow, state: PollState | undefined): PollStatus | undefined {
   const requested = resetOf(metadata.annotations?.[ANNOTATION.resetCursor])?.value;
   const { cursor, polledAt, failure } = state ?? {};
-  const isDone = requested !== undefined &&
-    (status?.poll?.reset === requested || resetOfCursor(cursor) === requested);
+  const isDone =
+    requested !== undefined && (status?.poll?.reset === requested || resetOfCursor(cursor) === requested);
   const poll: PollStatus = {
     ...(cursor !== undefined && cursor.length <= LONGEST && { cursor }),
     ...(polledAt !== undefined && { lastPollTime: timeOf(polledAt) }),

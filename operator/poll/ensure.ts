@@ -1,5 +1,6 @@
 /**
- * Puts polled triggers into effect: the run store holds the triggers, and one CronJob per project creates the pods that poll them.
+ * Puts polled triggers into effect: the run store holds the triggers, and one CronJob per project creates the
+ * pods that poll them.
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -74,7 +75,10 @@ export const STORE_UNAVAILABLE: Finding = {
   message: 'The run store cannot be reached, so the account is not polled. The operator tries again.',
 };
 
-/** Whether any trigger of the project can be polled. One whose credential is unusable needs no pod, and keeps its state. */
+/**
+ * Whether any trigger of the project can be polled. One whose credential is unusable needs no pod, and keeps
+ * its state.
+ */
 function isPolling(caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>, namespace: string): boolean {
   return caches.routes.list(namespace).some(({ spec }) => {
     const workflow = spec.poll && caches.workflows.get(namespace, spec.workflow);
@@ -83,8 +87,8 @@ function isPolling(caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>,
 }
 
 /**
- * Ensures the project's CronJob, or deletes it if no trigger can be polled. If the API server refuses it, the conditions of the triggers say so, and
- * the reconcile of the project continues.
+ * Ensures the project's CronJob, or deletes it if no trigger can be polled. If the API server refuses it, the
+ * conditions of the triggers say so, and the reconcile of the project continues.
  */
 export async function ensurePollJob(
   context: OperatorContext & { polls: Pick<Polls, 'refusals'> },

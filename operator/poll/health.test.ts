@@ -59,10 +59,10 @@ test.each([
   ['now', false],
   ['2026-03-02T09:00:00Z', false],
   [undefined, false],
-])('an annotation %s is told, with what to write: %s', (reset, isTold) => {
+])('the invalid annotation %s is reported, with valid values: %s', (reset, isTold) => {
   const { status, message } = healthOf(stateOf(), { reset });
   expect(status).toBe('True');
-  expect(message.includes('write now, or a time such as')).toBe(isTold);
+  expect(message.includes('set it to now, or to a time such as')).toBe(isTold);
 });
 
 test('what a server says without a full stop is a sentence of its own', () => {
@@ -73,6 +73,6 @@ test('what a server says without a full stop is a sentence of its own', () => {
 test('in a back-off it says what failed, how often, and when it is tried again', () => {
   const { message } = healthOf(stateOf({ failure: { ...failure, inARow: 4 }, dueAt: now + 480_000 }));
   expect(message).toBe(
-    'The server refuses the password. 4 polls in a row have failed. The next poll is at 2026-03-02T09:08:00Z.',
+    'The server refuses the password. 4 consecutive polls have failed. The next poll is at 2026-03-02T09:08:00Z.',
   );
 });

@@ -10,18 +10,29 @@ import type { CronJobRefusal } from '../pods/cronJobRefusal.ts';
 const LATE_MS = 150_000;
 const PODS = 'kubectl get jobs,pods -l app.kubernetes.io/name=windlass-poll';
 
-/** Why an account is not polled: its credential does not exist, or is of a kind that the trigger cannot use. */
+/**
+ * Why an account is not polled: its credential does not exist, or is of a kind that the trigger cannot use.
+ */
 export type Unusable = { reason: 'CredentialMissing' | 'WrongCredentialKind'; message: string };
 
-/** Further facts: a problem of the credential, why the API server refuses the CronJob, and the annotation that resets the cursor. */
+/**
+ * Further facts: a problem of the credential, why the API server refuses the CronJob, and the annotation that
+ * resets the cursor.
+ */
 export type PollFacts = {
   unusable?: Unusable | undefined;
   refused?: Pick<CronJobRefusal, 'reason' | 'message'> | undefined;
   reset?: string | undefined;
 };
 
-/** The finding of the condition `TriggerHealthy`. `state` is undefined while the run store does not know the trigger. */
-export function healthOf(state: PollState | undefined, { unusable, refused, reset }: PollFacts = {}): Finding {
+/**
+ * The finding of the condition `TriggerHealthy`. `state` is undefined while the run store does not know the
+ * trigger.
+ */
+export function healthOf(
+  state: PollState | undefined,
+  { unusable, refused, reset }: PollFacts = {},
+): Finding {
   if (unusable)
     return {
       status: 'False',

@@ -1,6 +1,6 @@
 /**
- * The metrics of polled triggers, which poll pods cannot expose because they are short-lived. Label values are bounded: kinds of triggers,
- * statuses, outcomes, and a limited number of workflows.
+ * The metrics of polled triggers, which poll pods cannot expose because they are short-lived. Label values
+ * are bounded: kinds of triggers, statuses, outcomes, and a limited number of workflows.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../kube/clock.ts';

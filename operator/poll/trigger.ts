@@ -33,7 +33,10 @@ export function pollOf(spec: WorkflowSpec): Pick<RouteSpec, 'poll'> {
 
 type CredentialOf = (name: string) => Credential | undefined;
 
-/** The trigger that poll pods poll for a route; undefined if there is none, or if the spec has another one now. */
+/**
+ * The trigger that poll pods poll for a route; undefined if there is none, or if the spec has another one
+ * now.
+ */
 export function triggerOf(
   { spec, metadata, status }: Workflow,
   route: RouteSpec,
@@ -55,7 +58,10 @@ export function triggerOf(
   };
 }
 
-/** Identifies the state of the credential: it changes when the credential is edited or begins to work again, which ends a back-off. */
+/**
+ * Identifies the state of the credential: it changes when the credential is edited or begins to work again,
+ * which ends a back-off.
+ */
 function accessOf(
   { credential: name }: Record<string, unknown>,
   credentialOf: CredentialOf,

@@ -1,4 +1,7 @@
-/** The account of a project's runners in the run store. Its password is generated once and stored in the pool's Secret. */
+/**
+ * The account of a project's runners in the run store. Its password is generated once and stored in the
+ * pool's Secret.
+ */
 import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';

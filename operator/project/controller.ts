@@ -1,7 +1,8 @@
 /**
- * Keeps the runner pool of a project, which is a namespace, as its workflows need it: the account in the run store, the Secret with it,
- * rights and Deployment. Objects are applied when they change and compared every five minutes; the account in the run store
- * every 30 seconds, because a restart of the run store may lose it.
+ * Keeps the runner pool of a project, which is a namespace, as its workflows need it: the account in the run
+ * store, the Secret with it, rights and Deployment. Objects are applied when they change and compared every
+ * five minutes; the account in the run store every 30 seconds, because a restart of the run store may lose
+ * it.
  */
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
@@ -41,7 +42,10 @@ const ACCOUNT_CHECK_MS = 30_000;
 const ROLLOUT_CHECK_MS = 10_000;
 const DRAIN_CHECK_MS = 10_000;
 
-/** What the operator remembers of projects between reconciles, by namespace. Losing it costs writes that change nothing. */
+/**
+ * What the operator remembers of projects between reconciles, by namespace. Losing it costs writes that
+ * change nothing.
+ */
 export type Projects = {
   applied: Map<string, AppliedPool & { served: Served }>;
   /** How far the data of a deleted project is removed from the run store. */

@@ -1,4 +1,7 @@
-/** The objects of a runner pool: ServiceAccount, Role, RoleBinding, Secret, NetworkPolicy, PodDisruptionBudget and Deployment. Pure. */
+/**
+ * The objects of a runner pool: ServiceAccount, Role, RoleBinding, Secret, NetworkPolicy, PodDisruptionBudget
+ * and Deployment. Pure.
+ */
 import { GROUP } from '../../api/group.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import type {
@@ -22,7 +25,10 @@ const TEMPORARY = '/tmp';
 const GRACE_SECONDS = 60;
 const metadata = (namespace: string) => ({ name: POOL, namespace, labels: { ...POOL_LABELS } });
 
-/** The identity of the runners. Only their pods mount its token. `annotations`: for the workload identity of a cloud. */
+/**
+ * The identity of the runners. Only their pods mount its token. `annotations`: for the workload identity of a
+ * cloud.
+ */
 export function poolServiceAccount(
   namespace: string,
   annotations: Record<string, string> = {},
@@ -40,7 +46,8 @@ export function poolRole(namespace: string, secretNames: readonly string[]): Man
     { apiGroups: [GROUP], resources: ['credentials'], verbs: ['list', 'watch'] },
     { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get'] },
     { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['patch'] },
-    // The admission policy admits WorkflowRuns, also records, only from accounts that may execute their workflow.
+    // The admission policy admits WorkflowRuns, also records, only from accounts that may execute their
+    // workflow.
     { apiGroups: [GROUP], resources: ['workflows/execute'], verbs: ['create'] },
   ];
   const resourceNames = [...new Set(secretNames)].toSorted();

@@ -9,8 +9,8 @@ import type { Caches } from '../shared/caches.ts';
 import { credentialRefs } from '../shared/credentialRefs.ts';
 
 /**
- * Whether the project needs runners: for its routes, which every valid workflow has, for unfinished runs, to delete webhooks of bots, and for
- * requested checks.
+ * Whether the project needs runners: for its routes, which every valid workflow has, for unfinished runs, to
+ * delete webhooks of bots, and for requested checks.
  */
 export function needsPool(
   caches: Pick<Caches, 'routes' | 'workflows' | 'runs' | 'credentials'>,
@@ -31,8 +31,8 @@ export function hasOpenRuns({ runs }: Pick<Caches, 'runs'>, namespace: string): 
 }
 
 /**
- * The Secrets that runners of the project may read: of credentials that workflows name, of registered bots, of credentials to check, and
- * of `further` ones.
+ * The Secrets that runners of the project may read: of credentials that workflows name, of registered bots,
+ * of credentials to check, and of `further` ones.
  */
 export function secretsInUse(
   { workflows, credentials }: Pick<Caches, 'workflows' | 'credentials'>,

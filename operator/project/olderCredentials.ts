@@ -1,6 +1,6 @@
 /**
- * The credentials of earlier revisions that unfinished runs may still use. Runners may read their Secrets until the workflow is seen without
- * unfinished runs; a workflow that is never idle keeps them.
+ * The credentials of earlier revisions that unfinished runs may still use. Runners may read their Secrets
+ * until the workflow is seen without unfinished runs; a workflow that is never idle keeps them.
  */
 import type { Workflow } from '../../api/kinds.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
@@ -18,13 +18,16 @@ type OlderContext = Pick<OperatorContext, 'conn' | 'clock'> & {
   caches: Pick<Caches, 'workflows' | 'revisions' | 'runs' | 'routes'>;
 };
 
-/** The served revision of a workflow, and since when; `since` is undefined once no run of an older revision was left. */
+/**
+ * The served revision of a workflow, and since when; `since` is undefined once no run of an older revision
+ * was left.
+ */
 type ServedRevision = { revision: string | undefined; since: number | undefined };
 export type Served = ReadonlyMap<string, ServedRevision>;
 
 /**
- * The names of those credentials in a project, and the state for the next call. Without `before`, the operator has just started, and edits
- * are older than the settling time.
+ * The names of those credentials in a project, and the state for the next call. Without `before`, the
+ * operator has just started, and edits are older than the settling time.
  */
 export async function olderCredentials(
   context: OlderContext,

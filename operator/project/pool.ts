@@ -46,7 +46,10 @@ export type AppliedPool = {
   account: PoolAccount;
   /** The hash of the objects that no cache holds, and when they were applied. */
   applied: { text: string; at: number };
-  /** The hash of the Deployment, and the result. `refused`: why the API server refuses it with the settings of the project. */
+  /**
+   * The hash of the Deployment, and the result. `refused`: why the API server refuses it with the settings of
+   * the project.
+   */
   deployment: { text: string; uid: string | undefined; generation: number | undefined; refused?: string };
 };
 
@@ -76,8 +79,8 @@ export async function ensurePool(
 }
 
 /**
- * Executes all steps in sequence, even if one fails: a refused object must not keep an older image or a wider egress in another. Then throws
- * the first error, or returns the results.
+ * Executes all steps in sequence, even if one fails: a refused object must not keep an older image or a wider
+ * egress in another. Then throws the first error, or returns the results.
  */
 async function inSequence<T extends unknown[]>(
   ...steps: { [Index in keyof T]: () => Promise<T[Index]> }
@@ -94,7 +97,10 @@ async function applyIdentity(context: PoolContext, namespace: string): Promise<v
   await context.client.apply(serviceAccounts, poolServiceAccount(namespace, serviceAccountAnnotations));
 }
 
-/** Applies the objects that no cache holds, except the ServiceAccount, unless they were applied unchanged a short time ago. */
+/**
+ * Applies the objects that no cache holds, except the ServiceAccount, unless they were applied unchanged a
+ * short time ago.
+ */
 async function applyUncached(
   context: PoolContext,
   { namespace, older, authority }: DesiredPool,
@@ -161,7 +167,10 @@ async function applyDeployment(
   return { text, uid, generation, ...(refused !== undefined && { refused }) };
 }
 
-/** Deletes runners, rights and account. The Deployment is deleted last: while it exists, an interrupted deletion is repeated. */
+/**
+ * Deletes runners, rights and account. The Deployment is deleted last: while it exists, an interrupted
+ * deletion is repeated.
+ */
 export async function deletePool(context: PoolContext, { namespace, uid }: Project): Promise<void> {
   const { client, conn } = context;
   const ref = { namespace, name: POOL };

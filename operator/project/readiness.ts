@@ -24,8 +24,8 @@ type PoolContext = {
 };
 
 /**
- * The pool is ready for a workflow if its Deployment has an available pod, and runners may read the Secrets that the workflow needs. Until
- * this process has applied the Role, the pods alone decide.
+ * The pool is ready for a workflow if its Deployment has an available pod, and runners may read the Secrets
+ * that the workflow needs. Until this process has applied the Role, the pods alone decide.
  */
 export function poolState(
   { caches, pools }: PoolContext,

@@ -1,6 +1,6 @@
 /**
- * Registers the webhooks of Telegram bots that routes use, and deletes those of bots that no route uses, before their Credential is deleted.
- * The operator decides; runners of the project call Telegram.
+ * Registers the webhooks of Telegram bots that routes use, and deletes those of bots that no route uses,
+ * before their Credential is deleted. The operator decides; runners of the project call Telegram.
  */
 import { botPath } from '../../api/bot.ts';
 import type { Credential, WebhookRoute } from '../../api/kinds.ts';
@@ -267,7 +267,9 @@ function unauthorized(error: unknown): Finding {
   return { status: 'False', reason: 'Unauthorized', message: explainRefusal(error) };
 }
 
-/** Whether the Credential or its namespace is being deleted: Kubernetes removes the pods of a namespace first. */
+/**
+ * Whether the Credential or its namespace is being deleted: Kubernetes removes the pods of a namespace first.
+ */
 function isDeleting({ namespaces }: Pick<Caches, 'namespaces'>, { metadata }: Credential): boolean {
   const namespace = namespaces.get(undefined, metadata.namespace ?? '');
   return [metadata, namespace?.metadata].some((each) => each?.deletionTimestamp !== undefined);

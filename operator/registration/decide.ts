@@ -1,6 +1,7 @@
 /**
- * When the webhook of a bot is registered or deleted, and what its condition says. Pure. A registration is verified periodically, since
- * anybody with the token can change it. The deletion of a Credential waits for its webhook to be deleted, for a limited time.
+ * When the webhook of a bot is registered or deleted, and what its condition says. Pure. A registration is
+ * verified periodically, since anybody with the token can change it. The deletion of a Credential waits for
+ * its webhook to be deleted, for a limited time.
  */
 import type { Registered } from '../../api/registration.ts';
 import type { Finding } from '../shared/status.ts';
@@ -95,7 +96,10 @@ function unregister(facts: RegistrationFacts): RegistrationDecision {
   return { ask: { failures: answer?.failures ?? 0, wasSo: false }, againMs: CHECK.leastMs };
 }
 
-/** Whether the finalizer may be removed: the webhook is deleted, cannot be deleted, or the deadline has passed. */
+/**
+ * Whether the finalizer may be removed: the webhook is deleted, cannot be deleted, or the deadline has
+ * passed.
+ */
 function releaseFor(
   { isBot, deletingMs }: RegistrationFacts,
   answer: RegistrationAnswer | undefined,

@@ -1,4 +1,6 @@
-/** The finalizer of a Credential whose bot may be registered. It is set before the registration is requested. */
+/**
+ * The finalizer of a Credential whose bot may be registered. It is set before the registration is requested.
+ */
 import { BOT_FINALIZER } from '../../api/bot.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { isNotFound } from '../../kube/errors.ts';

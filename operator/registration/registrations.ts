@@ -34,8 +34,8 @@ export function isTelegram({ spec }: Pick<Credential, 'spec'>): boolean {
 }
 
 /**
- * How the bot of a route is registered. Until this process knows, a condition that says `Registered` stays. Undefined if no bot is to be
- * registered.
+ * How the bot of a route is registered. Until this process knows, a condition that says `Registered` stays.
+ * Undefined if no bot is to be registered.
  */
 export function registrationHealth(
   { registrations, caches }: { registrations: Pick<Registrations, 'health'>; caches: Caches },

@@ -30,7 +30,10 @@ function submissionEvent({ spec }: WorkflowRun): AuditEvent {
   return spec.test === true ? 'run.test' : 'run.execute';
 }
 
-/** Records that a run is cancelled by its object, or because the object was deleted. The user who did it is unknown. */
+/**
+ * Records that a run is cancelled by its object, or because the object was deleted. The user who did it is
+ * unknown.
+ */
 export function recordCancel(
   { audit }: Pick<OperatorContext, 'audit'>,
   run: WorkflowRun,

@@ -1,7 +1,7 @@
 /**
- * Takes up WorkflowRuns that were made as objects: each gets the labels and the owner that records have, and is submitted to the run store once, under its own name and uid.
- * From then on runners record it; what cannot be submitted ends as Failed, with a reason. A cancel is passed on, and so is
- * the deletion of a run that has not ended.
+ * Submits WorkflowRuns that were created as objects: each gets the labels and the owner of a record, and is
+ * submitted once, under its own name and uid. Then runners record it. A run that cannot be submitted ends as
+ * Failed, with a reason. Cancellations, and deletions of unfinished runs, are forwarded to the run store.
  */
 import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
@@ -25,7 +25,7 @@ import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
 import { endRun, writePending } from './end.ts';
 import { givenInput } from './input.ts';
 import { recoverIfLost } from './recovery.ts';
-import { askedRevision, chooseRevision } from './revision.ts';
+import { requestedRevision, chooseRevision } from './revision.ts';
 import { BY_WORKFLOW, inNamespaceOf, projectOf, type Caches } from '../shared/caches.ts';
 import { subscribe, watch, type Controller, type Watch } from '../shared/controller.ts';
 import type { StoreChanges } from '../store/changes.ts';
@@ -133,17 +133,18 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
   const workflow = caches.workflows.get(namespace, run.spec.workflow);
   const route = caches.routes.get(namespace, run.spec.workflow);
   const decision = decide(run, workflow, route, waitedMs);
-  // One that waits is looked at each second, and a write that is refused would be repeated as often.
+  // A waiting run is reconciled each second: a refused write must not be repeated as often.
   if (workflow && decision.kind !== 'wait') await adopt(context, run, workflow);
   if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
-    // It was submitted before its workflow was switched off or deleted: it runs, or is cancelled, and runners record that. They
-    // stay for as long as a run of a workflow that is gone says that it is pending.
+    // It was submitted before its workflow was deactivated or deleted: it runs, or is cancelled, and runners
+    // record that. Runners
+    // stay while a run of a deleted workflow is pending.
     if (!workflow && run.status?.phase === undefined) await writePending(context, run, {});
     return done();
   }
   if (decision.kind === 'wait') {
     if (!workflow && run.status?.phase === undefined) {
-      const message = `There is no workflow ${run.spec.workflow} in this namespace yet: apply it.`;
+      const message = `Workflow ${run.spec.workflow} does not exist in this namespace yet: apply it.`;
       await writePending(context, run, { reason: 'WorkflowMissing', message });
     }
     return after(WAIT_MS);
@@ -156,7 +157,7 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
   return submitRun(context, run, decision.route);
 }
 
-/** Whether the run store holds the run of this very object. */
+/** Whether the run store has the run of this object. */
 async function isAccepted({ conn, caches }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
   const project = projectOf(caches, metadata.namespace);
   if (project === undefined) return false;
@@ -193,7 +194,8 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     run: name,
     trigger: run.spec.trigger?.type ?? 'execute',
     input,
-    // The object is the event: submitted again it is the same one, even if the test data changed meanwhile.
+    // The object is the event: submitted again, it is the same event, even if the test data changed
+    // meanwhile.
     bodyHash: createHash('sha256').update(uid).digest('hex'),
     recordUid: uid,
     test: run.spec.test === true,
@@ -216,12 +218,12 @@ async function settle(context: OperatorContext, run: WorkflowRun, submission: Su
       await fail(context, run, suspended(run.spec.workflow));
       return done();
     case 'conflict': {
-      const message = `The run store still holds another run named ${submitted.run}: create this one under another name.`;
+      const message = `The run store still has another run named ${submitted.run}: create this one with another name.`;
       await fail(context, run, { reason: 'NameTaken', message });
       return done();
     }
     case 'rejected': {
-      const message = `${submitted.limit} runs of the workflow execute already, and its concurrency policy is Reject.`;
+      const message = `${submitted.limit} runs of the workflow already execute, and its concurrency policy is Reject: try again when one has ended.`;
       await fail(context, run, { reason: 'ConcurrencyLimit', message });
       return done();
     }
@@ -238,16 +240,19 @@ async function fail(
   recordSubmission(context, run, { result: reason === 'Suspended' ? 'denied' : 'failed', reason });
 }
 
-/** The revision that the run asks for, or the current one, which the run store then has; or why it must not execute it. */
+/**
+ * Stores the revision of the run, or the current one, in the run store and returns it; or returns why the run
+ * must not execute it.
+ */
 async function revisionFor(
   { client, conn }: OperatorContext,
   run: WorkflowRun,
   { spec, metadata: { namespace = '' } }: WebhookRoute,
 ): Promise<ReturnType<typeof chooseRevision>> {
-  const ref = { namespace, name: askedRevision(run, spec) };
+  const ref = { namespace, name: requestedRevision(run, spec) };
   const chosen = chooseRevision(run, spec, await client.find(controllerRevisions, ref));
   if ('reason' in chosen) return chosen;
-  // Of older ones the run store may know nothing any more.
+  // The run store may no longer have older revisions.
   const { name, revision } = chosen.revision;
   const put = await putRevision(conn, spec.projectUID, name, revision);
   if (put.outcome === 'unavailable') throw unreachable(put);
@@ -257,7 +262,7 @@ async function revisionFor(
 async function cancel(context: RunContext, run: WorkflowRun): Promise<Action> {
   const project = projectOf(context.caches, run.metadata.namespace);
   if (project === undefined) return done();
-  // A store that lost its data gets back what it knew before it is asked; what nobody has taken up it never knew.
+  // A store that lost its data is seeded first, unless the run was never submitted.
   const opened = isNew(run) ? undefined : await context.store.open(project);
   if (opened?.outcome === 'unavailable') throw unreachable(opened);
   const cancelled = await cancelRun(context.conn, project, run.metadata.name);
@@ -270,18 +275,18 @@ async function cancel(context: RunContext, run: WorkflowRun): Promise<Action> {
   return done();
 }
 
-/** The run store does not know the run: it was never there, it is lost, or it has ended and is recorded as that by now. */
+/** The run store does not know the run: it was never submitted, is lost, or has ended and is recorded. */
 async function endCancelled(context: OperatorContext, { metadata }: WorkflowRun): Promise<void> {
   const { name, namespace = '', uid } = metadata;
   const run = await context.client.find(workflowRuns, { namespace, name });
   if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return;
   const message = isNew(run)
-    ? 'It was cancelled before it began.'
-    : 'It was cancelled. The run store did not know it any more.';
+    ? 'The run was cancelled before it began.'
+    : 'The run was cancelled. The run store no longer had it.';
   await endRun(context, run, { phase: 'Cancelled', reason: 'Cancelled', message });
 }
 
-/** Cancels the run of an object that was deleted, unless the name stands for another one by now. */
+/** Cancels the run of a deleted object, unless another run has its name now. */
 async function cancelDeleted(context: OperatorContext, run: WorkflowRun): Promise<void> {
   const { conn, caches } = context;
   const { name, namespace = '', uid } = run.metadata;

@@ -1,4 +1,4 @@
-/** The status of a run that is not in the run store: nobody else would ever write it. */
+/** Writes the status of runs that are not in the run store, which no runner writes. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
@@ -10,15 +10,15 @@ export type RunEnding = {
   phase: TerminalPhase;
   reason: string;
   message: string;
-  /** When it ended, in milliseconds since 1970; left out: now. */
+  /** In milliseconds since 1970; left out: now. */
   endedAt?: number;
   /** Whether the effect of the node with this id may be repeated. */
   isRepeatable?: (node: string) => boolean;
 };
 
 /**
- * Writes the end into the status, once: the API server admits no second one. A node that had begun may have had its effect: it is
- * `Unknown`, unless `isRepeatable` says that it could have been done again.
+ * Writes the end into the status, once: the API server admits no second one. A node that had begun may have
+ * had its effect: it becomes `Unknown` unless its effect may be repeated.
  */
 export async function endRun(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
@@ -33,7 +33,7 @@ export async function endRun(
   await applyStatus({ client }, caches.runs, run, { ...end, ...(nodes && { nodes }) });
 }
 
-/** No node goes on in a run that has ended. */
+/** In an ended run, no node is unfinished. */
 function settled(node: NodeStatus, end: TerminalPhase, isRepeatable: boolean): NodeStatus {
   if (node.phase === 'Running' && !isRepeatable) {
     return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
@@ -42,7 +42,10 @@ function settled(node: NodeStatus, end: TerminalPhase, isRepeatable: boolean): N
   return isOpen ? { ...node, phase: end === 'Cancelled' ? 'Cancelled' : 'Failed' } : node;
 }
 
-/** Writes that the run is pending, and what it waits for; without a reason, removes the earlier one. Only before it is submitted. */
+/**
+ * Writes that the run is pending, and what it waits for; without a reason, removes the earlier one. Only
+ * before it is submitted.
+ */
 export async function writePending(
   { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   run: WorkflowRun,

@@ -1,6 +1,6 @@
 /**
- * Whether a run can go on after its record alone. Records are bounded: what was cut away, or never kept, is lost with the run
- * store, and matters only where a step that is still to run needs it. Pure.
+ * Whether a run can continue from its record alone. Records are bounded: data that was cut or left out is
+ * lost with the run store, which matters only if a step that has not run needs it. Pure.
  */
 import { compileCondition, conditionReferences } from '../../api/cel.ts';
 import { ANNOTATION } from '../../api/group.ts';
@@ -14,15 +14,15 @@ import { templatesOf, valuesOf } from '../../nodes/step.ts';
 
 const ENDED: readonly string[] = ['Succeeded', 'Failed', 'Cancelled', 'Skipped', 'Unknown'];
 
-/** Whether the record says that the node will never run again. */
+/** Whether the node has ended, by the record. */
 export function hasEnded({ phase }: Pick<NodeStatus, 'phase'>): boolean {
   return ENDED.includes(phase);
 }
 
-/** What is lost of a node's output: nothing, what does not fit, or also what a record never holds. */
+/** The parts of a node's output that are lost. */
 type Loss = { text: boolean; data: boolean; headers: boolean };
 
-/** The first thing that a step still needs and the record does not hold, as it is written; undefined if there is none. */
+/** The first reference of a step that has not run whose value is lost; undefined if there is none. */
 export function lostReference(run: WorkflowRun, revision: Revision): string | undefined {
   const losses = lossesOf(run, revision);
   if (losses.size === 0) return undefined;
@@ -53,15 +53,15 @@ function lossesOf({ metadata, spec, status }: WorkflowRun, { trigger }: Revision
 
 function lostInStep(step: RevisionStep, losses: ReadonlyMap<string, Loss>): string[] {
   const values = valuesOf(step);
-  const named = values ? nodesNamed(values).flatMap(({ ids }) => ids) : [];
+  const referenced = values ? nodesNamed(values).flatMap(({ ids }) => ids) : [];
   const references = [...referencesOf(compileValue(templatesOf(step)))];
   return [
-    ...named.filter((id) => isLost(losses.get(id))).map((id) => `nodes.${id}`),
+    ...referenced.filter((id) => isLost(losses.get(id))).map((id) => `nodes.${id}`),
     ...references.filter((reference) => isReferenceLost(reference, losses)).map(printReference),
   ];
 }
 
-/** A condition names a node, and not which part of its output. */
+/** A condition names a node, and not a part of its output. */
 function isLost(loss: Loss | undefined): boolean {
   return loss !== undefined && (loss.text || loss.data);
 }

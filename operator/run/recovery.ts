@@ -1,6 +1,7 @@
 /**
- * Recorded runs that have not ended and that the run store does not know. One that an earlier store held is put back; one that
- * this store recorded and let go of without an end is ended, since nobody else would ever write its status.
+ * Recovers recorded unfinished runs that the run store does not know. A run that an earlier store had is
+ * restored; a run that ended in this store without a recorded end is ended, since no runner writes its
+ * status.
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
@@ -27,8 +28,8 @@ import { unreachable } from '../shared/errors.ts';
 export type RecoveryContext = OperatorContext & { store: Pick<ProjectStore, 'open'>; pacer: Pacer };
 
 /**
- * Puts the run back, or ends it, if the run store does not know it. A run leaves the store only after its end is recorded:
- * what the API server shows after the store was asked, without a cache, is therefore the last word.
+ * Restores or ends the run if the run store does not know it. A run leaves the store only after its end is
+ * recorded, so the record that is read from the API server after the store was asked is final.
  */
 export async function recoverIfLost(
   context: RecoveryContext,
@@ -37,7 +38,7 @@ export async function recoverIfLost(
   const { caches, conn, client, store, pacer } = context;
   const project = projectOf(caches, namespace);
   if (project === undefined) return done();
-  // A store that has to be seeded gets this run, too.
+  // Seeding restores this run, too.
   const opened = await store.open(project);
   if (opened.outcome === 'unavailable') throw unreachable(opened);
   const state = await readBrief(conn, project, name);
@@ -54,8 +55,8 @@ export async function recoverIfLost(
 }
 
 /**
- * Ends a record whose run has ended in this run store and left it: the summary says how. Its object was created by an attempt that was
- * never answered. False where there is no summary.
+ * Ends a record whose run ended in this run store, by its summary: the record was created by a request
+ * without a response. False if there is no summary.
  */
 async function endAsSummarised(
   context: OperatorContext,
@@ -68,7 +69,7 @@ async function endAsSummarised(
   if (isUnavailable(summary)) throw unreachable(summary);
   if (!summary) return false;
   const { phase, reason = phase, endedAt } = summary;
-  const message = summary.message ?? 'What its nodes produced was not recorded.';
+  const message = summary.message ?? 'The outputs of its nodes were not recorded.';
   await endRun(context, run, { phase, reason, message, endedAt });
   return true;
 }
@@ -85,13 +86,13 @@ async function restore(
   if (put.outcome === 'unavailable') throw unreachable(put);
   const restored = await restoreRun(conn, project, plan.run);
   if (restored.outcome === 'unavailable') throw unreachable(restored);
-  log.warn({ namespace, run: name, outcome: restored.outcome }, 'the run store did not know a recorded run');
+  log.warn({ namespace, run: name, outcome: restored.outcome }, 'restored an unknown recorded run');
   if (restored.outcome !== 'dropped') return;
-  const message = `The run store does not hold the run any more, so that it cannot go on. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
+  const message = `The run store no longer has the run, so it cannot continue. Check what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
   await endRun(context, run, { phase: 'Failed', reason: 'DataLost', message });
 }
 
-/** What to do with one run that was read just now. `revisions` is what is known of revisions already. */
+/** The plan for a run that was just read. `revisions`: those that were read before. */
 export async function planFor(
   { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   run: WorkflowRun,
@@ -101,7 +102,7 @@ export async function planFor(
   const object = await revisionOf(client, run, revisions);
   const owner = controllerOf(run) ?? (object && controllerOf(object));
   const workflowUid = (await caches.workflows.getFresh(namespace, run.spec.workflow))?.metadata.uid;
-  // Under the name of a revision there may be an object that the operator has not made.
+  // An object with the name of a revision may not be of the operator.
   const isOwn = object !== undefined && isRevisionOf(object, owner?.uid);
   const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
   const given = revision && (await givenInput(client, run, revision.revision));

@@ -1,4 +1,4 @@
-/** What becomes of a recorded run that had not ended when the run store lost its data. Pure. */
+/** The plan for a recorded unfinished run after the run store lost its data. Pure. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { Revision } from '../../api/revision.ts';
@@ -18,12 +18,15 @@ import type { NamedRevision } from '../shared/revisions.ts';
 export type Found = {
   /** The uid of the workflow of that name, if there is one. */
   workflowUid: string | undefined;
-  /** The uid of the workflow that the run was made for: of its owner, or, if it has none, of its revision's. */
+  /**
+   * The uid of the workflow that the run was created for: of its owner, or if it has none, of the owner of
+   * its revision.
+   */
   madeFor: string | undefined;
   revision: NamedRevision | undefined;
-  /** Undefined where it is that of another run, and lost. */
+  /** Undefined if it is that of another run, and lost. */
   input: string | undefined;
-  /** The node as far as which it goes, if it does not go to the end. */
+  /** The last node of the run, if it ends early. */
   until?: string | undefined;
 };
 
@@ -32,7 +35,7 @@ export type RestorePlan =
   | { kind: 'end'; ending: RunEnding }
   | { kind: 'leave' };
 
-/** What to do with the run, which was read just now and not from a cache. */
+/** The plan for the run, which was read from the API server and not from a cache. */
 export function planRestore(
   run: WorkflowRun,
   { workflowUid, madeFor, revision, input, until }: Found,
@@ -47,21 +50,21 @@ export function planRestore(
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
   }
   if (spec.cancel) {
-    const message = 'Somebody cancelled the run; the run store had lost it before it ended.';
+    const message = 'The run was cancelled. The run store had lost it before it ended.';
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
   }
   if (!revision) {
-    const message = 'The revision that it executed does not exist any more.';
+    const message = 'The revision of the run no longer exists.';
     return endOf({ phase: 'Failed', reason: 'RevisionMissing', message }, undefined);
   }
   if (epoch === undefined) {
-    // The record was created, and nothing of the run's progress was written. Executing it again could repeat effects.
-    const message = `The run store lost its data before the progress of the run was recorded, so that nobody knows which nodes ran. Look at what they have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
+    // The record was created, but no progress was written. Executing the run again could repeat effects.
+    const message = `The run store lost its data before the progress of the run was recorded, so it is unknown which nodes ran. Check what they have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
     return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
   }
   const lost = input === undefined ? 'its input' : lostReference(run, revision.revision);
   if (input === undefined || lost !== undefined) {
-    const message = `The run store lost its data, and the record does not hold all of ${lost}, which a step still needs. Look at what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
+    const message = `The run store lost its data, and the record does not have all of ${lost}, which a step still needs. Check what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
     return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
   }
   const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until };
@@ -103,7 +106,7 @@ function recordedRun(
     sequence: status.sequence ?? 0,
     ...timesOf(run, revision),
     nodes: (status.nodes ?? []).map((node) => nodeOf(node, revision)),
-    ...given({ idleUntil: idleUntilOf(run) }),
+    ...withoutUndefined({ idleUntil: idleUntilOf(run) }),
     ...(reply && { reply }),
   };
 }
@@ -117,12 +120,12 @@ function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
     acceptedAt: timeOf(status.acceptedTime) ?? timeOf(metadata.creationTimestamp) ?? 0,
     timeoutMs,
     ...(startedAt !== undefined && { startedAt }),
-    // How long it waited, which takes nothing of its time, is not recorded: then its time begins anew.
+    // Waiting does not count and its duration is not recorded: after a wait, the timeout starts again.
     ...(startedAt !== undefined && !hasWaited(run) && { deadlineAt: startedAt + timeoutMs }),
   };
 }
 
-/** A parked run begins nothing before one of its nodes is due; of others nobody knows what they did after the record. */
+/** A parked run begins no node before one is due. What other runs did after the record is unknown. */
 function idleUntilOf({ status }: WorkflowRun): number | undefined {
   if (status?.phase !== 'Waiting') return undefined;
   const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');
@@ -134,7 +137,10 @@ function hasWaited({ status }: WorkflowRun): boolean {
   return (status?.nodes ?? []).some(({ phase, attempts = 0 }) => phase === 'Waiting' || attempts > 1);
 }
 
-/** A node that had begun has a mark: it is done again as the same attempt, or, if that must not be, `Unknown`. */
+/**
+ * A node that had begun gets a start mark: it is executed again as the same attempt, or becomes `Unknown` if
+ * it must not be.
+ */
 function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
   const {
     id,
@@ -160,8 +166,8 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     id,
     phase,
     attempts,
-    ...given({ ...times, reason, message }),
-    ...(usage && { usage: given(usage) }),
+    ...withoutUndefined({ ...times, reason, message }),
+    ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
     ...(phase === 'Running' && { mark }),
   };
@@ -171,7 +177,7 @@ function outputOf({ output }: NodeStatus): NodeOutput {
   return { text_content: output?.text_content ?? '', data_content: output?.data_content ?? null };
 }
 
-/** The reply that the first response node gave: what it answered follows from what the nodes before it produced. */
+/** The reply of the first response node, computed from the outputs of the nodes before it. */
 function replyOf(run: WorkflowRun, { trigger, steps }: Revision, input: string): Reply | undefined {
   const nodes = (run.status?.nodes ?? []).filter(hasEnded);
   const answered = nodes
@@ -186,7 +192,7 @@ function replyOf(run: WorkflowRun, { trigger, steps }: Revision, input: string):
   try {
     return executePure(step, compileFields(step)({ node: (id) => outputs.get(id) })).reply;
   } catch {
-    // It used what a record does not hold, such as headers.
+    // It used data that a record does not have, such as headers.
     return undefined;
   }
 }
@@ -197,7 +203,7 @@ function timeOf(text: string | undefined): number | undefined {
 }
 
 /** Without members that are undefined. */
-function given<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+function withoutUndefined<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;
   };

@@ -51,8 +51,8 @@ export function rulesOf({
 }
 
 /**
- * Another schedule has another name: a CronJob that is changed in place starts at once for a time of its new schedule between its last
- * start and now.
+ * Another schedule has another name: a CronJob that is changed in place starts at once for a time of its new
+ * schedule between its last start and now.
  */
 export function cronJobName(workflow: string, { cron, timeZone }: ScheduleRules): string {
   return childName(workflow, shortHash(`${cron}\n${timeZone}`), NAME_LIMIT);
@@ -91,7 +91,10 @@ export function scheduleCronJob(
   };
 }
 
-/** A tick lives as long as its time counts, even if its pod cannot be scheduled or the run store is unavailable. */
+/**
+ * A tick lives as long as its time counts, even if its pod cannot be scheduled or the run store is
+ * unavailable.
+ */
 function patienceOf({ latestSeconds = Infinity }: ScheduleRules): Partial<NonNullable<CronJob['spec']>> {
   return {
     // A waiting tick must not delay the next one.

@@ -35,7 +35,10 @@ export async function ensureSchedule(
   return schedule ? { schedule } : {};
 }
 
-/** The schedule in effect while the spec cannot be put into effect, for example during an outage of the run store. */
+/**
+ * The schedule in effect while the spec cannot be put into effect, for example during an outage of the run
+ * store.
+ */
 export function scheduleInPlace(
   { caches }: OperatorContext,
   { metadata: { namespace, name, uid } }: Workflow,
@@ -77,7 +80,9 @@ async function place(
   }
 }
 
-/** Removes a deadline that another field manager set: it would drop missed times that are to be made up for. */
+/**
+ * Removes a deadline that another field manager set: it would drop missed times that are to be made up for.
+ */
 async function withoutForeignDeadline(
   client: OperatorContext['client'],
   cronJob: CronJob,
@@ -133,7 +138,8 @@ export function timesOf(
 }
 
 /**
- * When to reconcile again without a change, in milliseconds: to replace a missed time by the next one, and to report a failing tick.
+ * When to reconcile again without a change, in milliseconds: to replace a missed time by the next one, and to
+ * report a failing tick.
  */
 export function nextScheduleCheckMs(
   times: WorkflowStatus['schedule'],

@@ -9,7 +9,10 @@ import type { ScheduleRules } from './cronJob.ts';
 /** A tick has ended within this time, unless it fails. */
 const PATIENCE_MS = 420_000;
 
-/** Milliseconds since 1970. `since`: the first scheduled time after the last success; `from`: when it counts as failing. */
+/**
+ * Milliseconds since 1970. `since`: the first scheduled time after the last success; `from`: when it counts
+ * as failing.
+ */
 export type Failing = { since: number; from: number };
 
 /** Undefined if no tick was started since the last success. */
@@ -21,7 +24,9 @@ export function failingOf({ metadata, status }: CronJob, rules: ScheduleRules): 
   return { since, from: since + PATIENCE_MS };
 }
 
-/** Whether the change of the CronJob may change the status of the workflow. Each tick causes several changes. */
+/**
+ * Whether the change of the CronJob may change the status of the workflow. Each tick causes several changes.
+ */
 export function isOfInterest(change: Change<CronJob>, workflow: Workflow | undefined): boolean {
   if (change.type !== 'updated') return true;
   const { old, object } = change;

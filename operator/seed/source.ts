@@ -1,6 +1,6 @@
 /**
- * What the API server and the caches know of a project, for a run store that has to be seeded: what routes serve, by what recorded
- * runs' events are known, and the runs that had not ended. Those are read anew, page by page and no faster than the pacer lets.
+ * The source for seeding a run store: what routes serve, the dedupe keys of recorded runs, and unfinished
+ * runs. The latter are read from the API server, page by page, at the rate of the pacer.
  */
 import type { WorkflowRun, Workflow } from '../../api/kinds.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -27,7 +27,7 @@ import { baselineOf, triggerOf } from '../poll/trigger.ts';
 
 export type SourceDeps = { client: KubeClient; caches: Caches; clock: Clock; pacer: Pacer };
 
-/** A record can be more than half a megabyte. */
+/** A record can exceed half a megabyte. */
 const PAGE = 20;
 const UNFINISHED = ['Succeeded', 'Failed', 'Cancelled'].map((phase) => `status.phase!=${phase}`).join(',');
 
@@ -75,7 +75,7 @@ async function* unfinishedRuns(
   }
 }
 
-/** The page that was not used up comes again where an iteration broke off; all pages, where it did so too long ago. */
+/** After an interruption, the unfinished page comes again, or all pages if the continue token has expired. */
 async function* pagesOf(
   { client, pacer }: SourceDeps,
   namespace: string,
@@ -95,7 +95,10 @@ async function* pagesOf(
   } while (position.continue !== undefined);
 }
 
-/** Reads them. A revision that does not exist any more, or is another's of the same name, is left out; the limits are not. */
+/**
+ * Reads what routes serve. A revision that no longer exists, or is of another owner, is left out; its limits
+ * are not.
+ */
 export async function servedWorkflows(
   client: Pick<KubeClient, 'find'>,
   {
@@ -117,15 +120,15 @@ export async function servedWorkflows(
     const workflow = own && withDefaults(own, defaults);
     const ofWorkflow =
       workflow?.metadata.uid === spec.workflowUID
-        ? putBack(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))
+        ? stateOf(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))
         : {};
     if (revision || ofWorkflow.limits) found.push({ ...(revision && { revision }), ...ofWorkflow });
   }
   return found;
 }
 
-/** Runs of other revisions than the route's need the limits, too: while the workflow is suspended they must not start. */
-function putBack(workflow: Workflow, trigger: PolledTrigger | undefined): Omit<ServedWorkflow, 'revision'> {
+/** Runs of earlier revisions need the limits, too: they must not start while the workflow is suspended. */
+function stateOf(workflow: Workflow, trigger: PolledTrigger | undefined): Omit<ServedWorkflow, 'revision'> {
   const polled = trigger && { trigger, ...baselineOf(workflow) };
   return { limits: limitsOf(workflow), ...(polled && { polled }) };
 }

@@ -1,4 +1,7 @@
-/** Reports whether the ProjectSettings of a namespace are in effect, and which of them the installation does not admit. */
+/**
+ * Reports whether the ProjectSettings of a namespace are in effect, and which of them the installation does
+ * not admit.
+ */
 import type { ProjectSettings } from '../../api/kinds.ts';
 import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
 import { findCondition } from '../../kube/conditions.ts';

@@ -1,7 +1,8 @@
 /**
- * What the operator records in the audit trail. It sees objects and no requests, so the only user that it knows is the one that an object
- * names (`requestedBy`). Each line names the field manager of the last change, and the resourceVersion, which finds the request and its user in the
- * audit log of the Kubernetes API.
+ * What the operator records in the audit trail. It sees objects and no requests, so the only user that it
+ * knows is the one that an object names (`requestedBy`). Each line names the field manager of the last
+ * change, and the resourceVersion, which finds the request and its user in the audit log of the Kubernetes
+ * API.
  */
 import type { AuditEntry } from '../../api/audit/line.ts';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -17,7 +18,8 @@ export function auditFields(object: KubeObject): Pick<AuditEntry, 'object' | 'ma
 /** Records each workflow and credential that is deleted from now on. */
 export function recordDeletions({ audit, caches }: Pick<OperatorContext, 'audit' | 'caches'>): void {
   caches.workflows.onChange(({ type, object }) => {
-    if (type === 'deleted') audit.record({ event: 'workflow.delete', result: 'allowed', ...deletedFields(object) });
+    if (type === 'deleted')
+      audit.record({ event: 'workflow.delete', result: 'allowed', ...deletedFields(object) });
   });
   caches.credentials.onChange(({ type, object }) => {
     if (type === 'deleted')

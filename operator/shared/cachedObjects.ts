@@ -1,4 +1,7 @@
-/** Reduces objects before they are cached: no payload, and of runs, revisions and namespaces only the fields that decisions need. Pure. */
+/**
+ * Reduces objects before they are cached: no payload, and of runs, revisions and namespaces only the fields
+ * that decisions need. Pure.
+ */
 import { LABEL } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { ControllerRevision, KubeObject, Namespace } from '../../kube/resource.ts';

@@ -1,6 +1,7 @@
 /**
- * The list-watches of the operator: one cache per kind, with the indexes that reconciles use. Caches hold no payload, and of runs,
- * revisions and namespaces only the fields that decisions need. Secrets are never cached.
+ * The list-watches of the operator: one cache per kind, with the indexes that reconciles use. Caches hold no
+ * payload, and of runs, revisions and namespaces only the fields that decisions need. Secrets are never
+ * cached.
  */
 import { LABEL } from '../../api/group.ts';
 import type { Credential, ProjectSettings, WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
@@ -45,7 +46,10 @@ export type Caches = {
   slices: Cache<EndpointSlice>;
 };
 
-/** Index of workflows by the credentials that they name, and of runs, revisions and CronJobs by their workflow. */
+/**
+ * Index of workflows by the credentials that they name, and of runs, revisions and CronJobs by their
+ * workflow.
+ */
 export const BY_CREDENTIAL = 'credential';
 export const BY_WORKFLOW = 'workflow';
 /** Index of routes by uid: gateway replicas report routes by uid. */

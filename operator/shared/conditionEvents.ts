@@ -1,4 +1,6 @@
-/** Events about changes of the conditions `Ready` and `Valid`, and about active workflows of a full project. */
+/**
+ * Events about changes of the conditions `Ready` and `Valid`, and about active workflows of a full project.
+ */
 import type { ConditionType, Reason } from '../../api/conditions.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type { Occurrence, Recorder } from '../../kube/events.ts';
@@ -16,7 +18,9 @@ const FULL = 'ProjectFull' satisfies Reason;
 
 type WithSpec = KubeObject & { spec: object };
 
-/** Records Events about the changes between two lists of conditions. Call it after the new list was written. */
+/**
+ * Records Events about the changes between two lists of conditions. Call it after the new list was written.
+ */
 export function recordConditions(
   events: Pick<Recorder, 'record'>,
   object: WithSpec,
@@ -29,8 +33,9 @@ export function recordConditions(
 }
 
 /**
- * The Events about changes: a condition became True or False, or its reason changed. An Unknown condition causes none, a full project
- * causes one when it becomes full, and a problem of `Valid` is not repeated for `Ready`.
+ * The Events about changes: a condition became True or False, or its reason changed. An Unknown condition
+ * causes none, a full project causes one when it becomes full, and a problem of `Valid` is not repeated for
+ * `Ready`.
  */
 export function occurrencesOf(before: readonly Condition[], after: readonly Condition[]): Occurrence[] {
   const occurrences = TYPES.flatMap((type) => {

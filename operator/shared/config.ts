@@ -1,4 +1,6 @@
-/** The operator's configuration: its environment, read and validated once. An invalid value stops the process. */
+/**
+ * The operator's configuration: its environment, read and validated once. An invalid value stops the process.
+ */
 import * as z from 'zod';
 import {
   commaList,
@@ -56,15 +58,18 @@ const environment = z.object({
   KUBECONFIG: z.string().min(1).optional(),
   /** Where clients outside the cluster reach the gateway's public listener, for `status.url`. */
   PUBLIC_URL: httpURL,
-  /** Where callers inside the cluster reach the gateway's internal listener. Left out: the last of its Services, by HTTP. */
+  /**
+   * Where callers inside the cluster reach the gateway's internal listener. Left out: the last of its
+   * Services, by HTTP.
+   */
   INTERNAL_URL: httpURL.optional(),
   /** The gateway's Services. Their ready endpoints are the replicas that must serve a workflow. */
   GATEWAY_SERVICES: commaList.default(['windlass-gateway', 'windlass-gateway-internal']),
   /** The run store, without user and password; runners in every namespace must reach it by this name. */
   REDIS_URL: redisURL,
   /**
-   * With rediss://: a file with the certificate authorities (PEM). Runners, ticks and poll pods get them, too.
-   * Left out: public ones.
+   * With rediss://: a file with the certificate authorities (PEM). Runners, ticks and poll pods get them,
+   * too. Left out: public ones.
    */
   REDIS_CA_FILE: z.string().min(1).optional(),
   /** The user that may manage ACL users. */
@@ -97,7 +102,9 @@ const environment = z.object({
   RUNNER_EGRESS_DENY: egressList('deny'),
   /** JSON: the bounds of the ProjectSettings of a namespace. */
   PROJECT_SETTINGS_BOUNDS: jsonText(settingsBounds).default(settingsBounds.parse({})),
-  /** Of the pod: the addresses of the API server and of the node. Steps and providers may not connect to them. */
+  /**
+   * Of the pod: the addresses of the API server and of the node. Steps and providers may not connect to them.
+   */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),
   /** Writes per second for creating and pruning records, of all projects and of one. */
@@ -114,7 +121,10 @@ const environment = z.object({
   LEASE_NAME: z.string().min(1).default('windlass-operator'),
   /** False: no audit trail on stdout, here and in runners. LOG_LEVEL does not affect it. */
   AUDIT_ENABLED: z.stringbool().default(true),
-  /** Lines of the audit trail a second: about what was refused or failed, and, in each runner, about uses of credentials. */
+  /**
+   * Lines of the audit trail a second: about what was refused or failed, and, in each runner, about uses of
+   * credentials.
+   */
   AUDIT_REFUSED_PER_SECOND: integer(1, 10_000).default(10),
   AUDIT_USES_PER_SECOND: integer(1, 10_000).default(100),
   LOG_LEVEL: logLevel,

@@ -80,7 +80,9 @@ type ControllerMetrics = {
   reconciled(controller: string, outcome: Outcome, seconds: number): void;
 };
 
-/** Creates the queues, which fill from now on. The returned function reconciles until the signal is aborted. */
+/**
+ * Creates the queues, which fill from now on. The returned function reconciles until the signal is aborted.
+ */
 export function prepareControllers<Context extends { clock: Clock; log: Log }>(
   controllers: readonly Controller<Context>[],
   context: Context,

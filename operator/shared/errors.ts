@@ -2,7 +2,10 @@
 import { WaitingError } from '../../kube/controller.ts';
 import type { Unavailable } from '../../store/connection.ts';
 
-/** A sentence with what to do. The message of the API server names the verb and the resource, or the admission policy. */
+/**
+ * A sentence with what to do. The message of the API server names the verb and the resource, or the admission
+ * policy.
+ */
 export function explainRefusal(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   return isPolicyRefusal(error)

@@ -1,6 +1,6 @@
 /**
- * Limits the number of names in metric labels. Beyond the limit, each namespace gets an equal share, active workflows first, so that no
- * project displaces others; everything else shares one label value.
+ * Limits the number of names in metric labels. Beyond the limit, each namespace gets an equal share, active
+ * workflows first, so that no project displaces others; everything else shares one label value.
  */
 
 /** The value of labels for everything beyond the bound. No namespace and no workflow can have this name. */
@@ -12,7 +12,10 @@ export type Candidate = { name: string; namespace: string; isActive: boolean };
 export type LabelBound = {
   /** Whether the name is a label value. A new name becomes one if there is room. */
   isShown: (name: string) => boolean;
-  /** Chooses label values among these, in preference those chosen before. Returns the names that are no longer label values. */
+  /**
+   * Chooses label values among these, in preference those chosen before. Returns the names that are no longer
+   * label values.
+   */
   retain: (candidates: readonly Candidate[]) => string[];
 };
 

@@ -5,7 +5,9 @@ import type { Caches } from './caches.ts';
 
 export type WorkflowDefaults = NonNullable<ProjectSettingsSpec['workflowDefaults']>;
 
-/** The workflow with each field of `history`, and `timeout`, that its spec leaves out taken from the defaults. */
+/**
+ * The workflow with each field of `history`, and `timeout`, that its spec leaves out taken from the defaults.
+ */
 export function withDefaults(workflow: Workflow, { history, timeout }: WorkflowDefaults): Workflow {
   const { spec } = workflow;
   return {

@@ -8,8 +8,9 @@ import { controllerOf, type KubeObject } from '../../kube/resource.ts';
 export type NamedRevision = { name: string; revision: Revision };
 
 /**
- * Whether the workflow with this uid owns the revision. The API group counts, too: the admission policy lets only the operator write
- * objects with an owner of that group, and anybody could name the uid with another one.
+ * Whether the workflow with this uid owns the revision. The API group counts, too: the admission policy lets
+ * only the operator write objects with an owner of that group, and anybody could name the uid with another
+ * one.
  */
 export function isRevisionOf(revision: KubeObject, workflowUid: string | undefined): boolean {
   const owner = controllerOf(revision);

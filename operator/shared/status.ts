@@ -18,9 +18,9 @@ type WithConditions = KubeObject & {
 type Writer<T extends KubeObject> = Pick<Cache<T>, 'resource' | 'noteWrite'>;
 
 /**
- * Applies a status with conditions if it differs from what the object has, then records Events about conditions that changed. Only fields
- * that `status` has, or that `owned` names, are compared: other writers own the others. An object that was deleted and created
- * again meanwhile is left alone.
+ * Applies a status with conditions if it differs from what the object has, then records Events about
+ * conditions that changed. Only fields that `status` has, or that `owned` names, are compared: other writers
+ * own the others. An object that was deleted and created again meanwhile is left alone.
  */
 export async function writeStatus<T extends WithConditions>(
   { client, events }: Pick<OperatorContext, 'client' | 'events'>,
@@ -49,7 +49,9 @@ export async function applyStatus<T extends KubeObject & { status?: object | und
   cache.noteWrite(written);
 }
 
-/** Merges fields into the status as another field manager, so that neither has to know what the other wrote. */
+/**
+ * Merges fields into the status as another field manager, so that neither has to know what the other wrote.
+ */
 export async function patchStatus<T extends KubeObject>(
   { client }: { client: Pick<KubeClient, 'patch'> },
   cache: Writer<T>,

@@ -1,4 +1,7 @@
-/** Deletes the runs of deleted workflows, and says how far that is: the workflow, whose status could, does not exist any more. */
+/**
+ * Deletes the runs of deleted workflows, and reports the progress in Events, since the workflow and its
+ * status no longer exist.
+ */
 import { API_VERSION } from '../../api/group.ts';
 import { WORKFLOW } from '../../api/kinds.ts';
 import { sleep } from '../../kube/clock.ts';
@@ -9,31 +12,31 @@ import type { StoreChanges } from './changes.ts';
 import type { DeletionProgress } from './deletion.ts';
 import type { ProjectStore } from './types.ts';
 
-/** How soon a run store that was away is asked again what an operator before this one left undone. */
+/** The delay after which an unavailable run store is asked again for unfinished deletions. */
 const AGAIN_MS = 5_000;
-/** A deletion that took less is not told as an event. */
-const TOLD_S = 10;
+/** A shorter deletion causes no Event. */
+const REPORTED_S = 10;
 
 type DeletionContext = Pick<OperatorContext, 'caches' | 'events' | 'log' | 'clock'> & {
   store: Pick<ProjectStore, 'deletions'>;
   storeChanges: Pick<StoreChanges, 'project'>;
 };
 
-/** Works until the signal is aborted, first of all on what an operator before this one began. */
+/** Deletes runs until the signal is aborted, first those that an earlier operator began to delete. */
 export async function deleteRuns(context: DeletionContext, signal: AbortSignal): Promise<void> {
   const { store, storeChanges, caches, events, log } = context;
-  const tell = (progress: DeletionProgress, message: string, note: string): void => {
+  const report = (progress: DeletionProgress, message: string, note: string): void => {
     const { name, left, total, seconds } = progress;
     const workflow = goneWorkflow(caches, progress);
     const { namespace } = workflow.metadata;
     log.info({ namespace, workflow: name, total, left, seconds: Math.round(seconds) }, message);
-    if (namespace === undefined || name === '' || seconds < TOLD_S) return;
+    if (namespace === undefined || name === '' || seconds < REPORTED_S) return;
     events.record(workflow, { type: 'Normal', reason: 'DeletingRuns', action: 'Delete', note });
   };
   const onProgress = (progress: DeletionProgress): void =>
-    tell(progress, 'deleting runs of a deleted workflow', progressNote(progress));
+    report(progress, 'deleting runs of a deleted workflow', progressNote(progress));
   const onEnd = (progress: DeletionProgress): void => {
-    if (progress.total > 0) tell(progress, 'deleted runs of a deleted workflow', endNote(progress));
+    if (progress.total > 0) report(progress, 'deleted runs of a deleted workflow', endNote(progress));
     const { namespace } = goneWorkflow(caches, progress).metadata;
     if (namespace !== undefined) storeChanges.project.notify(namespace);
   };
@@ -58,11 +61,11 @@ function goneWorkflow({ namespaces }: Pick<Caches, 'namespaces'>, progress: Dele
   };
 }
 
-/** How far a deletion is, in a sentence. */
+/** The progress of a deletion, in a sentence. */
 export function progressNote({ name, left, total, running }: DeletionProgress): string {
   const begin = `Workflow ${name} was deleted: ${count(left)} of its ${count(total)} runs are left to be cancelled.`;
   if (running < left || left === 0) return begin;
-  return `${begin} Runners execute them and were asked to stop; when a runner is gone, another one must start first.`;
+  return `${begin} Runners execute them and were asked to stop. If a runner is gone, another one must start first.`;
 }
 
 function endNote({ name, total, seconds }: DeletionProgress): string {
@@ -74,8 +77,9 @@ function count(runs: number): string {
 }
 
 /**
- * Notes every workflow that is deleted from now on. Its route may already be gone, and events may have been accepted until then: both
- * objects identify the workflow. Call it before projects are watched, which keep their runners until the runs of deleted workflows have ended.
+ * Notes every workflow that is deleted from now on. Its route may already be gone, and events may have been
+ * accepted until then: both objects identify the workflow. Call it before projects are watched, which keep
+ * their runners until the runs of deleted workflows have ended.
  */
 export function noteDeletedWorkflows({
   caches,

@@ -1,4 +1,4 @@
-/** What `submit` and `claim` obey for a workflow, from its spec. */
+/** The limits of a workflow for `submit` and `claim`, and its history policy. Pure. */
 import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
@@ -22,10 +22,10 @@ export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
   };
 }
 
-/** `dataTtlMs`: Infinity where inputs and outputs stay as long as the run. */
+/** `dataTtlMs`: Infinity if inputs and outputs stay as long as the run. */
 export type HistoryPolicy = { succeeded: number; failed: number; ttlMs: number; dataTtlMs: number };
 
-/** What the spec says, or the defaults. */
+/** The history policy of the spec, with defaults filled in. */
 export function historyPolicy(spec: Pick<WorkflowSpec, 'history'> | undefined): HistoryPolicy {
   const { succeeded = HISTORY.succeeded, failed = HISTORY.failed, ttl, dataTTL } = spec?.history ?? {};
   return {

@@ -1,4 +1,7 @@
-/** Maintains the run store while this operator leads: quotas, metrics, expired summaries, and data that belongs to nothing. */
+/**
+ * Maintains the run store while this operator leads: quotas, metrics, expired summaries, and data that
+ * belongs to nothing.
+ */
 import { sleep } from '../../kube/clock.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { trimSummaries } from '../../runs/record/summaries.ts';
@@ -16,9 +19,9 @@ import { measureWorkflows } from '../../runs/measures.ts';
 
 const QUOTA_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 600_000;
-/** After a sweep that did not come to its end: an operator may begin before the run store can be reached. */
+/** After an interrupted sweep: the operator may start before the run store can be reached. */
 const SWEEP_AGAIN_MS = 5_000;
-/** After each page: a sweep of a million keys takes minutes, and nobody notices it. */
+/** After each page: a sweep of a million keys takes minutes, without load that others notice. */
 const PAUSE_MS = 20;
 const TRIM_EVERY_MS = 600_000;
 const MEASURE_EVERY_MS = 15_000;
@@ -53,7 +56,8 @@ export async function maintainStore(
   await Promise.all([
     repeat(QUOTA_EVERY_MS, async () => {
       const projects = await setAllQuotas();
-      for (const namespace of context.fullProjects.seen(projects)) context.storeChanges.full.notify(namespace);
+      for (const namespace of context.fullProjects.seen(projects))
+        context.storeChanges.full.notify(namespace);
       if (clock.now() - trimmedAt >= TRIM_EVERY_MS) {
         trimmedAt = clock.now();
         await trimAll(context, projects);
@@ -68,7 +72,7 @@ export async function maintainStore(
   ]);
 }
 
-/** Removes summaries that are too old or too many. */
+/** Trims summaries that are too old or too many. */
 async function trimAll({ conn, caches }: OperatorContext, projects: readonly OpenProject[]): Promise<void> {
   for (const { uid, namespace, use } of projects) {
     const own = caches.workflows.list(namespace);
@@ -80,7 +84,10 @@ async function trimAll({ conn, caches }: OperatorContext, projects: readonly Ope
 
 type MeasureContext = Pick<OperatorContext, 'conn' | 'caches' | 'clock'>;
 
-/** Each call looks at all workflows once. Those of a project that the run store does not show are shown when it does. */
+/**
+ * Each call reads all workflows once. Those of a project that the run store cannot read are added when it
+ * can.
+ */
 export function createMeasurer(
   { conn, caches, clock }: MeasureContext,
   metrics: WorkflowMetrics,

@@ -1,7 +1,7 @@
 /**
- * What the run store must hold before a workflow's route opens: the project's place, the revision and the limits. What
- * was put is remembered with the id of the store's data, so that a reconcile that changes nothing sends nothing. A store
- * that was wiped is seeded (`seed.ts`) before it has its place, since runs enter from then on.
+ * Stores what the run store needs before a workflow's route opens: the project, the revision and the limits.
+ * What was stored is remembered with the ID of the store's data, so that a reconcile that changes nothing
+ * sends nothing. A wiped store is seeded (`seed.ts`) before it is open, since runs are accepted from then on.
  */
 import { systemClock, type Clock } from '../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
@@ -13,7 +13,7 @@ import { newSeedProgress, seedProject, seedWorkflows, type SeedProgress, type Se
 import type { ProjectUid } from '../../store/keys.ts';
 import type { Done, ProjectStore } from './types.ts';
 
-/** `source` gives what a store that lost its data gets back before it accepts events again. */
+/** `source` provides what a store that lost its data gets before it accepts events again. */
 export function createProjectStore(
   conn: RunStoreConnection,
   source: SeedSource,
@@ -22,12 +22,12 @@ export function createProjectStore(
   const deletions = createDeletions({ conn, clock, ...(pageSize !== undefined && { pageSize }) });
   const projects = new Map<ProjectUid, Project>();
   const opening = new Map<ProjectUid, Promise<Done>>();
-  /** Those that broke off. */
+  /** Interrupted seedings. */
   const seedings = new Map<ProjectUid, SeedProgress>();
   const lost = new Set<ProjectUid>();
   let invalidations = 0;
 
-  /** Two at once in one process would only keep each other from coming to an end. */
+  /** Single flight: two attempts in one process would prevent each other from finishing. */
   function open(project: ProjectUid): Promise<Done> {
     const running = opening.get(project);
     if (running) return running;
@@ -43,7 +43,7 @@ export function createProjectStore(
     if (id === undefined) return seed(project, before);
     const since = invalidations;
     if (before?.id === id && before.invalidations === since) return { outcome: 'done' };
-    // The store has other data than before, or less: what is served has to be there at once.
+    // The store has other data than before, or less: served workflows must be stored at once.
     const put = before && (await seedWorkflows(conn, project, await source.served(project)));
     if (put?.outcome === 'unavailable') return put;
     if (before && before.id !== id) lost.add(project);
@@ -58,13 +58,13 @@ export function createProjectStore(
     if (seeded.outcome === 'unavailable') return seeded;
     seedings.delete(project);
     const { id, keys, runs, workflows } = seeded;
-    // A project that is new has lost nothing.
+    // A new project has lost nothing.
     if (before !== undefined || keys + runs + workflows > 0) lost.add(project);
     projects.set(project, { id, invalidations, ...nothingPut() });
     return { outcome: 'done' };
   }
 
-  /** What was put of it is forgotten with it. */
+  /** Forgets what was stored of the workflow. */
   function forgetPut({ project, workflowUid }: GoneWorkflow): void {
     forgetWorkflow(projects.get(project), workflowUid);
   }

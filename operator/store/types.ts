@@ -12,31 +12,34 @@ export type StoredWorkflow = { revision: NamedRevision; limits: WorkflowLimits }
 export type Done = { outcome: 'done' } | Unavailable;
 
 export type ProjectStore = {
-  /** Puts what runs of the workflow need, unless it is there. */
+  /** Stores what runs of the workflow need, unless it is stored. */
   putWorkflow(project: ProjectUid, workflow: StoredWorkflow): Promise<Done>;
-  /** Puts the limits of a workflow alone, and with them whether it is suspended, unless they are there. */
+  /** Stores only the limits of a workflow, and whether it is suspended, unless they are stored. */
   putLimits(project: ProjectUid, limits: WorkflowLimits): Promise<Done>;
-  /** Has the workflow's trigger looked at, or none of it where there is no such trigger, unless that is so already. */
+  /** Stores the workflow's polled trigger, or removes it if `trigger` is undefined, unless that is done. */
   putTrigger(project: ProjectUid, workflowUid: string, trigger: PolledTrigger | undefined): Promise<Done>;
-  /** Has no run of a workflow that is gone start any more, or as soon as the run store is back. Its runs go in the background. */
+  /**
+   * Prevents runs of a deleted workflow from starting, at the latest when the run store is available. Its
+   * runs are deleted in the background.
+   */
   deleteWorkflow(workflow: GoneWorkflow): Promise<void>;
-  /** Remembers that a workflow is gone. */
+  /** Notes a deleted workflow. */
   noteDeleted(workflow: GoneWorkflow): void;
-  /** The workflows that are gone and whose runs are not yet. */
+  /** The deleted workflows whose runs are not deleted yet. */
   deletions: Pick<Deletions, 'isUnderWay' | 'list' | 'resume' | 'run'>;
-  /** Gives the project its place, with all that is known of it, if it has none. */
+  /** Opens the project, seeded from records, if it is not open. */
   open(project: ProjectUid): Promise<Done>;
-  /** Opens the project if it has no place. `lost`: there was one, and it has been gone since the last call. */
+  /** Opens the project if it is not open. `lost`: its data was lost since the last call. */
   check(project: ProjectUid): Promise<{ outcome: 'done'; lost: boolean } | Unavailable>;
-  /** Whether limits of the workflow were put, and nothing is known to have removed them. */
+  /** Whether limits of the workflow were stored and are not known to be removed. */
   hasLimits(project: ProjectUid, workflowUid: string): boolean;
   /**
-   * Limits of this workflow are missing: what was put of it is put again by its next reconcile. False where the store has not the data
-   * that it was put into: then everything is put back anyway.
+   * Has the next reconcile of the workflow store everything again, since its limits are missing. False if the
+   * store lost the data of the project: then everything is stored again anyway.
    */
   invalidate(project: ProjectUid, workflowUid: string): Promise<boolean>;
-  /** The server may have lost the end of its log: everything that was put is put again by the next look at each project. */
+  /** The server may have lost the end of its log: the next check of each project stores everything again. */
   invalidateAll(): void;
-  /** Forgets a project that is closed. */
+  /** Forgets a closed project. */
   forget(project: ProjectUid): void;
 };

@@ -1,6 +1,6 @@
 /**
- * Detects within two seconds what no broken connection shows: that the run store has lost a project, or that its server was restarted
- * and may have lost the end of its log.
+ * Detects within two seconds what no broken connection shows: that the run store has lost a project, or that
+ * its server was restarted and may have lost the end of its log.
  */
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';

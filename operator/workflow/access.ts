@@ -7,7 +7,10 @@ import type { Recorder } from '../../kube/events.ts';
 import type { Violation } from './checks/check.ts';
 import { verificationOf } from '../webhooks/verification.ts';
 
-/** Who may call the webhook through the route in effect: `Public`, `Closed`, or a scheme. Undefined for other triggers. */
+/**
+ * Who may call the webhook through the route in effect: `Public`, `Closed`, or a scheme. Undefined for other
+ * triggers.
+ */
 export function accessOf({ nodes }: WorkflowSpec, route: RouteSpec | undefined): string | undefined {
   if (!nodes.some((node) => node.webhook)) return undefined;
   if (route?.webhook === undefined) return CLOSED;

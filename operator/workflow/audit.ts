@@ -16,7 +16,9 @@ type RouteChange = {
   violations: readonly Violation[];
 };
 
-/** Records that a workflow was suspended, resumed, activated or deactivated, if its route changed accordingly. */
+/**
+ * Records that a workflow was suspended, resumed, activated or deactivated, if its route changed accordingly.
+ */
 export function recordActivation(
   { audit }: Pick<OperatorContext, 'audit'>,
   workflow: Workflow,

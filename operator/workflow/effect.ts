@@ -1,7 +1,7 @@
 /**
- * Puts one workflow into effect. Every step may be repeated; if the operator is killed after any of them, the next reconcile continues: the
- * revision is created, then stored in the run store, then the verification material is written for the gateway, and only then the
- * route opens.
+ * Puts one workflow into effect. Every step may be repeated; if the operator is killed after any of them, the
+ * next reconcile continues: the revision is created, then stored in the run store, then the verification
+ * material is written for the gateway, and only then the route opens.
  */
 import { isEnabled } from '../../api/access.ts';
 import { GROUP } from '../../api/group.ts';
@@ -32,7 +32,9 @@ import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import type { Violation } from './checks/check.ts';
 import type { RouteFacts } from './conditions/facts.ts';
 
-/** The result for the route: facts for the conditions, the route in effect, and the replicas that serve it. */
+/**
+ * The result for the route: facts for the conditions, the route in effect, and the replicas that serve it.
+ */
 export type Effect = {
   facts: RouteFacts;
   route?: RouteSpec;
@@ -60,7 +62,10 @@ export type EffectContext = OperatorContext & {
 /** While another object has the name of the revision. */
 const NAME_TAKEN_MS = 30_000;
 
-/** Puts the spec into effect. Under an invalid spec, keeps what was in effect before as far as the spec permits. */
+/**
+ * Puts the spec into effect. Under an invalid spec, keeps what was in effect before as far as the spec
+ * permits.
+ */
 export async function takeEffect(
   context: EffectContext,
   workflow: Workflow,
@@ -81,8 +86,9 @@ export async function takeEffect(
 }
 
 /**
- * Sets the suspension in the run store, and deletes the CronJob of a workflow that is inactive or suspended, also if its spec is invalid. Tries
- * both and throws the first error. An unreachable run store is no error: the steps that follow report it.
+ * Sets the suspension in the run store, and deletes the CronJob of a workflow that is inactive or suspended,
+ * also if its spec is invalid. Tries both and throws the first error. An unreachable run store is no error:
+ * the steps that follow report it.
  */
 async function stopStarts(
   context: EffectContext,
@@ -243,8 +249,9 @@ async function applyRoute(
 }
 
 /**
- * Closes the route of a deleted workflow; the garbage collector deletes its other objects. The deletion of its runs is stored before the
- * route is deleted: if the operator is killed in between, it finds the route and begins again.
+ * Closes the route of a deleted workflow; the garbage collector deletes its other objects. The deletion of
+ * its runs is stored before the route is deleted: if the operator is killed in between, it finds the route
+ * and begins again.
  */
 export async function removeWorkflow(context: EffectContext, { namespace, name }: Key): Promise<Action> {
   const { client, caches, store, webhooks } = context;

@@ -1,4 +1,7 @@
-/** The revisions of a workflow as ControllerRevisions: created when the spec changes, pruned when no run needs them. */
+/**
+ * The revisions of a workflow as ControllerRevisions: created when the spec changes, pruned when no run needs
+ * them.
+ */
 import { isEnabled } from '../../api/access.ts';
 import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -19,15 +22,18 @@ import { isRevisionOf, revisionsInUse, wasActivated, type NamedRevision } from '
 /** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
 
-/** The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members. */
+/**
+ * The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members.
+ */
 export function namedRevision(workflow: Workflow): NamedRevision {
   const revision = revisionOf(workflow.spec);
   return { name: revisionName(workflow.metadata.name, canonicalJson(revision)), revision };
 }
 
 /**
- * Creates the ControllerRevision if it does not exist, and marks that of an active workflow as activated. Its content never changes: its name is a
- * hash of it. If another object has the name and cannot be deleted, returns what to do.
+ * Creates the ControllerRevision if it does not exist, and marks that of an active workflow as activated. Its
+ * content never changes: its name is a hash of it. If another object has the name and cannot be deleted,
+ * returns what to do.
  */
 export async function ensureRevision(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
@@ -62,8 +68,8 @@ export function controllerRevision(
 }
 
 /**
- * Deletes an object with the revision's name that the workflow does not own: an apply would keep its fields. If a finalizer or the admission
- * policy prevents the deletion, returns what to do.
+ * Deletes an object with the revision's name that the workflow does not own: an apply would keep its fields.
+ * If a finalizer or the admission policy prevents the deletion, returns what to do.
  */
 async function clearName(
   { client }: Pick<OperatorContext, 'client'>,
@@ -95,8 +101,8 @@ export function obstacleOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
 }
 
 /**
- * Deletes old revisions that neither the route nor an unfinished run needs. While the run store has unfinished runs, none is deleted: not
- * all of them are recorded.
+ * Deletes old revisions that neither the route nor an unfinished run needs. While the run store has
+ * unfinished runs, none is deleted: not all of them are recorded.
  */
 export async function pruneRevisions(
   { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,

@@ -42,8 +42,8 @@ export function routeOf(
 }
 
 /**
- * The route under an invalid spec: the previous route stays in effect, with its revision, while the spec declares the same trigger. Otherwise
- * the route is closed. An invalid spec never opens a route.
+ * The route under an invalid spec: the previous route stays in effect, with its revision, while the spec
+ * declares the same trigger. Otherwise the route is closed. An invalid spec never opens a route.
  */
 export function routeUnderInvalidSpec(
   served: RouteSpec,

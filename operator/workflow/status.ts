@@ -7,7 +7,10 @@ import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.t
 import type { Condition } from '../../kube/resource.ts';
 import type { Routing } from '../gateways/view.ts';
 
-/** The fields that the workflow controller writes. Other controllers write the totals of runs and the polling status. */
+/**
+ * The fields that the workflow controller writes. Other controllers write the totals of runs and the polling
+ * status.
+ */
 type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &
   Pick<WorkflowStatus, 'url' | 'trigger' | 'access' | 'revision' | 'schedule'>;
 
@@ -48,8 +51,9 @@ export function openUrl(
 }
 
 /**
- * The URL that the status shows: `url` while every gateway replica serves its route. While `routing` is unknown, for example because the
- * run store is unavailable, a URL that was shown stays as long as the route in effect opens it.
+ * The URL that the status shows: `url` while every gateway replica serves its route. While `routing` is
+ * unknown, for example because the run store is unavailable, a URL that was shown stays as long as the route
+ * in effect opens it.
  */
 export function shownUrl(
   url: string | undefined,

@@ -4,7 +4,7 @@ import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Change } from '../../kube/cache.ts';
 import { enqueueOwner, keyOf, type Key } from '../../kube/controller.ts';
 import { objectKey, type Namespace } from '../../kube/resource.ts';
-import { wantedBot } from '../bots/route.ts';
+import { requestedBot } from '../bots/route.ts';
 import type { Counts } from '../counts/controller.ts';
 import type { GatewayView } from '../gateways/view.ts';
 import type { Pools } from '../pods/pools.ts';
@@ -37,7 +37,7 @@ const usersOf = (credential: Key, { workflows }: Caches): Key[] =>
 const botUsersIn = (namespace: string | undefined, { workflows }: Caches): Key[] =>
   workflows
     .list(namespace)
-    .filter((workflow) => wantedBot(workflow))
+    .filter((workflow) => requestedBot(workflow))
     .map(keyOf);
 
 export const watches: readonly Watch<WatchContext>[] = [

@@ -97,8 +97,8 @@ function checkNode(
 }
 
 /**
- * What is wrong with what a reference reads. `inCel`: a condition or value, which can ask with has() whether an error is there, so
- * that it may name one that never has a value.
+ * What is wrong with what a reference reads. `inCel`: a condition or value, which can ask with has() whether
+ * an error is there, so that it may name one that never has a value.
  */
 export function memberProblems(
   reference: Reference,

@@ -1,4 +1,7 @@
-/** Checks of single nodes that only the code that executes them can answer, and fields that this version does not execute. */
+/**
+ * Checks of single nodes that only the code that executes them can answer, and fields that this version does
+ * not execute.
+ */
 import { parseSchedule } from '../../../api/schedule/times.ts';
 import type { Check, Violation } from './check.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
@@ -54,7 +57,9 @@ export const fieldsAreSupported: Check = (spec) =>
     ),
   );
 
-/** Every skill node names a registered skill, with valid constant parameters and the credential that it needs. */
+/**
+ * Every skill node names a registered skill, with valid constant parameters and the credential that it needs.
+ */
 export const skillsFit: Check = (spec) =>
   spec.nodes.flatMap(({ id, skill }) => (skill ? checkSkill(`node ${id}: skill`, skill) : []));
 

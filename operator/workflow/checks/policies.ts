@@ -1,4 +1,7 @@
-/** Checks against what the installation and the namespace require: verified callers, and hosts that steps may connect to. */
+/**
+ * Checks against what the installation and the namespace require: verified callers, and hosts that steps may
+ * connect to.
+ */
 import { LABEL } from '../../../api/group.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { AUTH_SCHEMES } from '../../../api/webhookAuth.ts';
@@ -24,7 +27,10 @@ const REQUIREMENTS: Record<Exclude<AuthPolicy, 'None'>, string> = {
   Namespace: `this namespace refuses public webhooks (label ${LABEL.requireAuth})`,
 };
 
-/** A public webhook, on purpose or not, is refused. The violation concerns the trigger, so that its route closes. */
+/**
+ * A public webhook, on purpose or not, is refused. The violation concerns the trigger, so that its route
+ * closes.
+ */
 export function callersAreVerified({ nodes }: WorkflowSpec, policy: AuthPolicy): Violation[] {
   const node = nodes.find(({ webhook }) => webhook);
   if (policy === 'None' || node?.webhook === undefined) return [];

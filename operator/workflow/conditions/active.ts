@@ -9,9 +9,19 @@ export function active(facts: Facts): Update {
   const { route } = facts;
   const serves = route.kind === 'applied' && route.routing.kind === 'Served';
   if (facts.suspended)
-    return { type, status: 'False', reason: 'Suspended', message: 'The workflow is suspended: no run starts.' };
+    return {
+      type,
+      status: 'False',
+      reason: 'Suspended',
+      message: 'The workflow is suspended: no run starts.',
+    };
   if (!facts.active)
-    return { type, status: 'False', reason: 'Inactive', message: 'The workflow is inactive: events start no runs.' };
+    return {
+      type,
+      status: 'False',
+      reason: 'Inactive',
+      message: 'The workflow is inactive: events start no runs.',
+    };
   if (facts.unverifiable) {
     const message = 'Calls are refused with 503: no caller can be verified.';
     return { type, status: 'False', reason: facts.unverifiable.reason, message };
@@ -54,8 +64,7 @@ function notServed({ route, violations }: Facts): Update {
 
 function fullOf(limit: FullLimit): Update {
   const type = 'Active';
-  const remedy =
-    'or ask the platform team for more memory for the run store (docs/run-store.md, "Memory").';
+  const remedy = 'or ask the platform team for more memory for the run store (docs/run-store.md, "Memory").';
   return limit === 'quota'
     ? {
         type,

@@ -119,11 +119,7 @@ test.each(cases)('when %s Ready is %3$s', (_sentence, facts, expected) => {
 
 test.each<[string, Partial<Facts>, RegExp]>([
   ['is invalid', { violations, route: { kind: 'invalid' } }, /^The runner pool starts when a workflow/],
-  [
-    'has not taken effect',
-    { route: { kind: 'store-unavailable' } },
-    /^The runner pool starts when the spec/,
-  ],
+  ['has not taken effect', { route: { kind: 'store-unavailable' } }, /^The runner pool starts when the spec/],
 ])('a namespace whose only workflow %s has no pool that starts', (_what, facts, message) => {
   const list = conditionsOf({ ...good, ...facts, pool: { kind: 'Absent' } }, [], now);
   const pool = findCondition(list, 'PoolReady');
@@ -138,7 +134,7 @@ test('a runner that works beside newer ones that cannot start is ready, and the 
   expect(findCondition(list, 'PoolReady')).toMatchObject({
     status: 'True',
     message: expect.stringMatching(
-      /^A runner is ready. Newer runners cannot start: 0\/1 nodes are available. Look/,
+      /^A runner is ready. Newer runners cannot start: 0\/1 nodes are available. Inspect/,
     ),
   });
 });

@@ -30,7 +30,10 @@ export function conditionsOf(facts: Facts, before: readonly Condition[], now: Da
   }));
   const types = new Set<string>(['Ready', ...others.map(({ type }) => type)]);
   const retained = before.filter(({ type }) => types.has(type));
-  const list = others.reduce((list, update) => setCondition(list, update, now), sameIfEqual(before, retained));
+  const list = others.reduce(
+    (list, update) => setCondition(list, update, now),
+    sameIfEqual(before, retained),
+  );
   return setCondition(list, ready(facts, list), now);
 }
 
@@ -71,8 +74,9 @@ function valid({ violations, notes }: Facts): Update {
 }
 
 /**
- * Present only while True: waiting does not help; the workflow, or an object that conflicts with it, must change. A missing object does not stall
- * a workflow, so that objects may be applied in any order (kstatus treats Stalled as failure).
+ * Present only while True: waiting does not help; the workflow, or an object that conflicts with it, must
+ * change. A missing object does not stall a workflow, so that objects may be applied in any order (kstatus
+ * treats Stalled as failure).
  */
 function stalled(facts: Facts): Update[] {
   const { violations, schedule, unserved, route } = facts;

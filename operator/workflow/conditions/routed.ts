@@ -24,7 +24,8 @@ export function routed(facts: Facts): Update {
 }
 
 function keptMessage(keeps: string | undefined): string {
-  if (keeps === undefined) return 'No gateway serves the workflow while the spec is invalid: see the condition Valid.';
+  if (keeps === undefined)
+    return 'No gateway serves the workflow while the spec is invalid: see the condition Valid.';
   return `Revision ${keeps}, which was valid, stays in effect until the spec is valid.`;
 }
 

@@ -52,7 +52,9 @@ afterAll(async () => {
   scripts?.remove();
 });
 
-/** Writes the list as the pod does before Redis starts; `pod`: the folder that its containers share with TLS. */
+/**
+ * Writes the list as the pod does before Redis starts; `pod`: the folder that its containers share with TLS.
+ */
 const writeList = (list: string, passwords: string, ...pod: string[]) =>
   runCommand('sh', [
     join(scripts.path, 'accounts.sh'),

@@ -1,4 +1,7 @@
-/** From the manifests of a bot to what two gateways answer to its messages: one run for each, of one workflow, from nobody but the service. */
+/**
+ * From the manifests of a bot to what two gateways answer to its messages: one run for each, of one workflow,
+ * from nobody but the service.
+ */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';

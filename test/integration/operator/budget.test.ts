@@ -1,4 +1,7 @@
-/** What recording costs the API server, with operator and recorder together: shares, exact totals, pruning at a pace. */
+/**
+ * What recording costs the API server, with operator and recorder together: shares, exact totals, pruning at
+ * a pace.
+ */
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';

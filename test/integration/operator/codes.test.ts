@@ -1,4 +1,7 @@
-/** Codes on their way from a browser to the operator that leads: what is none ends nothing, and what can be tried again is. */
+/**
+ * Codes on their way from a browser to the operator that leads: what is none ends nothing, and what can be
+ * tried again is.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../kube/clock.ts';
 import { exchangeCodes } from '../../../operator/oauth/codes.ts';

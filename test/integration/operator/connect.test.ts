@@ -1,4 +1,7 @@
-/** Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not accepted on the way. */
+/**
+ * Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not
+ * accepted on the way.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
 import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';

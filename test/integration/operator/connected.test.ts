@@ -1,4 +1,7 @@
-/** What becomes of a connection when its credential changes or goes, and when something is away or full while somebody connects it. */
+/**
+ * What becomes of a connection when its credential changes or goes, and when something is away or full while
+ * somebody connects it.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';

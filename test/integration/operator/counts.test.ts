@@ -1,4 +1,6 @@
-/** What the operator does when it reads the counts of a workflow: with a real run store, and no API server. */
+/**
+ * What the operator does when it reads the counts of a workflow: with a real run store, and no API server.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Workflow, WebhookRoute } from '../../../api/kinds.ts';
 import type { Revision } from '../../../api/revision.ts';

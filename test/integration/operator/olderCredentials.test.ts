@@ -1,4 +1,6 @@
-/** Which credentials of earlier revisions runners may still read, by what a real run store says of the runs. */
+/**
+ * Which credentials of earlier revisions runners may still read, by what a real run store says of the runs.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { API_VERSION } from '../../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../../api/kinds.ts';

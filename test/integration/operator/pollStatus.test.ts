@@ -1,4 +1,7 @@
-/** What the status of a workflow shows of its polled trigger, and how often: with a real run store, and no API server. */
+/**
+ * What the status of a workflow shows of its polled trigger, and how often: with a real run store, and no API
+ * server.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WebhookRoute, Workflow } from '../../../api/kinds.ts';
 import type { KubeClient } from '../../../kube/client.ts';

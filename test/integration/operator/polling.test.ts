@@ -1,4 +1,7 @@
-/** From a mail trigger that is applied to what pods look at, and back to its status. The looks are made here, at no mail server. */
+/**
+ * From a mail trigger that is applied to what pods look at, and back to its status. The looks are made here,
+ * at no mail server.
+ */
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, events } from '../../../kube/resource.ts';

@@ -1,4 +1,7 @@
-/** A runner pool that cannot start is named by the workflows that need it. The Deployment's status is what its controller writes. */
+/**
+ * A runner pool that cannot start is named by the workflows that need it. The Deployment's status is what its
+ * controller writes.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { deployments, events, pods } from '../../../kube/resource.ts';

@@ -79,7 +79,10 @@ test('an operator that starts after the store was emptied knows that by the rout
   expect(await successor.check('restarted')).toEqual({ outcome: 'done', lost: false });
 });
 
-/** Lets the project store delete runs until the condition is met, and answers with what it told at the end of each deletion. */
+/**
+ * Lets the project store delete runs until the condition is met, and answers with what it told at the end of
+ * each deletion.
+ */
 async function deleteUntil(projects: ProjectStore, isMet: () => boolean): Promise<DeletionProgress[]> {
   const stopping = new AbortController();
   const ended: DeletionProgress[] = [];

@@ -1,6 +1,6 @@
 /**
- * The mark on the Credential of a bot, at a real API server, and by a clock that the test moves: it is there before anything is asked for, and goes
- * after a minute where nobody answers, with its namespace or alone.
+ * The mark on the Credential of a bot, at a real API server, and by a clock that the test moves: it is there
+ * before anything is asked for, and goes after a minute where nobody answers, with its namespace or alone.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Credential } from '../../../api/kinds.ts';
@@ -73,7 +73,10 @@ async function createCredential(namespace: string, finalizers: string[]): Promis
 /** A Credential that may be registered, and is being deleted. */
 const goingCredential = (namespace: string) => createCredential(namespace, [BOT_FINALIZER]);
 
-/** What asking takes: the project's place in the run store, a runner, and the route of a workflow that has the bot. */
+/**
+ * What asking takes: the project's place in the run store, a runner, and the route of a workflow that has the
+ * bot.
+ */
 async function wantBot(namespace: string, project: string): Promise<void> {
   await openProject(stage.conn, project);
   const labels = { ...POOL_LABELS };

@@ -1,7 +1,7 @@
 /**
- * The webhooks of Telegram's bots: operator and runner with a real API server and run store, and a server that speaks Telegram's wire
- * format. Registered while a workflow has the bot, mended where somebody else has changed it, deleted with the workflow and with the
- * Credential, which goes whatever Telegram says.
+ * The webhooks of Telegram's bots: operator and runner with a real API server and run store, and a server
+ * that speaks Telegram's wire format. Registered while a workflow has the bot, mended where somebody else has
+ * changed it, deleted with the workflow and with the Credential, which goes whatever Telegram says.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -67,7 +67,10 @@ const putToken = (name: string, token: string) =>
     stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token } }),
   );
 
-/** A bot with a Telegram of its own, and its Credential, by that name. `others` are the tokens of further bots there. */
+/**
+ * A bot with a Telegram of its own, and its Credential, by that name. `others` are the tokens of further bots
+ * there.
+ */
 async function putBot(name: string, others: string[] = []) {
   const token = nextToken();
   const telegram = await startTelegramServer({ tokens: [token, ...others] });

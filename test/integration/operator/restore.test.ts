@@ -1,4 +1,7 @@
-/** A run store that lost its data, with and without an operator beside it: every recorded run that had not ended still ends. */
+/**
+ * A run store that lost its data, with and without an operator beside it: every recorded run that had not
+ * ended still ends.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ANNOTATION, API_VERSION } from '../../../api/group.ts';

@@ -1,4 +1,7 @@
-/** From a schedule that is applied to its CronJob, and back. Nothing fires here: there is no controller of CronJobs. */
+/**
+ * From a schedule that is applied to its CronJob, and back. Nothing fires here: there is no controller of
+ * CronJobs.
+ */
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs } from '../../../kube/resource.ts';

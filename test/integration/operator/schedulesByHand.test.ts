@@ -93,7 +93,10 @@ test.concurrent.each([
   );
 });
 
-/** A policy of the cluster's own that admits no such change of CronJobs; what it gives takes the policy away again. */
+/**
+ * A policy of the cluster's own that admits no such change of CronJobs; what it gives takes the policy away
+ * again.
+ */
 async function refuseCronJobs(
   namespace: string,
   operations: string[],

@@ -1,4 +1,7 @@
-/** What nobody told the operator of, because it did not run: it finds out, and the run store keeps nothing of it. */
+/**
+ * What nobody told the operator of, because it did not run: it finds out, and the run store keeps nothing of
+ * it.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { namespaces } from '../../../kube/resource.ts';

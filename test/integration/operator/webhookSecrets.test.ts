@@ -1,4 +1,7 @@
-/** The secrets that verify callers change and go: nobody is refused meanwhile, and nobody is let in with what is no longer good. */
+/**
+ * The secrets that verify callers change and go: nobody is refused meanwhile, and nobody is let in with what
+ * is no longer good.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { WEBHOOKS } from '../../../api/webhookAuth.ts';

@@ -1,4 +1,7 @@
-/** Who may call a webhook: from the manifest and the user's Secret to what two gateways answer, each with its chart's rights. */
+/**
+ * Who may call a webhook: from the manifest and the user's Secret to what two gateways answer, each with its
+ * chart's rights.
+ */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -13,7 +13,7 @@ test('cancelled runs are not counted as failed, and the last run is when its eve
   });
 });
 
-test('ended test runs are counted apart, those that have not ended with the others', () => {
+test('ended test runs are counted separately, unfinished ones with the others', () => {
   const tests = { ...none, succeeded: 7, cancelled: 2, active: 2, running: 1, waiting: 1 };
   expect(totalsOf({ live: counts, test: { ...tests, lastAcceptedAt: Date.parse(last) } })).toEqual({
     runs: { succeeded: 3, failed: 2, cancelled: 1, active: 6, running: 2, waiting: 4 },

@@ -24,7 +24,7 @@ function start() {
   return { clock, told, reports, counts, fill: (full: boolean) => void (isFull = full) };
 }
 
-test('the first failed run is told at once, with where to look', () => {
+test('the first failed run is reported at once, with the command to list failed runs', () => {
   const { reports, told } = start();
   reports.note(workflow(), { failed: 1 });
   expect(told).toEqual([
@@ -37,7 +37,7 @@ test('the first failed run is told at once, with where to look', () => {
   ]);
 });
 
-test('ten thousand failed runs within five minutes are told by two Events', async () => {
+test('ten thousand failed runs within five minutes cause two Events', async () => {
   const { reports, counts, clock } = start();
   for (let failed = 100; failed <= 10_000; failed += 100) {
     reports.note(workflow(), { failed });
@@ -47,7 +47,7 @@ test('ten thousand failed runs within five minutes are told by two Events', asyn
   expect(counts()).toEqual([100, 9_900]);
 });
 
-test('nothing is told while no further run fails', async () => {
+test('no Event is recorded while no further run fails', async () => {
   const { reports, counts, clock } = start();
   reports.note(workflow(), { failed: 2 });
   await clock.advance(600_000);
@@ -55,13 +55,13 @@ test('nothing is told while no further run fails', async () => {
   expect(counts()).toEqual([2]);
 });
 
-test('after a restart of the operator what has failed since the last Event is told', () => {
+test('after a restart of the operator, failures since the last Event are reported', () => {
   const { reports, counts } = start();
   expect(reports.note(workflow(90), { failed: 8, reported: 5 })).toBe(8);
   expect(counts()).toEqual([3]);
 });
 
-test('cancelled runs are never told, also when they ended while no operator ran', () => {
+test('cancelled runs are never reported, also if they ended while no operator ran', () => {
   const { reports, counts } = start();
   expect(reports.note(workflow(7), { failed: 5, reported: 5 })).toBeUndefined();
   expect(counts()).toEqual([]);
@@ -80,7 +80,7 @@ test('failures whose Event was dropped are in the next one, also after a restart
   expect(counts()).toEqual([7]);
 });
 
-test('what had failed before the run store kept what was reported is not told', async () => {
+test('failures from before the run store had the number of reported ones are not reported', async () => {
   const { reports, counts, clock } = start();
   expect(reports.note(workflow(7), { failed: 5 })).toBe(5);
   await clock.advance(300_000);
@@ -88,14 +88,14 @@ test('what had failed before the run store kept what was reported is not told', 
   expect(counts()).toEqual([1]);
 });
 
-test('what was reported is given again until the run store has it', () => {
+test('the number of reported failures is returned until the run store has it', () => {
   const { reports } = start();
   expect(reports.note(workflow(), { failed: 2 })).toBe(2);
   expect(reports.note(workflow(), { failed: 2 })).toBe(2);
   expect(reports.note(workflow(), { failed: 2, reported: 2 })).toBeUndefined();
 });
 
-test('a run store that has lost its data, and a new workflow of the same name, count anew', async () => {
+test('counting starts again after a loss of the run store, and for a new workflow of the same name', async () => {
   const { reports, counts, clock } = start();
   reports.note(workflow(), { failed: 50 });
   await clock.advance(300_000);

@@ -32,7 +32,7 @@ test('the newest of each kind stay, and cancelled runs count as failed', () => {
   expect(names(runs)).toEqual(['f1', 's1']);
 });
 
-test('twelve test runs take the place of no live run, and the newest of them stay', () => {
+test('twelve test runs displace no live run, and the newest of them stay', () => {
   const tests = Array.from({ length: 12 }, (_, index) => run(`t${index}`, 'Succeeded', index + 1));
   for (const { spec } of tests) spec.test = true;
   const live = [run('s1', 'Succeeded', 50), run('f1', 'Failed', 50)];
@@ -44,30 +44,30 @@ test('twelve test runs take the place of no live run, and the newest of them sta
   );
 });
 
-test('runs that have not ended are never pruned, however many there are', () => {
+test('unfinished runs are never pruned, however many there are', () => {
   expect(names([run('a', 'Running', 999), run('b', undefined, 999), run('c', 'Waiting', 999)])).toEqual([]);
 });
 
-test('a run that is going already, and waits for a finalizer, is not deleted again', () => {
+test('a run that is being deleted and waits for a finalizer is not deleted again', () => {
   const going = run('s1', 'Succeeded', 3);
   going.metadata.deletionTimestamp = now.toISOString();
   expect(names([going, run('s2', 'Succeeded', 2)])).toEqual([]);
 });
 
-test('a run that is too old goes, even if it is the only one', () => {
+test('a run that is too old is pruned, even if it is the only one', () => {
   expect(names([run('old', 'Succeeded', 61)])).toEqual(['old']);
 });
 
-test('the next look is when the oldest of those that stay grows too old', () => {
+test('the next pruning is due when the oldest remaining run becomes too old', () => {
   const { nextMs } = pruningOf([run('s1', 'Succeeded', 20), run('f1', 'Failed', 50)], policy, now);
   expect(nextMs).toBe(10 * 60_000 + 1_000);
 });
 
-test('without runs there is nothing to look at again', () => {
+test('without runs no pruning is due', () => {
   expect(pruningOf([], policy, now)).toEqual({ prune: [], strip: [] });
 });
 
-test('a workflow that says nothing keeps ten of each for a week', () => {
+test('the default history keeps ten runs of each kind for a week', () => {
   expect(historyPolicy(undefined)).toEqual({
     succeeded: 10,
     failed: 10,

@@ -30,7 +30,7 @@ function worldOf(...nodes: WorkflowNode[]) {
 const reads = (credential: string): WorkflowNode => ({ id: 'new_mail', mail: { credential } });
 const answers: WorkflowNode = { id: 'answer', skill: { name: 'reply_email', credential: 'gmail' } };
 
-test('connecting asks for what the workflows need that use the account, and for what the credential names', () => {
+test('connecting requests the scopes of the credential and of the workflows that use it', () => {
   const caches = worldOf(reads('gmail'), answers);
   expect(requestedScopes(caches, account('google', ['https://example.com/more']))).toEqual([
     'openid',
@@ -41,22 +41,22 @@ test('connecting asks for what the workflows need that use the account, and for 
   ]);
 });
 
-test('who reads mail alone is not asked for the right to send it', () => {
+test('a workflow that only reads mail does not request the scope for sending', () => {
   expect(neededScopes(worldOf(reads('gmail')), account('google'))).toEqual([READ]);
   expect(neededScopes(worldOf(reads('other')), account('google'))).toEqual([]);
 });
 
-test('where mail of Google is read by IMAP the right to that is asked for', () => {
+test('reading mail of Google by IMAP requests the IMAP scope', () => {
   const { spec, ...rest } = account('google');
   const byImap = { ...rest, spec: { oauth2: { ...spec.oauth2!, imap: { username: 'ada@example.com' } } } };
   expect(neededScopes(worldOf(reads('gmail'), answers), byImap)).toEqual(['https://mail.google.com/', SEND]);
 });
 
-test('of a custom provider nothing is asked for but what the credential names', () => {
+test('a custom provider gets only the scopes of the credential', () => {
   expect(requestedScopes(worldOf(reads('gmail')), account('custom', ['mail']))).toEqual(['mail']);
 });
 
-test('what is asked for twice is asked for once, and what was granted is not missing', () => {
+test('duplicate scopes are requested once, and granted scopes are not missing', () => {
   expect(requestedScopes(worldOf(reads('gmail'), reads('gmail')), account('google', [READ]))).toEqual([
     'openid',
     'email',
@@ -65,7 +65,7 @@ test('what is asked for twice is asked for once, and what was granted is not mis
   expect(missingScopes([READ, SEND, SEND], [READ])).toEqual([SEND]);
 });
 
-test('who may change spreadsheets may read them, and not the other way round', () => {
+test('the scope to change spreadsheets includes reading, and not vice versa', () => {
   const change = 'https://www.googleapis.com/auth/spreadsheets';
   const read = `${change}.readonly`;
   expect(missingScopes([read], [change])).toEqual([]);
@@ -78,7 +78,7 @@ const watches = (spreadsheetId: string): WorkflowNode => ({
   spreadsheet: { credential: 'gmail', spreadsheetId },
 });
 
-test('of workbooks of Excel those of the account alone may be read, and others where one is named by its URL', () => {
+test('Excel workbooks need the scope for own files, and the wider one if a URL names the workbook', () => {
   const caches = (spreadsheetId: string) => worldOf(watches(spreadsheetId));
   expect(neededScopes(caches('01CYZLFJGUJ7'), account('microsoft'))).toEqual([FILES]);
   const url = 'https://contoso.sharepoint.com/:x:/s/sales/EeUqK';
@@ -116,7 +116,7 @@ test.each<[object, string]>([
   ]);
 });
 
-test('the right to all files of a drive includes the narrow ones, and not the other way round', () => {
+test('the scope for all files of a drive includes narrow scopes, and not vice versa', () => {
   const [file, read, metadata] = ['file', 'readonly', 'metadata.readonly'].map((name) => `${DRIVE}.${name}`);
   expect(missingScopes([file!, read!, metadata!], [DRIVE])).toEqual([]);
   expect(missingScopes([file!, metadata!], [read!])).toEqual([file]);

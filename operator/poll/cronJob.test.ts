@@ -18,7 +18,7 @@ const { spec } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config);
 const job = spec?.jobTemplate.spec;
 const pod = job?.template.spec;
 
-test('each minute a pod comes, never beside another, and one that hangs is ended', () => {
+test('a pod starts each minute, never concurrently, and one that hangs is stopped', () => {
   expect(spec).toMatchObject({ schedule: '* * * * *', concurrencyPolicy: 'Forbid', suspend: false });
   expect(job?.activeDeadlineSeconds).toBe(120);
   expect(spec).toMatchObject({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 1 });

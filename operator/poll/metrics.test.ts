@@ -27,7 +27,7 @@ test('the lag of polls is shown by workflow, beyond the bound the longest one', 
   expect(await lags(registry)).toEqual([['_other/_other', 9]]);
 });
 
-test('a trigger of which nothing was heard lags more and more', async () => {
+test('the lag of a trigger without readings grows', async () => {
   const registry = new Registry();
   let now = 0;
   const metrics = createPollMetrics([registry], { now: () => now }, createLabelBound(1));

@@ -25,7 +25,7 @@ test('a project keeps its runners, and their right to the token, until the webho
   expect([needsPool(marked, 'shop'), secretsInUse(marked, 'shop', [])]).toEqual([true, ['telegram']]);
 });
 
-test('a credential that somebody asks to try has runners until it was tried', () => {
+test('a requested check needs runners until it was made', () => {
   const asked = bot([], { 'windlass.dev/check': 'now' });
   const caches = worldOf(asked);
   expect([needsPool(caches, 'shop'), secretsInUse(caches, 'shop', [])]).toEqual([true, ['telegram']]);
@@ -33,7 +33,7 @@ test('a credential that somebody asks to try has runners until it was tried', ()
   expect([needsPool(tried, 'shop'), secretsInUse(tried, 'shop', [])]).toEqual([false, []]);
 });
 
-test('a credential that no workflow names, and whose bot is not registered, needs nothing', () => {
+test('an unused credential without a registered bot needs no runners', () => {
   const caches = worldOf(bot(['example.com/of-somebody-else']));
   expect([needsPool(caches, 'shop'), secretsInUse(caches, 'shop', [])]).toEqual([false, []]);
 });

@@ -28,7 +28,7 @@ test('a pool with a pod is ready for a workflow whose Secrets its runners may re
   expect(stateWith({ granted: ['llm', 'other', 'smtp'] })).toEqual({ kind: 'Ready' });
 });
 
-test('a pod does not hide that the operator may not make the pool what it has to be', () => {
+test('a pool with a pod still reports that the operator may not update it', () => {
   const refused: PoolRefusal = { reason: 'Unauthorized', message: 'roles is forbidden' };
   expect(stateWith({ refused, granted: ['llm', 'smtp'] })).toEqual({
     kind: 'Refused',
@@ -50,7 +50,7 @@ test('a pool is not ready for a workflow one of whose Secrets its runners may no
   });
 });
 
-test('before this process has applied the rights the pods decide', () => {
+test('until this process has applied the rights, the pods decide', () => {
   expect(stateWith({})).toEqual({ kind: 'Ready' });
   expect(stateWith({}, poolWith(0))).toEqual({ kind: 'Starting' });
 });
@@ -98,7 +98,7 @@ test.each<[sentence: string, conditions: object[], state: object]>([
   expect(stateWith({}, poolWith(0, ...conditions))).toEqual(state);
 });
 
-test('an obstacle wins over rights that are on their way, and an available runner over an obstacle', () => {
+test('an obstacle takes precedence over missing rights, and an available runner over an obstacle', () => {
   expect(stateWith({ granted: [] }, poolWith(0, refusedBy(QUOTA)))).toMatchObject({ kind: 'Blocked' });
   expect(stateWith({}, poolWith(1, refusedBy(QUOTA)))).toEqual({ kind: 'Ready', newer: QUOTA });
 });
@@ -121,7 +121,7 @@ test.each([
 
 const UNSCHEDULED = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
 
-test('a runner beside newer ones that no node takes is ready, with the words of the scheduler', () => {
+test('a runner beside newer unschedulable ones is ready, with the message of the scheduler', () => {
   const problem = { generation: 3, message: UNSCHEDULED, since: 0 };
   const pool = (generation: number, ...conditions: object[]) =>
     ({ ...poolWith(1, ...conditions), metadata: { name: 'windlass-runner', generation } }) as Deployment;

@@ -75,7 +75,7 @@ test('a tick has what the chart gives runners in their environment, such as the 
   ]);
 });
 
-test('of a tick that fails the pod stays, and says why; what came too late is not tried again', () => {
+test('the pod of a failed tick stays with its message, and a time that is too late is not retried', () => {
   const job = cronJobOf().spec?.jobTemplate.spec;
   expect(job?.template.spec).toMatchObject({
     restartPolicy: 'Never',

@@ -23,12 +23,12 @@ const caches = {
   settings: holding(undefined),
 } as unknown as Parameters<typeof servedWorkflows>[1];
 
-test('the limits of a workflow are put back, and with them its suspension, also where the revision of its route is gone', async () => {
+test('seeding stores the limits and the suspension of a workflow, also if the revision of its route is missing', async () => {
   const client = { find: () => Promise.resolve(undefined) };
   expect(await servedWorkflows(client, caches, 'uid-shop')).toEqual([{ limits: limitsOf(workflow) }]);
 });
 
-test('limits that are put back have the defaults of the project', async () => {
+test('seeded limits have the defaults of the project', async () => {
   const client = { find: () => Promise.resolve(undefined) };
   const settings = holding({ metadata: {}, spec: { workflowDefaults: { timeout: '5m' } } });
   const [served] = await servedWorkflows(

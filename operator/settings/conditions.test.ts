@@ -61,7 +61,7 @@ test.each<[string, Partial<SettingsFacts>, status: string, reason: string, messa
   );
 });
 
-test('settings that were mended are stalled no more', () => {
+test('corrected settings are no longer stalled', () => {
   const stalled = settingsConditions({ ...applied, refusals: ['a'] }, [], now);
   expect(settingsConditions(applied, stalled, now).map(({ type }) => type)).toEqual(['Ready']);
 });
@@ -86,7 +86,7 @@ test.each<[string, SettingsFacts]>([
   );
 });
 
-test('settings of a project that has its first workflow now are not in effect yet', () => {
+test('settings of a project that gets its first workflow are not in effect yet', () => {
   const accepted = settingsConditions({ ...applied, hasPool: false }, [], now);
   expect(readyOf(settingsConditions({ ...applied, pool: undefined }, accepted, now))?.reason).toBe('Pending');
 });

@@ -45,7 +45,7 @@ test.each<[sentence: string, before: Said[], after: Said[], told: string[]]>([
   expect(told(before, after)).toEqual(expected);
 });
 
-test('an Event says which condition has which status, and why', () => {
+test('an Event names the condition, its status and its message', () => {
   expect(occurrencesOf([], listOf(MISSING))).toEqual([
     { type: 'Warning', reason: 'CredentialMissing', action: 'Reconcile', note: 'Ready=False: m' },
   ]);

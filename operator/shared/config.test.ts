@@ -8,7 +8,7 @@ const needed = {
   RUNNER_IMAGE: 'windlass:1',
 };
 
-test('what is left out, or empty, takes its default', () => {
+test('missing and empty variables get their defaults', () => {
   expect(readConfig({ ...needed, RUNNER_REPLICAS: '', RUNNER_IMAGE_PULL_SECRETS: '' })).toMatchObject({
     PUBLIC_URL: 'https://hooks.example.com',
     GATEWAY_SERVICES: ['windlass-gateway', 'windlass-gateway-internal'],
@@ -34,13 +34,13 @@ test('lists and JSON are read', () => {
   });
 });
 
-test('everything that is missing or makes no sense is named at once', () => {
+test('all missing and invalid variables are named at once', () => {
   const read = () =>
     readConfig({ ...needed, RUNNER_IMAGE: undefined, RUNNER_REPLICAS: 'many', RUNNER_ENV: '{' });
   expect(read).toThrow(/RUNNER_IMAGE: [^]*RUNNER_REPLICAS: [^]*RUNNER_ENV: /);
 });
 
-test('no provider is looked for at the API server or the node, also where these are public or in an allowed range', async () => {
+test('providers at the address of the API server or node are refused, also if it is public or in an allowed range', async () => {
   const reach = await clusterReach((around, allowed) =>
     egressOf(readConfig({ ...needed, ...around, RUNNER_EGRESS_ALLOW: allowed })),
   );

@@ -19,12 +19,12 @@ function shownOf(limit: number, ...lists: string[][]): string[] {
 const flood = (namespace: string, suffix = '') =>
   Array.from({ length: 9 }, (_, index) => `${namespace}/${index}${suffix}`);
 
-test('the first names are shown, and stay shown whatever comes after them', () => {
+test('the first names become labels, and later ones do not displace them', () => {
   const bound = createLabelBound(2);
   expect(['a', 'b', 'c', 'a'].map((name) => bound.isShown(name))).toEqual([true, true, false, true]);
 });
 
-test('a name that is gone makes room for another one', () => {
+test('a removed name makes room for another', () => {
   const bound = createLabelBound(2);
   for (const name of ['a', 'b', 'c']) bound.isShown(name);
   expect(bound.retain(candidates('b', 'c'))).toEqual(['a']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createManualClock, settled } from '../../test/support/manualClock.ts';
 import { createPacer } from './pacer.ts';
 
-test('what is paced happens at once, and then so often a second', async () => {
+test('the first one is permitted at once, and later ones at the rate', async () => {
   const clock = createManualClock();
   const pacer = createPacer(10, clock);
   const times: number[] = [];
@@ -12,7 +12,7 @@ test('what is paced happens at once, and then so often a second', async () => {
   expect(times).toEqual([0, 100, 200, 300]);
 });
 
-test('a pause saves nothing up', async () => {
+test('idle time does not accumulate', async () => {
   const clock = createManualClock();
   const pacer = createPacer(10, clock);
   await clock.advance(60_000);

@@ -15,14 +15,14 @@ const workflow = (spec: Partial<WorkflowSpec>): Workflow => ({
 
 const DEFAULTS = { history: { succeeded: 3, ttl: '2h' }, timeout: '5m' };
 
-test('what a workflow leaves out is as the project says', () => {
+test('fields that a workflow leaves out get the defaults of the project', () => {
   const filled = withDefaults(workflow({}), DEFAULTS);
   expect(historyPolicy(filled.spec)).toMatchObject({ succeeded: 3, failed: 10, ttlMs: 2 * HOUR });
   expect(limitsOf(filled)).toMatchObject({ deadlineMs: 5 * 60_000, history: { succeeded: 3, failed: 10 } });
   expect(namedRevision(filled).revision.timeoutMs).toBe(5 * 60_000);
 });
 
-test('what a workflow says itself counts, also where it says a part', () => {
+test('fields of the workflow take precedence one by one', () => {
   const filled = withDefaults(workflow({ history: { failed: 1, ttl: '1h' }, timeout: '2h' }), DEFAULTS);
   expect(historyPolicy(filled.spec)).toMatchObject({ succeeded: 3, failed: 1, ttlMs: HOUR });
   expect(limitsOf(filled).deadlineMs).toBe(2 * HOUR);

@@ -88,7 +88,7 @@ type MeasureContext = Pick<OperatorContext, 'conn' | 'caches' | 'clock'>;
  * Each call reads all workflows once. Those of a project that the run store cannot read are added when it
  * can.
  */
-export function createMeasurer(
+function createMeasurer(
   { conn, caches, clock }: MeasureContext,
   metrics: WorkflowMetrics,
 ): () => Promise<void> {

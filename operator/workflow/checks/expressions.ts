@@ -100,12 +100,7 @@ function checkNode(
  * What is wrong with what a reference reads. `inCel`: a condition or value, which can ask with has() whether
  * an error is there, so that it may name one that never has a value.
  */
-export function memberProblems(
-  reference: Reference,
-  place: string,
-  spec: WorkflowSpec,
-  inCel = false,
-): Violation[] {
+function memberProblems(reference: Reference, place: string, spec: WorkflowSpec, inCel = false): Violation[] {
   if (reference.source !== 'node') return [];
   const node = spec.nodes.find(({ id }) => id === reference.node);
   if (!node) return [];

@@ -98,7 +98,7 @@ test('whose tokens were given to one client and its hosts, is not connected for 
     await stage.createCredential('moved', change);
     const { status } = await stage.said('moved', 'NotConnected');
     expect(findCondition(status?.conditions, 'Ready')?.message).toContain(
-      'for other hosts than the spec names',
+      'other hosts than when it was connected',
     );
     const left = Object.keys(await stage.entries('windlass-tokens'));
     expect(left.filter((key) => key.startsWith('moved'))).toEqual([]);

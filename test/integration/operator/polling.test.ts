@@ -200,7 +200,9 @@ test.concurrent('where a quota admits no CronJob the trigger says so, and nothin
     status: 'False',
     reason: 'QuotaExceeded',
   });
-  expect(findCondition(status?.conditions, 'TriggerHealthy')?.message).toContain('raise it or remove one');
+  expect(findCondition(status?.conditions, 'TriggerHealthy')?.message).toContain(
+    'Raise it, or delete a CronJob',
+  );
   await project.waitFor({ type: 'PoolReady', status: 'True' });
 });
 
@@ -223,7 +225,9 @@ test.concurrent('an annotation that nobody understands is told, with what to wri
   await waitFor(READY);
   await apply({ reset: 'yesterday' });
   const told = async () => findCondition((await workflow()).status?.conditions, 'TriggerHealthy');
-  const words = expect.stringContaining('write now, or a time such as 2026-03-02T09:00:00Z') as unknown;
+  const words = expect.stringContaining(
+    'set it to now, or to a time such as 2026-03-02T09:00:00Z',
+  ) as unknown;
   await pollUntilPasses(
     'the words',
     async () => expect(await told()).toMatchObject({ status: 'True', message: words }),

@@ -263,7 +263,7 @@ test('a run that is applied before its workflow waits for it', async () => {
   await expect.poll(status, { timeout: 20_000, interval: 25 }).toMatchObject({
     phase: 'Pending',
     reason: 'WorkflowMissing',
-    message: expect.stringContaining('no workflow hello'),
+    message: expect.stringContaining('Workflow hello does not exist'),
   });
   await applyWorkflow();
   expect((await submitted('early')).workflow).toBe('hello');

@@ -14,7 +14,7 @@ import { createPools } from './pods/pools.ts';
 import { createPolls } from './poll/polls.ts';
 import { createProjects } from './project/controller.ts';
 import { createRegistrations } from './registration/registrations.ts';
-import { createRunState } from './run/controller.ts';
+import { createRunState } from './run/cancel.ts';
 import { createSeedSource } from './seed/source.ts';
 import { egressOf } from './shared/config.ts';
 import type { OperatorContext } from './shared/context.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
-import { withSettings } from '../../operator/project/settings.ts';
+import { withSettings } from '../../operator/pods/settings.ts';
 import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
 import { runCommand } from '../support/process/command.ts';
 import { NODE_ARGS } from '../support/gateway/gatewayProcess.ts';

@@ -1,15 +1,19 @@
 /** Checks that references and conditions can be parsed, and that they name nodes that come before. */
 import { compileCondition, conditionReferences, valueReferences } from '../../../api/cel.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
-import { printReference, type Reference, withoutPrevious } from '../../../api/expression/reference.ts';
+import {
+  printReference,
+  type Reference,
+  withoutPrevious,
+  printStep,
+} from '../../../api/expression/reference.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
 import { graphOf, predecessors, previousOf, type Graph } from '../../../api/graph.ts';
 import { revisionOf } from '../../../api/revision.ts';
-import { isTriggerKind, kindOf, type WorkflowSpec } from '../../../api/workflow.ts';
+import { isTriggerKind, kindOf, type WorkflowSpec, type WorkflowNode } from '../../../api/workflow.ts';
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';
 import type { Check, Violation } from './check.ts';
-import { memberProblems } from './members.ts';
 
 /** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
 export const referencesAreKnown: Check = (spec) => {
@@ -111,4 +115,44 @@ function checkNode(
   const remedy = exists ? `add an edge that leads from it to ${user}, or use one of` : 'use one of';
   const message = `${place}: ${named.written} names a node that ${problem}: ${remedy}: ${offered.join(', ') || '(none)'}`;
   return [{ reason: 'UnknownReference', message }];
+}
+
+/**
+ * What is wrong with what a reference reads. `inCel`: a condition or value, which can ask with has() whether
+ * an error is there, so that it may name one that never has a value.
+ */
+function memberProblems(reference: Reference, place: string, spec: WorkflowSpec, inCel = false): Violation[] {
+  if (reference.source !== 'node') return [];
+  const node = spec.nodes.find(({ id }) => id === reference.node);
+  if (!node) return [];
+  const problem =
+    reference.member === 'headers'
+      ? headerProblem(node, reference.path[0])
+      : reference.member === 'error' && !inCel
+        ? errorProblem(node, spec)
+        : undefined;
+  if (problem === undefined) return [];
+  const written = inCel
+    ? `nodes.${reference.node}.${reference.member}${reference.path.map(printStep).join('')}`
+    : printReference(reference);
+  return [{ reason: 'UnknownReference', message: `${place}: ${written} never has a value. ${problem}` }];
+}
+
+function headerProblem({ id, webhook }: WorkflowNode, key: string | number | undefined): string | undefined {
+  if (!webhook) return `Only a webhook trigger has headers, and ${id} is not one`;
+  const admitted = (webhook.headers ?? []).map((name) => name.toLowerCase());
+  if (key === undefined && admitted.length > 0) return undefined;
+  const name = String(key ?? 'x-name').toLowerCase();
+  if (!admitted.includes(name)) return `Add the header to webhook.headers of node ${id}: headers: [${name}]`;
+  return key === name ? undefined : `Header names are lower case: write headers['${name}']`;
+}
+
+function errorProblem(node: WorkflowNode, { nodes, edges = [] }: WorkflowSpec): string | undefined {
+  if (nodes.includes(node) && isTriggerKind(kindOf(node)))
+    return `${node.id} is the trigger, which never fails`;
+  const goesOn =
+    node.onError === 'Continue' || edges.some(({ from, after }) => from === node.id && after === 'Failure');
+  return goesOn
+    ? undefined
+    : `A failure of ${node.id} ends the run: set its onError to Continue, or add an edge from it with after: Failure`;
 }

@@ -1,9 +1,9 @@
-/** Check that every step can run: one that no edge leads to would be left out without a word. */
+/** Checks that every step can be reached, and that no edge follows a failure of the trigger. */
 import { graphOf, unreached } from '../../../api/graph.ts';
 import { isTriggerKind, kindOf } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
 
-/** An edge leads to every step. */
+/** Every step has an incoming edge. */
 export const stepsAreReached: Check = (spec) => {
   const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
   return unreached(graphOf(nodes, spec.edges)).map(

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
 import { installCrds, removeRules } from '../../support/cluster/crds.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';

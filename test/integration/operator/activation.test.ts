@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { getRevision } from '../../../runs/revisions.ts';
 import { auditTrail, type AuditLine } from '../../support/logs/auditTrail.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';

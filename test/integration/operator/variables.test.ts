@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { configMaps } from '../../../kube/resource.ts';
-import { webhookRoutes } from '../../../operator/resources.ts';
+import { webhookRoutes } from '../../../operator/shared/resources.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { getVariables } from '../../../runs/variables.ts';

@@ -10,7 +10,7 @@ import {
   type Resource,
 } from '../../../kube/resource.ts';
 import { poolRole } from '../../../operator/project/manifests.ts';
-import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
 import { ADMISSION, applyChart } from '../../support/cluster/chart.ts';
 import { installCrds } from '../../support/cluster/crds.ts';

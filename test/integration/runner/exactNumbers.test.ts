@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { isTerminal } from '../../../api/phase.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { listen, readBody, type Listening } from '../../support/network/listen.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, roleBindings, roles, secrets, serviceAccounts } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
-import { POOL } from '../../../operator/project/names.ts';
+import { POOL } from '../../../operator/shared/names.ts';
 import { credentialResource } from '../../../runner/credentials.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';

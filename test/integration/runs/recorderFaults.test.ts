@@ -1,7 +1,7 @@
 /** Recording when something goes wrong: one run that is refused, an API server that is away, a recorder that is killed. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KubeClient } from '../../../kube/client.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';

@@ -11,7 +11,7 @@ import type { Polled, Poller } from '../../../nodes/contract/poller.ts';
 import { loadPoller, placeOf } from '../../../nodes/pollers.ts';
 import { Secret } from '../../../nodes/contract/secret.ts';
 import { healthOf } from '../../../operator/poll/health.ts';
-import { createLabelBound } from '../../../operator/metricLabels.ts';
+import { createLabelBound } from '../../../operator/shared/metricLabels.ts';
 import { createPollMetrics } from '../../../operator/poll/metrics.ts';
 import { pollAccount, type PollDeps, type PollOutcome } from '../../../runner/poll/pollAccount.ts';
 import { connectRunStore, isUnavailable } from '../../../store/connection.ts';

@@ -12,8 +12,8 @@ import {
   serviceAccounts,
 } from '../../../../kube/resource.ts';
 import { poolServiceAccount } from '../../../../operator/project/manifests.ts';
-import { withSettings } from '../../../../operator/project/settings.ts';
-import { credentials, workflowRuns } from '../../../../operator/resources.ts';
+import { withSettings } from '../../../../operator/pods/settings.ts';
+import { credentials, workflowRuns } from '../../../../operator/shared/resources.ts';
 import { ensureStoreSecret } from '../../../../operator/store/secret.ts';
 import { renderedChart } from '../../../support/cluster/renderedChart.ts';
 import { HOSTILE_PODS } from '../../../support/rights/hostilePods.ts';

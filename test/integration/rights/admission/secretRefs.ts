@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Resource } from '../../../../kube/resource.ts';
-import { credentials, workflows } from '../../../../operator/resources.ts';
+import { credentials, workflows } from '../../../../operator/shared/resources.ts';
 import { ref, smtp, webhook, type Attempts, type Spec } from './harness.ts';
 
 type Schema = { properties?: Record<string, Schema>; items?: Schema; pattern?: string };

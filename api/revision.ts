@@ -10,7 +10,7 @@ import {
   type WorkflowNode,
   type WorkflowSpec,
 } from './workflow.ts';
-import type { AgentStep, ResponseStep, SkillStep, StepKind } from './step.ts';
+import type { AgentStep, CodeStep, ResponseStep, SkillStep, StepKind } from './step.ts';
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
 
@@ -32,6 +32,7 @@ export type RevisionStep = StepBase &
     | { kind: 'agent'; agent: AgentStep }
     | { kind: 'skill'; skill: SkillStep }
     | { kind: 'response'; response: ResponseStep }
+    | { kind: 'code'; code: CodeStep }
   );
 
 type RevisionEdge = { from: string; to: string; when?: string; after: 'Success' | 'Failure' };
@@ -48,7 +49,13 @@ export type Revision = {
 };
 
 const MINUTE = 60_000;
-const STEP_TIMEOUT_MS: Record<StepKind, number> = { agent: 10 * MINUTE, skill: MINUTE, response: MINUTE };
+/** That of code includes its wait for a thread of the sandbox; `code.timeout` limits its execution. */
+const STEP_TIMEOUT_MS: Record<StepKind, number> = {
+  agent: 10 * MINUTE,
+  skill: MINUTE,
+  response: MINUTE,
+  code: 10 * MINUTE,
+};
 const RUN_TIMEOUT_MS = 60 * MINUTE;
 
 const milliseconds = (text: string | undefined, bounds: DurationBounds, fallback: number) =>

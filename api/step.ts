@@ -76,13 +76,38 @@ const responseStep = z
   })
   .describe('Replies to the caller of the webhook. The first response node that runs defines the reply.');
 
-export const steps = { agent: agentStep, skill: skillStep, response: responseStep } as const;
+const codeStep = z
+  .object({
+    source: z
+      .string()
+      .min(1)
+      .max(65_536)
+      .describe(
+        'JavaScript: the body of a function. It reads nodes.<id>.data_content of the nodes before it. The value that it returns is data_content; a returned string is also text_content.',
+      ),
+    timeout: duration('How long one execution may take. Default 5s.', DURATION_BOUNDS.codeTimeout).optional(),
+    memoryMiB: z
+      .int()
+      .min(8)
+      .max(128)
+      .optional()
+      .describe('The memory that one execution may use, in MiB. Default 64.'),
+  })
+  .describe('Executes JavaScript in a sandbox, without access to the network or to files.');
+
+export const steps = {
+  agent: agentStep,
+  skill: skillStep,
+  response: responseStep,
+  code: codeStep,
+} as const;
 
 export type StepKind = keyof typeof steps;
 export const STEP_KINDS = Object.keys(steps) as StepKind[];
 export type AgentStep = z.infer<typeof agentStep>;
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
+export type CodeStep = z.infer<typeof codeStep>;
 
 /** The options that triggers and steps take. */
 export const nodeOptions = {

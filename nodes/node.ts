@@ -3,6 +3,7 @@ import { credentialKind, type CredentialKind, type CredentialSpec } from '../api
 import { StepError, type FailureReason } from '../api/reasons.ts';
 import { tokenRef } from '../api/token.ts';
 import type { NodeOutput, SecretKeyRef } from '../api/value.ts';
+import type { CodeSandbox } from './code/sandbox.ts';
 import type { Egress } from './egress/egress.ts';
 import { Failure, type FailureKind } from './http/failure.ts';
 import type { Secret } from './secret.ts';
@@ -31,7 +32,16 @@ export type NodeLog = {
 
 /** What a node can use while it is executed. */
 export type StepContext = {
-  run: { name: string; workflow: string; node: string; test: boolean };
+  run: {
+    name: string;
+    workflow: string;
+    /** The namespace of the project. */
+    project?: string;
+    node: string;
+    test: boolean;
+    /** When the event was accepted, in milliseconds since 1970. */
+    acceptedAt: number;
+  };
   /** A credential of the project. Throws a StepError `CredentialMissing`. */
   credential(name: string): Promise<CredentialAccess>;
   /**
@@ -45,6 +55,8 @@ export type StepContext = {
   effect: Effect;
   /** The same for each delivery of one logical attempt, so that the provider can deduplicate. */
   effectKey: string;
+  /** Executes code. Left out: the installation does not. */
+  sandbox?: CodeSandbox;
   /** Streams text to live events of the run. Best effort. */
   emitText(text: string): void;
   log: NodeLog;
@@ -60,7 +72,7 @@ export type StepReply = {
 
 type StepUsage = { inputTokens?: number; outputTokens?: number };
 
-export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply };
+export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply; log?: string };
 
 /**
  * The credential's part of the given kind.

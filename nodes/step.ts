@@ -5,6 +5,7 @@ import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { executeAgent } from './agent/agent.ts';
+import { compileInput, executeCode, type CodeInput } from './code/step.ts';
 import type { StepContext, StepResult } from './node.ts';
 import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
@@ -28,6 +29,8 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
       return step.skill.name === set.name ? {} : { parameters: step.skill.parameters ?? {} };
     case 'response':
       return given({ headers: step.response.headers, body: step.response.body });
+    case 'code':
+      return {};
   }
 }
 
@@ -54,6 +57,7 @@ export type StepFields = Record<string, unknown>;
  * @throws ExpressionError
  */
 export function compileFields(step: RevisionStep): (scope: Scope) => StepFields {
+  if (step.kind === 'code') return compileInput(step.code);
   const values = valuesOf(step);
   if (values) return (scope) => ({ parameters: { values: evaluateValues(values, scope) } });
   const templates = compileValue(templatesOf(step));
@@ -66,10 +70,15 @@ export function compileFields(step: RevisionStep): (scope: Scope) => StepFields 
   };
 }
 
-/** Executes a step whose effect is `None`: at once, and without a context. Throws a StepError. */
+/** Whether `executePure` executes the step. Other steps, among them code, take time. */
+export function isImmediate(step: RevisionStep): boolean {
+  return step.kind !== 'code' && hasNoEffect(step);
+}
+
+/** Executes a step at once and without a context. Throws a StepError. */
 export function executePure(step: RevisionStep, fields: StepFields): StepResult {
   if (step.kind === 'response') return executeResponse({ ...step.response, ...fields });
-  if (hasNoEffect(step)) return setResult((fields['parameters'] as { values: unknown }).values);
+  if (isImmediate(step)) return setResult((fields['parameters'] as { values: unknown }).values);
   throw new Error(`a step of kind ${step.kind} has an effect`);
 }
 
@@ -79,6 +88,7 @@ export async function executeStep(
   fields: StepFields,
   context: StepContext,
 ): Promise<StepResult> {
+  if (step.kind === 'code') return executeCode(step.code, fields as CodeInput, context);
   if (step.kind === 'response' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);

@@ -95,6 +95,8 @@ const environment = z.object({
   RUNNER_EGRESS_ALLOW: egressList('allow'),
   /** Where they may not, with commas between: ranges. */
   RUNNER_EGRESS_DENY: egressList('deny'),
+  /** `false`: workflows with code nodes are invalid, and runners execute no code. */
+  RUNNER_CODE_ENABLED: z.stringbool().default(true),
   /** JSON: what the ProjectSettings of a namespace may set at most. */
   PROJECT_SETTINGS_BOUNDS: jsonText(settingsBounds).default(settingsBounds.parse({})),
   /** The pod's own: the address of the API server, and that of the node with its kubelet. Neither is a provider of anybody. */

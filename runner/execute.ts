@@ -11,6 +11,7 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import type { Advance, Claim, NodeStart, RunEnd } from '../runs/types.ts';
+import type { CodeSandbox } from '../nodes/code/sandbox.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
@@ -39,6 +40,10 @@ export type ExecutionDeps = {
   /** Called when an attempt uses a credential. */
   onCredentialUse?: OnCredentialUse | undefined;
   egress: Egress;
+  /** The namespace of the project. */
+  namespace?: string | undefined;
+  /** Executes code. Left out: the installation does not. */
+  sandbox?: CodeSandbox | undefined;
   metrics: RunnerMetrics;
   log: Log;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
@@ -128,6 +133,7 @@ export class RunExecution {
   /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
   #nextStep(): Advance | undefined {
     const step = decidePass(this.#state, Date.now());
+    for (const start of this.#state.computations.splice(0)) this.#start(start);
     if (this.#attempts.size > 0 || this.#state.stopping || step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
@@ -190,16 +196,24 @@ export class RunExecution {
     stop.throwIfAborted();
     const { run, workflow } = state;
     const attempted = { run, workflow, node: id, attempt, fields };
-    const { credentials, onCredentialUse } = this.#deps;
+    const { credentials, onCredentialUse, namespace, sandbox } = this.#deps;
     return attemptStep(
       {
         step: planned.step,
         fields,
         effect: planned.effect as Effect,
         effectKey: `${state.project}/${state.run}/${id}/${attempt}`,
-        run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
+        run: {
+          name: state.run,
+          workflow: state.workflow,
+          node: id,
+          test: state.test,
+          acceptedAt: state.acceptedAt,
+          ...(namespace !== undefined && { project: namespace }),
+        },
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
+        ...(sandbox && { sandbox }),
         emitText: (text) => this.#events.text(id, text),
         log: this.#deps.log,
       },

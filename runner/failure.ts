@@ -10,7 +10,12 @@ const JITTER = 0.2;
 /** The longest message of a record. */
 const MESSAGE_LIMIT = 4_096;
 
-export type FailedEnd = { phase: 'Failed' | 'Unknown' | 'Cancelled'; reason: FailureReason; message: string };
+export type FailedEnd = {
+  phase: 'Failed' | 'Unknown' | 'Cancelled';
+  reason: FailureReason;
+  message: string;
+  log?: string;
+};
 export type AfterFailure =
   | { kind: 'retry'; delayMs: number; end: FailedEnd }
   | { kind: 'end'; end: FailedEnd };
@@ -31,12 +36,17 @@ export function afterFailure(
 }
 
 /** The end of a node that failed with this error. */
-export function failedEnd({ reason, message }: StepError): FailedEnd {
+export function failedEnd({ reason, message, log }: StepError): FailedEnd {
   const phases: Partial<Record<FailureReason, FailedEnd['phase']>> = {
     EffectUnknown: 'Unknown',
     Cancelled: 'Cancelled',
   };
-  return { phase: phases[reason] ?? 'Failed', reason, message: message.slice(0, MESSAGE_LIMIT) };
+  return {
+    phase: phases[reason] ?? 'Failed',
+    reason,
+    message: message.slice(0, MESSAGE_LIMIT),
+    ...(log && { log }),
+  };
 }
 
 /**

@@ -7,10 +7,19 @@ import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
-import { executePure } from '../nodes/step.ts';
+import { executePure, isImmediate } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
-import { endNode, isEnded, mark, scopeOf, skip, succeed, type ExecutionState } from './executionState.ts';
+import {
+  compute,
+  endNode,
+  isEnded,
+  mark,
+  scopeOf,
+  skip,
+  succeed,
+  type ExecutionState,
+} from './executionState.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
 const IN_DOUBT: FailedEnd = {
@@ -46,7 +55,7 @@ function decide(state: ExecutionState, now: number): RunEnd | undefined {
     if (state.halt || !next) return state.halt && drain(state, state.halt, now);
     for (const id of next.skipped) skip(state, id, now);
     if (next.finished) return { phase: 'Succeeded' };
-    const ready = next.ready.filter((id) => !state.stopping || isPure(state, id));
+    const ready = next.ready.filter((id) => !state.stopping || endsAtOnce(state, id));
     const ended = ready.filter((id) => start(state, id, now));
     if (ended.length === 0) return undefined;
   }
@@ -138,17 +147,18 @@ function evaluateEdge({ from, to }: GraphEdge, evaluate: () => boolean): boolean
   }
 }
 
-function isPure(state: ExecutionState, id: string): boolean {
-  return state.plan.steps.get(id)?.effect === 'None';
+function endsAtOnce(state: ExecutionState, id: string): boolean {
+  const planned = state.plan.steps.get(id);
+  return planned !== undefined && isImmediate(planned.step);
 }
 
-/** Starts a node. Returns true if it has ended already: it has no effect, or evaluating its fields failed. */
+/** Starts a node. Returns true if it has ended already: it ends at once, or evaluating its fields failed. */
 function start(state: ExecutionState, id: string, now: number): boolean {
   const planned = state.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
   try {
     const fields = planned.fields(scopeOf(state));
-    if (planned.effect === 'None') {
+    if (isImmediate(planned.step)) {
       succeed(state, id, executePure(planned.step, fields), now);
       return true;
     }
@@ -157,7 +167,8 @@ function start(state: ExecutionState, id: string, now: number): boolean {
       return true;
     }
     state.progress.set(id, { ...(state.progress.get(id) ?? { tried: 0, next: 1 }), fields });
-    mark(state, id, now);
+    if (planned.effect === 'None') compute(state, id, now);
+    else mark(state, id, now);
     return false;
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;

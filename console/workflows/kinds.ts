@@ -13,7 +13,12 @@ const TRIGGERS: Record<TriggerKind, string> = {
   bot: 'Bot message',
 };
 
-const STEPS: Record<StepKind, string> = { agent: 'Agent', skill: 'Skill', response: 'Response' };
+const STEPS: Record<StepKind, string> = {
+  agent: 'Agent',
+  skill: 'Skill',
+  response: 'Response',
+  code: 'Code',
+};
 
 const TRIGGER_NAMES = Object.keys(TRIGGERS) as TriggerKind[];
 

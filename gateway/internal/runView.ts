@@ -86,6 +86,7 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
     reason: node.reason,
     message: node.message,
     usage: node.usage,
+    log: node.log,
   };
 }
 

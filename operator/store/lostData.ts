@@ -9,6 +9,7 @@ import { compileValue, referencesOf } from '../../api/expression/template.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
+import { namesOfNodes } from '../../nodes/code/source.ts';
 import { nodesNamed } from '../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../nodes/step.ts';
 
@@ -53,7 +54,8 @@ function lossesOf({ metadata, spec, status }: WorkflowRun, { trigger }: Revision
 
 function lostInStep(step: RevisionStep, losses: ReadonlyMap<string, Loss>): string[] {
   const values = valuesOf(step);
-  const named = values ? nodesNamed(values).flatMap(({ ids }) => ids) : [];
+  const inCode = step.kind === 'code' ? namesOfNodes(step.code.source) : [];
+  const named = [...(values ? nodesNamed(values).flatMap(({ ids }) => ids) : []), ...inCode];
   const references = [...referencesOf(compileValue(templatesOf(step)))];
   return [
     ...named.filter((id) => isLost(losses.get(id))).map((id) => `nodes.${id}`),

@@ -111,7 +111,7 @@ export async function reconcileWorkflow(
   const workflow = withDefaults(found, workflowDefaults(world, key.namespace));
   const auth = authPolicyOf(config, namespace.metadata.labels);
   const egress = egressOf(projectConfig(context, key.namespace));
-  const violations = validate(workflow.spec, { auth, egress });
+  const violations = validate(workflow.spec, { auth, egress, code: config.RUNNER_CODE_ENABLED });
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, violations);
   reportAccess(context, events, workflow, { before, after: effect.route, violations });

@@ -9,6 +9,7 @@ import { scheduleFits } from './checks/schedules.ts';
 import { skillsFit } from './checks/skills.ts';
 import { stepsAreReached, triggersNeverFail } from './checks/reach.ts';
 import { fieldsAreSupported } from './checks/support.ts';
+import { codeCompiles, codeIsEnabled, codeReferencesAreKnown } from './checks/code.ts';
 import { hostsAreAdmitted } from './checks/egress.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
 
@@ -23,6 +24,8 @@ const CHECKS: readonly Check[] = [
   referencesAreKnown,
   valuesAreKnown,
   conditionsAreKnown,
+  codeCompiles,
+  codeReferencesAreKnown,
 ];
 
 /** What the installation and the namespace demand. */
@@ -31,6 +34,8 @@ export type Policies = {
   auth?: AuthPolicy;
   /** Where steps may connect to. */
   egress?: EgressRules;
+  /** Whether the installation executes code. */
+  code?: boolean;
 };
 
 const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
@@ -38,10 +43,11 @@ const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
 /** Everything that is wrong with the spec; empty when it is valid. */
 export function validate(
   spec: WorkflowSpec,
-  { auth = 'None', egress = INTERNET_ALONE }: Policies = {},
+  { auth = 'None', egress = INTERNET_ALONE, code = true }: Policies = {},
 ): Violation[] {
   return [
     ...callersAreVerified(spec, auth),
+    ...codeIsEnabled(spec, code),
     ...CHECKS.flatMap((check) => check(spec)),
     ...hostsAreAdmitted(spec, egress),
   ];

@@ -5,6 +5,7 @@ import { StepError } from '../../api/reasons.ts';
 import { revisionOf } from '../../api/revision.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { isTerminal } from '../../api/phase.ts';
+import type { CodeSandbox } from '../../nodes/code/sandbox.ts';
 import { Secret } from '../../nodes/secret.ts';
 import { localEgress } from './stepContext.ts';
 import type { CredentialSource } from '../../runner/credentials.ts';
@@ -102,6 +103,7 @@ export type TestRunnerOptions = {
   heartbeats?: Heartbeats;
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
+  sandbox?: CodeSandbox;
 };
 
 /** A runner in this process. */
@@ -117,6 +119,7 @@ export function startTestRunner(
     heartbeats,
     takeover,
     sweepEveryMs,
+    sandbox,
   } = options;
   return startRunner({
     conn,
@@ -125,6 +128,8 @@ export function startTestRunner(
     concurrency,
     credentials: tableOfCredentials(credentials),
     egress: localEgress,
+    namespace: 'shop',
+    ...(sandbox && { sandbox }),
     ...(takeover && { takeover }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },

@@ -2,6 +2,7 @@
 import {
   IconBrandTelegram,
   IconBolt,
+  IconCode,
   IconDownload,
   IconMail,
   IconMailForward,
@@ -44,6 +45,7 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   const kind = nodeKind(node);
   if (kind === 'agent') return IconRobot;
   if (kind === 'response') return IconSquareRoundedArrowRight;
+  if (kind === 'code') return IconCode;
   if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
   return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
 }

@@ -60,7 +60,7 @@ export const conditionsAreKnown: Check = (spec) => {
   });
 };
 
-function graphOfSpec(spec: WorkflowSpec): Graph {
+export function graphOfSpec(spec: WorkflowSpec): Graph {
   const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
   return graphOf(nodes, spec.edges);
 }
@@ -81,7 +81,8 @@ function checkReference(reference: Reference, user: string, place: string, graph
   return [{ reason: 'InvalidExpression', message }];
 }
 
-function checkNode(
+/** Whether a node that `user` names comes before it. `written`: how the user names it. */
+export function checkNode(
   named: { id: string; written: string },
   user: string,
   place: string,

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The most memory of one VM, in MiB: the largest limit of a step, the engine itself, and room for copies. */
@@ -34,7 +35,7 @@ export async function loadModules(): Promise<SandboxModules> {
 
 function fileOf(specifier: string): string {
   const isBundle = import.meta.url.endsWith('.mjs');
-  const beside = new URL(`./${specifier.slice(specifier.lastIndexOf('/') + 1)}`, import.meta.url);
+  const beside = new URL(`./${basename(specifier)}`, import.meta.url);
   return isBundle ? fileURLToPath(beside) : createRequire(import.meta.url).resolve(specifier);
 }
 

@@ -36,10 +36,8 @@ type Thread = { worker: Worker; isReady: boolean; job?: Job; fence?: NodeJS.Time
 /** Bounds what a thread has beside its VM: the texts of one execution. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 };
 
-/** An image has the program of the thread beside this one; outside of images, the default path is used. */
-const threadFile = import.meta.url.endsWith('.mjs')
-  ? new URL('./codeWorker.mjs', import.meta.url)
-  : new URL('./worker.ts', import.meta.url);
+/** An image has the program of the thread beside this one, under its other ending (`images/bundle.ts`). */
+const threadFile = new URL('./codeWorker.ts', import.meta.url);
 
 export function createSandbox({ threads: most = 2, graceMs = 1_000 }: SandboxOptions = {}): CodeSandbox {
   const threads = new Set<Thread>();

@@ -18,6 +18,7 @@ import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import {
+  LONGEST_WAIT_MS,
   awaitRetry,
   endNode,
   endWait,
@@ -133,7 +134,10 @@ export class RunExecution {
   /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
   #nextStep(): Advance | undefined {
     const step = decidePass(this.#state, Date.now());
-    for (const start of this.#state.computations.splice(0)) this.#start(start);
+    for (const start of this.#state.computations.splice(0)) {
+      this.#start(start);
+      this.#later(LONGEST_WAIT_MS, () => this.#wake.resolve());
+    }
     if (this.#attempts.size > 0 || this.#state.stopping || step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;

@@ -40,12 +40,17 @@ export type ExecutionState = {
   waits: NonNullable<Advance['waits']>;
   /** The attempts without effects to start: they need no mark. */
   computations: NodeStart[];
+  /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
+  waitUntil: number;
   reply?: Reply;
   /** Set once: no node starts any more, and the run ends like this when no node runs. */
   halt?: RunEnd;
   /** The runner shuts down: no effect starts any more. */
   stopping: boolean;
 };
+
+/** How long results without effects wait for computations, so that one write stores both. */
+export const LONGEST_WAIT_MS = 20;
 
 const ENDED: readonly string[] = ['Succeeded', 'Failed', 'Cancelled', 'Skipped', 'Unknown'];
 
@@ -67,6 +72,7 @@ export function openState(claim: Claim, plan: Plan, now: number): ExecutionState
     starts: [],
     waits: [],
     computations: [],
+    waitUntil: 0,
     stopping: false,
   };
   for (const node of claim.state.nodes) restoreNode(state, node, now);
@@ -158,6 +164,7 @@ export function mark(state: ExecutionState, id: string, now: number): void {
 export function compute(state: ExecutionState, id: string, now: number): void {
   state.phases.set(id, 'Running');
   state.computations.push({ id, attempt: 1, atMostOnce: false, at: now });
+  state.waitUntil = performance.now() + LONGEST_WAIT_MS;
   state.progress.set(id, { ...progressOf(state, id), tried: 1, firstAt: now });
 }
 

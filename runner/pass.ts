@@ -30,10 +30,12 @@ const IN_DOUBT: FailedEnd = {
 
 /**
  * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
- * the step, then starts the marked attempts.
+ * the step, then starts the marked attempts. Changes that another runner could repeat may wait a moment, so
+ * that they are stored with the results of computations.
  */
 export function decidePass(state: ExecutionState, now: number): Advance | undefined {
   const end = decide(state, now);
+  if (!end && performance.now() < state.waitUntil && isRepeatable(state)) return undefined;
   const { checkpoints, starts, waits, reply } = state;
   if (checkpoints.length === 0 && starts.length === 0 && !end) return undefined;
   state.checkpoints = [];
@@ -47,6 +49,15 @@ export function decidePass(state: ExecutionState, now: number): Advance | undefi
     ...(reply && { reply }),
     ...(end && { end }),
   };
+}
+
+/** Whether something computes, and the changes are results of nodes without effects. */
+function isRepeatable({ plan, phases, checkpoints, starts, waits, reply }: ExecutionState): boolean {
+  if (starts.length > 0 || waits.length > 0 || reply) return false;
+  const isWithoutEffect = (id: string) =>
+    id === plan.trigger.id || plan.steps.get(id)?.effect === 'None' || phases.get(id) === 'Skipped';
+  const computes = [...phases].some(([id, phase]) => phase === 'Running' && isWithoutEffect(id));
+  return computes && checkpoints.every(({ id }) => isWithoutEffect(id));
 }
 
 function decide(state: ExecutionState, now: number): RunEnd | undefined {

@@ -58,13 +58,8 @@ export function withMaximum(module: Uint8Array, pages: number): Uint8Array<Array
     if (count !== 1) break;
     const [least] = readInteger(module, flagsAt + 1);
     const section = [1, 1, ...integerBytes(least), ...integerBytes(pages)];
-    return Uint8Array.from([
-      ...module.subarray(0, start),
-      MEMORY_SECTION,
-      ...integerBytes(section.length),
-      ...section,
-      ...module.subarray(at),
-    ]);
+    const changed = Uint8Array.from([MEMORY_SECTION, ...integerBytes(section.length), ...section]);
+    return Buffer.concat([module.subarray(0, start), changed, module.subarray(at)]);
   }
   throw new Error('the WebAssembly module has no memory of its own');
 }

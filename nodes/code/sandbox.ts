@@ -23,6 +23,8 @@ export type SandboxOptions = {
   threads?: number;
   /** How long an execution may exceed its timeout before its thread is ended. Default 1,000 ms. */
   graceMs?: number;
+  /** After how long without work all threads but one end. Default 30,000 ms. */
+  idleMs?: number;
 };
 
 type Job = {
@@ -31,15 +33,19 @@ type Job = {
   reject: (error: Error) => void;
 };
 
-type Thread = { worker: Worker; isReady: boolean; job?: Job; fence?: NodeJS.Timeout };
+type Thread = { worker: Worker; isReady: boolean; job?: Job; fence?: NodeJS.Timeout; idle?: NodeJS.Timeout };
 
 /** Bounds what a thread has beside its VM: the texts of one execution. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 };
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 4, stackSizeMb: 2 };
 
 /** An image has the program of the thread beside this one, under its other ending (`images/bundle.ts`). */
 const threadFile = new URL('./codeWorker.ts', import.meta.url);
 
-export function createSandbox({ threads: most = 2, graceMs = 1_000 }: SandboxOptions = {}): CodeSandbox {
+export function createSandbox({
+  threads: most = 2,
+  graceMs = 1_000,
+  idleMs = 30_000,
+}: SandboxOptions = {}): CodeSandbox {
   const threads = new Set<Thread>();
   const waiting: Job[] = [];
   let modules: Promise<SandboxModules> | undefined;
@@ -59,6 +65,7 @@ export function createSandbox({ threads: most = 2, graceMs = 1_000 }: SandboxOpt
     const job = waiting.shift();
     if (!job) return;
     thread.job = job;
+    clearTimeout(thread.idle);
     thread.worker.ref();
     const { request } = job;
     thread.fence = setTimeout(() => {
@@ -73,12 +80,15 @@ export function createSandbox({ threads: most = 2, graceMs = 1_000 }: SandboxOpt
     clearTimeout(thread.fence);
     delete thread.job;
     thread.worker.unref();
+    clearTimeout(thread.idle);
+    thread.idle = setTimeout(() => threads.size > 1 && end(thread), idleMs).unref();
     return job;
   };
 
   /** Ends a thread, whatever it does. The next execution gets another one. */
   const end = (thread: Thread): void => {
     conclude(thread);
+    clearTimeout(thread.idle);
     threads.delete(thread);
     void thread.worker.terminate();
     assign();
@@ -108,6 +118,7 @@ export function createSandbox({ threads: most = 2, graceMs = 1_000 }: SandboxOpt
 
   const fail = (thread: Thread, error: Error): void => {
     const job = conclude(thread);
+    clearTimeout(thread.idle);
     threads.delete(thread);
     if (job && isOutOfMemory(error)) {
       const message = memoryMessage(job.request);
@@ -140,6 +151,7 @@ export function createSandbox({ threads: most = 2, graceMs = 1_000 }: SandboxOpt
     close: async () => {
       isClosed = true;
       for (const job of waiting.splice(0)) job.reject(new StepError('Cancelled', 'the runner was stopped'));
+      for (const { idle } of threads) clearTimeout(idle);
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     },
   };

@@ -15,7 +15,7 @@ export const OUTPUT_LIMIT = 512 * 1024;
 export const LOG_LIMIT = 16 * 1024;
 const STACK_BYTES = 256 * 1024;
 /** Free memory that the copy holds, so that small executions do not grow the VM. */
-const HEADROOM_BYTES = 2 * 1024 * 1024;
+const HEADROOM_BYTES = 1024 * 1024;
 /** How much time a check of the syntax may take, and an execution for making its context. */
 const CHECK_MS = 2_000;
 const MIB = 1024 * 1024;

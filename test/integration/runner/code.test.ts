@@ -71,6 +71,16 @@ test('code sees its run, and the acceptance of the event as the time', async () 
   });
 });
 
+test('each run has random numbers of its own', async () => {
+  const revision = await project.deploy([webhook, code('return Math.random();')]);
+  const numbers = [];
+  for (const body of [1, 2]) {
+    const state = await project.ended(await project.send(revision, body));
+    numbers.push(nodeOf(state, 'code')?.output?.data_content);
+  }
+  expect(new Set(numbers).size).toBe(2);
+});
+
 test('code that throws fails its node with line and column, and keeps its log', async () => {
   const source = "console.log('before');\nthrow new Error('no stock');";
   const after = { id: 'reply', response: { body: "{{ $('code').error.message }}" } };

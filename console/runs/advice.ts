@@ -24,7 +24,8 @@ const ADVICE: Record<FailureReason, string> = {
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',
   CodeMemoryExceeded:
     'Keep less data in the code at a time, or give it more memory (code.memoryMiB, at most 128).',
-  CodeStackExceeded: 'Replace the recursion in the code by a loop, or return data that is nested less deeply.',
+  CodeStackExceeded:
+    'Replace the recursion in the code by a loop, or return data that is nested less deeply.',
   CodeInputTooLarge: 'Let the code name fewer nodes, or give it more memory (code.memoryMiB, at most 128).',
   CodeDisabled:
     'Compute the value with the skill set, or ask an administrator to allow code (runner.code.enabled).',

@@ -185,6 +185,22 @@ const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
     /have no effect on node a/,
   ],
   [
+    'retries of code',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;' }, retry: { limit: 3 } }] },
+    /node a cannot have timeout, retry or effect: code calls no other system/,
+  ],
+  [
+    'code that may take two minutes',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;', timeout: '2m' } }] },
+    /must be a duration from 10ms to 60s/,
+  ],
+  [
+    'code with a gigabyte of memory',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;', memoryMiB: 1024 } }] },
+    /memoryMiB: Invalid value: 1024: .* should be less than or equal to 128/,
+  ],
+  ['code without a source', { nodes: [trigger, { id: 'a', code: {} }] }, /code\.source: Required value/],
+  [
     'a policy beyond no limit',
     { ...workflow(['trigger', 'a'], ['a', 'b']), concurrency: { policy: 'Reject' } },
     /policy has no effect without limit/,

@@ -11,14 +11,14 @@ let vm = await CodeVm.create(modules);
 
 parentPort?.on('message', (request: CodeRequest) => {
   const outcome = vm.run(request);
-  parentPort?.postMessage(outcome);
+  parentPort?.postMessage(outcome, []);
   if (vm.isSpent) void renew();
 });
-parentPort?.postMessage('ready');
+parentPort?.postMessage('ready', []);
 
 /** Requests wait meanwhile: the thread reads no message before the promise is settled. */
 async function renew(): Promise<void> {
-  parentPort?.postMessage('busy');
+  parentPort?.postMessage('busy', []);
   vm = await CodeVm.create(modules);
-  parentPort?.postMessage('ready');
+  parentPort?.postMessage('ready', []);
 }

@@ -280,6 +280,19 @@ test.each<Failing>([
     /timeout/,
     short,
   ],
+  [
+    'an error behind a changed toJSON',
+    'Object.prototype.toJSON = () => undefined; throw new Error("no");',
+    'CodeError',
+    /a value that cannot be read/,
+  ],
+  [
+    'a species that throws what loops',
+    'const evil = new Error(); Object.defineProperty(evil, "message", { get() { for (;;); } }); Promise.prototype.constructor = { [Symbol.species]: function () { throw evil } }; return 1;',
+    'CodeTimeout',
+    /timeout/,
+    short,
+  ],
   ['a value whose toJSON loops', 'return { toJSON() { for (;;); } };', 'CodeTimeout', /timeout/, short],
   [
     'invalid syntax',

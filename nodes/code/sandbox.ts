@@ -30,7 +30,7 @@ export type SandboxOptions = {
 type Job = {
   request: CodeRequest;
   resolve: (outcome: CodeOutcome) => void;
-  reject: (error: Error) => void;
+  reject: (error: unknown) => void;
 };
 
 type Thread = { worker: Worker; isReady: boolean; job?: Job; fence?: NodeJS.Timeout; idle?: NodeJS.Timeout };
@@ -41,120 +41,143 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 
 /** An image has the program of the thread beside this one, under its other ending (`images/bundle.ts`). */
 const threadFile = new URL('./codeWorker.ts', import.meta.url);
 
-export function createSandbox({
-  threads: most = 2,
-  graceMs = 1_000,
-  idleMs = 30_000,
-}: SandboxOptions = {}): CodeSandbox {
-  const threads = new Set<Thread>();
-  const waiting: Job[] = [];
-  let modules: Promise<SandboxModules> | undefined;
-  let starting = 0;
-  let isClosed = false;
+/** A sandbox without threads yet. */
+export function createSandbox(options: SandboxOptions = {}): CodeSandbox {
+  const pool = new ThreadPool(options);
+  return { execute: (request, signal) => pool.execute(request, signal), close: () => pool.close() };
+}
 
-  const assign = (): void => {
-    for (const thread of threads) {
-      if (waiting.length === 0) return;
-      if (thread.isReady && !thread.job) begin(thread);
+class ThreadPool {
+  readonly #most: number;
+  readonly #graceMs: number;
+  readonly #idleMs: number;
+  readonly #threads = new Set<Thread>();
+  readonly #waiting: Job[] = [];
+  #modules?: Promise<SandboxModules>;
+  #starting = 0;
+  #isClosed = false;
+
+  constructor({ threads = 2, graceMs = 1_000, idleMs = 30_000 }: SandboxOptions) {
+    this.#most = threads;
+    this.#graceMs = graceMs;
+    this.#idleMs = idleMs;
+  }
+
+  async execute(request: CodeRequest, signal: AbortSignal): Promise<CodeOutcome> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<CodeOutcome>();
+    const job: Job = { request, resolve, reject };
+    this.#waiting.push(job);
+    const abort = (): void => this.#abort(job, abortion(signal));
+    signal.addEventListener('abort', abort);
+    this.#assign();
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', abort);
     }
-    const coming = starting + [...threads].filter(({ isReady, job }) => !isReady && !job).length;
-    if (waiting.length > coming && threads.size + starting < most && !isClosed) void start();
-  };
+  }
 
-  const begin = (thread: Thread): void => {
-    const job = waiting.shift();
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const job of this.#waiting.splice(0))
+      job.reject(new StepError('Cancelled', 'the runner was stopped'));
+    for (const { idle } of this.#threads) clearTimeout(idle);
+    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+  }
+
+  /** Gives waiting jobs to free threads, and starts a thread if too few come free by themselves. */
+  #assign(): void {
+    for (const thread of this.#threads) if (thread.isReady && !thread.job) this.#begin(thread);
+    const coming = [...this.#threads].filter(({ isReady, job }) => !isReady && !job).length + this.#starting;
+    const isFull = this.#threads.size + this.#starting >= this.#most;
+    if (this.#waiting.length <= coming || isFull || this.#isClosed) return;
+    this.#start().catch((error: unknown) => {
+      for (const job of this.#waiting.splice(0)) job.reject(error);
+    });
+  }
+
+  #begin(thread: Thread): void {
+    const job = this.#waiting.shift();
     if (!job) return;
-    thread.job = job;
     clearTimeout(thread.idle);
+    thread.job = job;
     thread.worker.ref();
     const { request } = job;
     thread.fence = setTimeout(() => {
-      end(thread);
+      this.#end(thread);
       job.resolve({ log: '', failure: timedOut(request) });
-    }, request.timeoutMs + graceMs);
+    }, request.timeoutMs + this.#graceMs);
     thread.worker.postMessage(request, []);
-  };
+  }
 
-  const conclude = (thread: Thread): Job | undefined => {
+  /** Takes the job from its thread. */
+  #conclude(thread: Thread): Job | undefined {
     const { job } = thread;
     clearTimeout(thread.fence);
+    clearTimeout(thread.idle);
     delete thread.job;
     thread.worker.unref();
-    clearTimeout(thread.idle);
-    thread.idle = setTimeout(() => threads.size > 1 && end(thread), idleMs).unref();
     return job;
-  };
+  }
 
   /** Ends a thread, whatever it does. The next execution gets another one. */
-  const end = (thread: Thread): void => {
-    conclude(thread);
-    clearTimeout(thread.idle);
-    threads.delete(thread);
+  #end(thread: Thread): void {
+    this.#conclude(thread);
+    this.#threads.delete(thread);
     void thread.worker.terminate();
-    assign();
-  };
+    this.#assign();
+  }
 
-  const start = async (): Promise<void> => {
-    starting += 1;
+  #abort(job: Job, error: StepError): void {
+    const at = this.#waiting.indexOf(job);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    const thread = [...this.#threads].find((each) => each.job === job);
+    if (thread) this.#end(thread);
+    job.reject(error);
+  }
+
+  async #start(): Promise<void> {
+    this.#starting += 1;
     try {
-      modules ??= loadModules();
-      const workerData = await modules;
-      if (isClosed) return;
-      const worker = new Worker(threadFile, { workerData, execArgv: [], resourceLimits: RESOURCE_LIMITS });
-      const thread: Thread = { worker, isReady: false };
-      threads.add(thread);
-      worker.unref();
-      worker.on('message', (message: CodeOutcome | 'ready' | 'busy') => {
-        if (message === 'ready' || message === 'busy') thread.isReady = message === 'ready';
-        else conclude(thread)?.resolve(message);
-        assign();
-      });
-      worker.on('error', (error) => fail(thread, error));
+      this.#modules ??= loadModules();
+      const workerData = await this.#modules;
+      if (this.#isClosed) return;
+      this.#follow(new Worker(threadFile, { workerData, execArgv: [], resourceLimits: RESOURCE_LIMITS }));
     } finally {
-      starting -= 1;
+      this.#starting -= 1;
     }
-    assign();
-  };
+    this.#assign();
+  }
 
-  const fail = (thread: Thread, error: Error): void => {
-    const job = conclude(thread);
+  #follow(worker: Worker): void {
+    const thread: Thread = { worker, isReady: false };
+    this.#threads.add(thread);
+    worker.unref();
+    worker.on('message', (message: CodeOutcome | 'ready' | 'busy') => {
+      if (message === 'ready' || message === 'busy') thread.isReady = message === 'ready';
+      else this.#conclude(thread)?.resolve(message);
+      this.#assign();
+      if (!thread.job) this.#endWhenIdle(thread);
+    });
+    worker.on('error', (error) => this.#fail(thread, error));
+  }
+
+  #endWhenIdle(thread: Thread): void {
     clearTimeout(thread.idle);
-    threads.delete(thread);
+    thread.idle = setTimeout(() => this.#threads.size > 1 && this.#end(thread), this.#idleMs).unref();
+  }
+
+  /** The thread has ended by itself. */
+  #fail(thread: Thread, error: Error): void {
+    const job = this.#conclude(thread);
+    this.#threads.delete(thread);
     if (job && isOutOfMemory(error)) {
       const message = memoryMessage(job.request);
       job.resolve({ log: '', failure: { reason: 'CodeMemoryExceeded', message } });
     } else job?.reject(error);
-    assign();
-  };
-
-  return {
-    execute: async (request, signal) => {
-      signal.throwIfAborted();
-      const { promise, resolve, reject } = Promise.withResolvers<CodeOutcome>();
-      const job: Job = { request, resolve, reject };
-      waiting.push(job);
-      const abort = (): void => {
-        const at = waiting.indexOf(job);
-        if (at >= 0) waiting.splice(at, 1);
-        const thread = [...threads].find((each) => each.job === job);
-        if (thread) end(thread);
-        reject(abortion(signal));
-      };
-      signal.addEventListener('abort', abort);
-      assign();
-      try {
-        return await promise;
-      } finally {
-        signal.removeEventListener('abort', abort);
-      }
-    },
-    close: async () => {
-      isClosed = true;
-      for (const job of waiting.splice(0)) job.reject(new StepError('Cancelled', 'the runner was stopped'));
-      for (const { idle } of threads) clearTimeout(idle);
-      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
-    },
-  };
+    this.#assign();
+  }
 }
 
 function isOutOfMemory(error: Error): boolean {

@@ -11,8 +11,8 @@ import { LOG_FUNCTION, OUTCOME, PRELUDE } from './prelude.ts';
 import { functionOf, OTHER_FORMS, positionIn, printPosition, SOURCE_FILE, type Position } from './source.ts';
 
 /** The most JSON text that a code step returns: what the run store takes of one output. */
-export const OUTPUT_LIMIT = 512 * 1024;
-export const LOG_LIMIT = 16 * 1024;
+const OUTPUT_LIMIT = 512 * 1024;
+const LOG_LIMIT = 16 * 1024;
 const STACK_BYTES = 256 * 1024;
 /** Free memory that the copy holds, so that small executions do not grow the VM. */
 const HEADROOM_BYTES = 1024 * 1024;
@@ -189,9 +189,7 @@ export class CodeVm {
       return this.#outcomeOf(request);
     } catch (error) {
       if (!(error instanceof JSException)) this.isSpent = true;
-      if (this.#isInterrupted) return { failure: timedOut(request) };
-      if (!(error instanceof JSException)) return { failure: this.#hostFailure(error, request) };
-      return { failure: this.#failureOf(described(error), request) };
+      return { failure: this.#isInterrupted ? timedOut(request) : this.#failureOfError(error, request) };
     }
   }
 
@@ -223,7 +221,7 @@ export class CodeVm {
     const handle = this.#quickjs.callFunction(this.#guest.outcome, this.#quickjs.undefined);
     const text = handle.isString ? handle.toString() : OUTCOME.pending;
     const rest = text.slice(1);
-    switch (text[0]) {
+    switch (text[0] ?? OUTCOME.pending) {
       case OUTCOME.value:
         return { json: rest };
       case OUTCOME.refused:
@@ -264,16 +262,25 @@ export class CodeVm {
     return used > 0.95 * memoryMiB * MIB;
   }
 
-  #hostFailure(error: unknown, request: CodeRequest): CodeFailure {
+  #failureOfError(error: unknown, request: CodeRequest): CodeFailure {
+    try {
+      if (error instanceof JSException) return this.#failureOf(described(error), request);
+    } catch {
+      // Reading the error may execute code.
+      this.isSpent = true;
+      return this.#isInterrupted ? timedOut(request) : UNREADABLE;
+    }
     if (error instanceof RangeError)
-      return {
-        reason: 'CodeStackExceeded',
-        message: `${TOO_DEEP}: take it apart`,
-      };
-    return { reason: 'CodeMemoryExceeded', message: memoryMessage(request) };
+      return { reason: 'CodeStackExceeded', message: `${TOO_DEEP}: take it apart` };
+    const isOfTexts = error instanceof SyntaxError || error instanceof TypeError;
+    return isOfTexts ? UNREADABLE : { reason: 'CodeMemoryExceeded', message: memoryMessage(request) };
   }
 }
 
+const UNREADABLE: CodeFailure = {
+  reason: 'CodeError',
+  message: 'the code threw a value that cannot be read: throw an Error',
+};
 const MAX_CHECK_MIB = 64;
 const TOO_DEEP = 'the code nests expressions or data too deeply';
 const EARLY_END = 'a } ends the function of the code early: remove it, or add the missing {';
@@ -287,7 +294,7 @@ type Thrown = { name?: string; message: string; stack?: string };
 function described(error: JSException): Thrown {
   try {
     const { name, message, stack } = error;
-    return { name: String(name), message: String(message), ...(stack !== undefined && { stack }) };
+    return { name, message, ...(stack !== undefined && { stack }) };
   } finally {
     error.dispose();
   }

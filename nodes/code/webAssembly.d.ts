@@ -9,5 +9,6 @@ declare namespace WebAssembly {
   interface Global {
     value: number;
   }
+  function instantiate(bytes: Uint8Array<ArrayBuffer>): Promise<{ instance: Instance }>;
   function compile(bytes: Uint8Array<ArrayBuffer>): Promise<Module>;
 }

@@ -5,10 +5,9 @@ import { EditorView, placeholder as placeholderOf } from '@codemirror/view';
 import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
 import { insertReference, setupOf, type CodeLanguage } from './codeSetup.ts';
 import type { Sources } from '../source.ts';
+import type { Mistake } from '../values.ts';
 
 export type CodeHandle = { insert: (reference: string) => void };
-
-export type Mistake = { line: number; column: number; message: string };
 
 export type CodeProps = {
   id: string;

@@ -2,7 +2,7 @@
 import { Input, SegmentedControl } from '@mantine/core';
 import { useEffect, useId, useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
-import type { Mistake } from '../expression/CodeInput.tsx';
+import { mistakeIn } from '../values.ts';
 import { LazyCode } from '../expression/LazyCode.tsx';
 import { previewOf } from '../expression/preview.ts';
 import { PreviewLine } from '../expression/PreviewLine.tsx';
@@ -158,10 +158,4 @@ export function JavaScriptInput({ field, value, onChange, error, isReadOnly }: I
       />
     </Input.Wrapper>
   );
-}
-
-/** The position in `line 2, column 5: unexpected token`. */
-export function mistakeIn(error: string | undefined): Mistake | undefined {
-  const [, line, column, message = ''] = /\bline (\d+), column (\d+): ([^]*)/.exec(error ?? '') ?? [];
-  return line === undefined ? undefined : { line: Number(line), column: Number(column), message };
 }

@@ -23,7 +23,7 @@ export type SandboxOptions = {
   threads?: number;
   /** How long an execution may exceed its timeout before its thread is ended. Default 1,000 ms. */
   graceMs?: number;
-  /** After how long without work all threads but one end. Default 30,000 ms. */
+  /** After how long without work all threads but one end. Default 300,000 ms. */
   idleMs?: number;
 };
 
@@ -57,7 +57,7 @@ class ThreadPool {
   #starting = 0;
   #isClosed = false;
 
-  constructor({ threads = 2, graceMs = 1_000, idleMs = 30_000 }: SandboxOptions) {
+  constructor({ threads = 2, graceMs = 1_000, idleMs = 300_000 }: SandboxOptions) {
     this.#most = threads;
     this.#graceMs = graceMs;
     this.#idleMs = idleMs;

@@ -44,6 +44,8 @@ export const REASON = {
   UnreachableStep: 'A step would never run: no edge leads to it, or only edges that are never taken.',
   UnknownSkill: 'No skill has this name.',
   InvalidParameters: 'Parameters do not match the schema of the skill.',
+  InvalidCode: 'The source of a code node is not JavaScript that can be compiled.',
+  CodeDisabled: 'The installation does not execute code nodes.',
   AuthRequired: 'The webhook is public, and the namespace or the installation refuses public webhooks.',
   InvalidSchedule: 'The time zone or the cron expression is invalid.',
   Scheduled: 'The CronJob exists.',

@@ -20,6 +20,7 @@ export const DURATION_BOUNDS = {
   // Timers of Node.js are limited to 24.8 days.
   stepTimeout: { least: '1ms', most: '24d' },
   backoff: { least: '0s', most: '24d' },
+  codeTimeout: { least: '10ms', most: '60s' },
   runTimeout: { least: '1s', most: '365d' },
   history: { least: '0s', most: '3650d' },
 } as const satisfies Record<string, DurationBounds>;

@@ -10,7 +10,7 @@ import {
   type WorkflowNode,
   type WorkflowSpec,
 } from './workflow.ts';
-import type { AgentStep, FailStep, ResponseStep, SkillStep, StepKind } from './step.ts';
+import type { AgentStep, FailStep, ResponseStep, SkillStep, StepKind, CodeStep } from './step.ts';
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
 
@@ -33,6 +33,7 @@ export type RevisionStep = StepBase &
     | { kind: 'skill'; skill: SkillStep }
     | { kind: 'response'; response: ResponseStep }
     | { kind: 'fail'; fail: FailStep }
+    | { kind: 'code'; code: CodeStep }
   );
 
 type RevisionEdge = { from: string; to: string; when?: string; after: 'Success' | 'Failure' };
@@ -49,11 +50,13 @@ export type Revision = {
 };
 
 const MINUTE = 60_000;
+/** That of code includes its wait for a thread of the sandbox; `code.timeout` limits its execution. */
 const STEP_TIMEOUT_MS: Record<StepKind, number> = {
   agent: 10 * MINUTE,
   skill: MINUTE,
   response: MINUTE,
   fail: MINUTE,
+  code: 10 * MINUTE,
 };
 const RUN_TIMEOUT_MS = 60 * MINUTE;
 

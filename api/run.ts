@@ -145,6 +145,11 @@ const nodeStatus = z
       ),
     reason: z.string().max(1024).optional().describe('Why the node failed or was skipped, as a code.'),
     message: z.string().max(4096).optional().describe('Why the node failed or was skipped, in a sentence.'),
+    log: z
+      .string()
+      .max(16_384)
+      .optional()
+      .describe('The output of console.log in a code node, at most 16 KiB.'),
     usage: z
       .object({
         inputTokens: z.int().min(0).optional().describe('Input tokens.'),

@@ -61,6 +61,13 @@ const node = z
           "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, forEach or effect'",
       },
       {
+        rule: '!has(self.code) || !(has(self.timeout) || has(self.retry) || has(self.effect))',
+        message:
+          'a code node cannot have timeout, retry or effect: it calls no other system, and computes the same each time. Limit it with code.timeout',
+        messageExpression:
+          "'node ' + self.id + ' cannot have timeout, retry or effect: code calls no other system, and computes the same each time. Limit it with code.timeout'",
+      },
+      {
         rule: "!(has(self.response) || (has(self.skill) && self.skill.name == 'set')) || !(has(self.timeout) || has(self.retry) || has(self.effect))",
         message:
           'timeout, retry and effect have no effect on a response node or the skill set, which call no other system: remove them',

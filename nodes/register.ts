@@ -49,10 +49,10 @@ export function needsCredential({ credentials, credentialIsOptional }: Skill): b
   return credentials.length > 0 && !credentialIsOptional;
 }
 
-/** Whether the step only computes: it is executed at once, without a mark, and again after a crash. */
+/** Whether the step only computes: it is executed without a mark, and again after a crash. */
 export function hasNoEffect(step: RevisionStep): boolean {
   if (step.kind === 'skill') return findSkill(step.skill.name)?.effect === 'None';
-  return step.kind === 'response' || step.kind === 'fail';
+  return step.kind === 'response' || step.kind === 'fail' || step.kind === 'code';
 }
 
 /**

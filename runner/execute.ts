@@ -3,6 +3,7 @@
  * was fenced, the run is dropped. While the run store is unavailable, calls are retried as long as this
  * process lives.
  */
+import type { CodeSandbox } from '../nodes/code/sandbox.ts';
 import { readSeen } from '../runs/seen.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
@@ -19,6 +20,7 @@ import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import {
+  LONGEST_WAIT_MS,
   awaitRetry,
   endNode,
   endWait,
@@ -45,6 +47,8 @@ export type ExecutionDeps = {
   /** Called when an attempt uses a credential. */
   onCredentialUse?: OnCredentialUse | undefined;
   egress: Egress;
+  /** Executes code. Left out: the installation does not. */
+  sandbox?: CodeSandbox | undefined;
   metrics: RunnerMetrics;
   log: Log;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
@@ -139,6 +143,10 @@ export class RunExecution {
     const remember = this.#remembered.splice(0);
     if (remember.length > 0) return { ...takeChanges(this.#state), remember };
     const step = decidePass(this.#state, Date.now());
+    for (const start of this.#state.computations.splice(0)) {
+      this.#start(start);
+      this.#later(LONGEST_WAIT_MS, () => this.#wake.resolve());
+    }
     if (this.#attempts.size > 0 || this.#state.stopping || step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
@@ -220,17 +228,25 @@ export class RunExecution {
     stop.throwIfAborted();
     const { run, workflow } = state;
     const attempted = { run, workflow, node: id, attempt, fields };
-    const { credentials, onCredentialUse } = this.#deps;
+    const { credentials, onCredentialUse, namespace, sandbox } = this.#deps;
     return attemptStep(
       {
         step: planned.step,
         fields,
         effect: planned.effect as Effect,
         effectKey: `${state.project}/${state.run}/${id}/${attempt}`,
-        run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
+        run: {
+          name: state.run,
+          workflow: state.workflow,
+          node: id,
+          test: state.test,
+          acceptedAt: state.acceptedAt,
+          project: namespace,
+        },
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
+        ...(sandbox && { sandbox }),
         emitText: (text) => this.#events.text(id, text),
         log: this.#deps.log,
       },

@@ -41,12 +41,19 @@ export type ExecutionState = {
   checkpoints: NodeState[];
   starts: NodeStart[];
   waits: NonNullable<Advance['waits']>;
+  /** The attempts without effects to start: they need no mark. */
+  computations: NodeStart[];
+  /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
+  waitUntil: number;
   reply?: Reply;
   /** Set once: no node starts any more, and the run ends like this when no node runs. */
   halt?: RunEnd;
   /** The runner shuts down: no effect starts any more. */
   stopping: boolean;
 };
+
+/** How long results without effects wait for computations, so that one write stores both. */
+export const LONGEST_WAIT_MS = 20;
 
 const ENDED: readonly string[] = ['Succeeded', 'Failed', 'Cancelled', 'Skipped', 'Unknown'];
 
@@ -74,6 +81,8 @@ export function openState(
     checkpoints: [],
     starts: [],
     waits: [],
+    computations: [],
+    waitUntil: 0,
     stopping: false,
   };
   for (const node of claim.state.nodes) restoreNode(state, node, now);
@@ -167,6 +176,14 @@ export function mark(state: ExecutionState, id: string, now: number): void {
   state.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
 }
 
+/** Starts an attempt that has no effect: there is nothing to store before it. */
+export function compute(state: ExecutionState, id: string, now: number): void {
+  state.phases.set(id, 'Running');
+  state.computations.push({ id, attempt: 1, atMostOnce: false, at: now });
+  state.waitUntil = performance.now() + LONGEST_WAIT_MS;
+  state.progress.set(id, { ...progressOf(state, id), tried: 1, firstAt: now });
+}
+
 /** Skips the node. */
 export function skip(state: ExecutionState, id: string, now: number): void {
   state.phases.set(id, 'Skipped');
@@ -184,10 +201,16 @@ function reasonOfSkip(
 
 /** Ends the node with its output. */
 export function succeed(state: ExecutionState, id: string, result: StepResult, now: number): void {
-  const { output, usage, reply } = result;
+  const { output, usage, reply, log } = result;
   state.phases.set(id, 'Succeeded');
   state.outputs.set(id, output);
-  state.checkpoints.push({ ...times(state, id, now), phase: 'Succeeded', output, ...(usage && { usage }) });
+  state.checkpoints.push({
+    ...times(state, id, now),
+    phase: 'Succeeded',
+    output,
+    ...(usage && { usage }),
+    ...(log && { log }),
+  });
   if (reply && !state.reply) state.reply = reply;
 }
 
@@ -195,12 +218,12 @@ export function succeed(state: ExecutionState, id: string, result: StepResult, n
 export function endNode(
   state: ExecutionState,
   id: string,
-  { phase, reason, message }: FailedEnd,
+  { phase, reason, message, log }: FailedEnd,
   now: number,
 ): void {
   state.phases.set(id, phase);
   state.outputs.set(id, failedOutput(reason, message));
-  state.checkpoints.push({ ...times(state, id, now), phase, reason, message });
+  state.checkpoints.push({ ...times(state, id, now), phase, reason, message, ...(log && { log }) });
 }
 
 /** Ends an attempt that is retried after the delay. */
@@ -233,6 +256,11 @@ export function waitsOf(state: ExecutionState): { id: string; leftMs: number }[]
 /** Returns a node whose attempt was stopped before it had an effect: the next runner repeats the attempt. */
 export function release(state: ExecutionState, id: string): void {
   const progress = progressOf(state, id);
+  if (state.plan.steps.get(id)?.effect === 'None') {
+    state.phases.delete(id);
+    state.progress.delete(id);
+    return;
+  }
   state.phases.set(id, 'Pending');
   state.checkpoints.push({ ...startOf(progress, id), phase: 'Pending', attempts: progress.tried - 1 });
 }
@@ -273,7 +301,7 @@ export function repeatSeen(state: ExecutionState, refused: Advance): string[] {
  * outputs, the run store accepts the step.
  */
 export function refuseOutputs(state: ExecutionState, refused: Advance, message: string): void {
-  for (const { output, usage: _, ...node } of refused.checkpoints ?? []) {
+  for (const { output, usage: _, log: _log, ...node } of refused.checkpoints ?? []) {
     const fails = output !== undefined && node.id !== state.plan.trigger.id;
     if (fails) state.phases.set(node.id, 'Failed');
     const failure = { phase: 'Failed', reason: 'OutputTooLarge', message } as const;

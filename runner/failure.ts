@@ -13,7 +13,12 @@ const JITTER = 0.2;
 const MESSAGE_LIMIT = 4_096;
 
 /** `reason` is a FailureReason, or that of a fail node. */
-export type FailedEnd = { phase: 'Failed' | 'Unknown' | 'Cancelled'; reason: string; message: string };
+export type FailedEnd = {
+  phase: 'Failed' | 'Unknown' | 'Cancelled';
+  reason: string;
+  message: string;
+  log?: string;
+};
 export type AfterFailure =
   | { kind: 'retry'; delayMs: number; end: FailedEnd }
   | { kind: 'end'; end: FailedEnd };
@@ -39,12 +44,17 @@ export function endOfFail({ reason }: FailStep, message: unknown): FailedEnd {
 }
 
 /** The end of a node that failed with this error. */
-export function failedEnd({ reason, message }: StepError): FailedEnd {
+export function failedEnd({ reason, message, log }: StepError): FailedEnd {
   const phases: Partial<Record<FailureReason, FailedEnd['phase']>> = {
     EffectUnknown: 'Unknown',
     Cancelled: 'Cancelled',
   };
-  return { phase: phases[reason] ?? 'Failed', reason, message: message.slice(0, MESSAGE_LIMIT) };
+  return {
+    phase: phases[reason] ?? 'Failed',
+    reason,
+    message: message.slice(0, MESSAGE_LIMIT),
+    ...(log && { log }),
+  };
 }
 
 /**

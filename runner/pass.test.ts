@@ -13,7 +13,7 @@ import {
   pass,
   webhook,
 } from '../test/support/runner/passes.ts';
-import { succeed } from './executionState.ts';
+import { release, succeed } from './executionState.ts';
 
 test('values are computed in the scheduling pass in which they become ready', () => {
   const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
@@ -285,4 +285,38 @@ test('references can read the headers of the webhook', () => {
     open(revision([webhook, reply('reply', "{{ $('trigger').headers['x-shop'] }}")]), { input }),
   );
   expect(step).toMatchObject({ reply: { body: 'berlin' } });
+});
+
+const code = { id: 'c', code: { source: 'return nodes.trigger.data_content.n;' } };
+
+test('code starts without a start mark, and one step stores its output with what came before', () => {
+  const memory = open(revision([webhook, code, reply('reply')]));
+  expect(pass(memory)).toBeUndefined();
+  expect(memory.computations).toEqual([{ id: 'c', attempt: 1, atMostOnce: false, at: NOW }]);
+  succeed(memory, 'c', text('3'), NOW);
+  const step = pass(memory);
+  expect(phases(step?.checkpoints)).toEqual({ trigger: 'Succeeded', c: 'Succeeded', reply: 'Succeeded' });
+  expect(step).toMatchObject({ end: { phase: 'Succeeded' } });
+  expect(step).not.toHaveProperty('starts');
+});
+
+test('the end of an effect is stored at once, also while code runs', () => {
+  const edges = [
+    { from: 'trigger', to: 'a' },
+    { from: 'trigger', to: 'c' },
+  ];
+  const memory = open(revision([webhook, agent('a'), code], edges));
+  expect(pass(memory)?.starts).toMatchObject([{ id: 'a' }]);
+  succeed(memory, 'a', text('hello'), NOW);
+  expect(phases(pass(memory)?.checkpoints)).toEqual({ a: 'Succeeded' });
+});
+
+test('code that a stopping runner aborted has not started, and does not start again there', () => {
+  const memory = open(revision([webhook, code]));
+  pass(memory);
+  memory.computations = [];
+  memory.stopping = true;
+  release(memory, 'c');
+  expect(phases(pass(memory)?.checkpoints)).toEqual({ trigger: 'Succeeded' });
+  expect(memory.computations).toEqual([]);
 });

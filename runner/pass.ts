@@ -7,10 +7,11 @@ import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
-import { executePure } from '../nodes/step.ts';
+import { executePure, isImmediate } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import { asStepError, endOfFail, failedEnd, type FailedEnd } from './failure.ts';
 import {
+  compute,
   endNode,
   isEnded,
   mark,
@@ -30,12 +31,23 @@ const IN_DOUBT: FailedEnd = {
 
 /**
  * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
- * the step, then starts the marked attempts.
+ * the step, then starts the marked attempts. Changes that another runner could repeat may wait a moment, so
+ * that they are stored with the results of computations.
  */
 export function decidePass(state: ExecutionState, now: number): Advance | undefined {
   const end = decide(state, now);
+  if (!end && performance.now() < state.waitUntil && isRepeatable(state)) return undefined;
   if (state.checkpoints.length === 0 && state.starts.length === 0 && !end) return undefined;
   return { ...takeChanges(state), ...(end && { end }) };
+}
+
+/** Whether something computes, and the changes are results of nodes without effects. */
+function isRepeatable({ plan, phases, checkpoints, starts, waits, reply }: ExecutionState): boolean {
+  if (starts.length > 0 || waits.length > 0 || reply) return false;
+  const isWithoutEffect = (id: string) =>
+    id === plan.trigger.id || plan.steps.get(id)?.effect === 'None' || phases.get(id) === 'Skipped';
+  const computes = [...phases].some(([id, phase]) => phase === 'Running' && isWithoutEffect(id));
+  return computes && checkpoints.every(({ id }) => isWithoutEffect(id));
 }
 
 function decide(state: ExecutionState, now: number): RunEnd | undefined {
@@ -44,7 +56,7 @@ function decide(state: ExecutionState, now: number): RunEnd | undefined {
     if (state.halt || !next) return state.halt && drain(state, state.halt, now);
     for (const id of next.skipped) skip(state, id, now);
     if (next.finished) return { phase: 'Succeeded' };
-    const ready = next.ready.filter((id) => !state.stopping || isPure(state, id));
+    const ready = next.ready.filter((id) => !state.stopping || endsAtOnce(state, id));
     const ended = ready.filter((id) => start(state, id, now));
     if (ended.length === 0) return undefined;
   }
@@ -139,11 +151,12 @@ function evaluateEdge({ from, to }: GraphEdge, evaluate: () => boolean): boolean
   }
 }
 
-function isPure(state: ExecutionState, id: string): boolean {
-  return state.plan.steps.get(id)?.effect === 'None';
+function endsAtOnce(state: ExecutionState, id: string): boolean {
+  const planned = state.plan.steps.get(id);
+  return planned !== undefined && isImmediate(planned.step);
 }
 
-/** Starts a node. Returns true if it has ended already: it has no effect, or evaluating its fields failed. */
+/** Starts a node. Returns true if it has ended already: it ends at once, or evaluating its fields failed. */
 function start(state: ExecutionState, id: string, now: number): boolean {
   const planned = state.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
@@ -153,7 +166,7 @@ function start(state: ExecutionState, id: string, now: number): boolean {
       endNode(state, id, endOfFail(planned.step.fail, fields['message']), now);
       return true;
     }
-    if (planned.effect === 'None') {
+    if (isImmediate(planned.step)) {
       succeed(state, id, executePure(planned.step, fields), now);
       return true;
     }
@@ -162,7 +175,8 @@ function start(state: ExecutionState, id: string, now: number): boolean {
       return true;
     }
     state.progress.set(id, { ...(state.progress.get(id) ?? { tried: 0, next: 1 }), fields });
-    mark(state, id, now);
+    if (planned.effect === 'None') compute(state, id, now);
+    else mark(state, id, now);
     return false;
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;

@@ -69,6 +69,8 @@ export type NodeState = {
   reason?: string;
   message?: string;
   usage?: { inputTokens?: number; outputTokens?: number };
+  /** The log of its code, at most 16 KiB. */
+  log?: string;
   /** Its output is withheld from whoever reads the run. Never stored. */
   redacted?: true;
   /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */

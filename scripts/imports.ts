@@ -18,8 +18,6 @@ const FOLDERS: Record<string, string[]> = {
 };
 
 const PACKAGES: Record<string, string> = { '@kubernetes/client-node': 'kube', ioredis: 'store' };
-/** Folders whose cycles are not checked while they are being removed. */
-const UNTANGLING = [];
 /** Checked for cycles only. */
 const TOOLS = ['scripts', 'images'];
 const IMPORT = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|\bimport\(\s*'([^']+)'/g;
@@ -124,10 +122,9 @@ export function foldersOf(graph: Graph): Graph {
 /** Every cycle of imports between files or folders, as a line each. */
 export function cycleProblems(root: string): string[] {
   const files = importGraph(root);
-  const isUntangled = ([first = '']: string[]) => !UNTANGLING.some((each) => first.split('/')[0] === each);
   const describe = (kind: string) => (cycle: string[]) => `${kind} import each other: ${cycle.join(' → ')}`;
   return [
-    ...findCycles(files).filter(isUntangled).map(describe('files')),
-    ...findCycles(foldersOf(files)).filter(isUntangled).map(describe('folders')),
+    ...findCycles(files).map(describe('files')),
+    ...findCycles(foldersOf(files)).map(describe('folders')),
   ];
 }

@@ -18,6 +18,7 @@ const STEPS: Record<StepKind, string> = {
   skill: 'Skill',
   response: 'Response',
   fail: 'Fail',
+  code: 'Code',
 };
 
 const TRIGGER_NAMES = Object.keys(TRIGGERS) as TriggerKind[];

@@ -95,6 +95,7 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
     reason: node.reason,
     message: node.message,
     usage: node.usage,
+    log: node.log,
   };
 }
 

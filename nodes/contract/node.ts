@@ -1,4 +1,5 @@
 /** The contract of steps: evaluated fields in, an output out. Every failure is a `StepError`. */
+import type { CodeSandbox } from '../code/sandbox.ts';
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import { tokenRef } from '../../api/token.ts';
@@ -34,7 +35,16 @@ export type Wire = { egress: Egress; signal: AbortSignal };
 
 /** What a node can use while it is executed. */
 export type StepContext = {
-  run: { name: string; workflow: string; node: string; test: boolean };
+  run: {
+    name: string;
+    workflow: string;
+    /** The namespace of the project. */
+    project?: string;
+    node: string;
+    test: boolean;
+    /** When the event was accepted, in milliseconds since 1970. */
+    acceptedAt: number;
+  };
   /** A credential of the project. Throws a StepError `CredentialMissing`. */
   credential(name: string): Promise<CredentialAccess>;
   /**
@@ -53,6 +63,8 @@ export type StepContext = {
    * unavailable.
    */
   isSeen(keys: readonly string[]): Promise<readonly boolean[]>;
+  /** Executes code. Left out: the installation does not. */
+  sandbox?: CodeSandbox;
   /** Streams text to live events of the run. Best effort. */
   emitText(text: string): void;
   log: NodeLog;
@@ -71,7 +83,13 @@ type StepUsage = { inputTokens?: number; outputTokens?: number };
 /** Keys to remember, stored together with the output. If another run was faster, the step is executed again. */
 type StepMemory = { keys: readonly string[]; ttlMs: number; limit: number };
 
-export type StepResult = { output: NodeOutput; usage?: StepUsage; reply?: StepReply; remember?: StepMemory };
+export type StepResult = {
+  output: NodeOutput;
+  usage?: StepUsage;
+  reply?: StepReply;
+  remember?: StepMemory;
+  log?: string;
+};
 
 /**
  * The credential's part of the given kind.

@@ -35,16 +35,16 @@ function ofUid(uid: string | undefined): Patch[number] {
   return { op: 'test', path: '/metadata/uid', value: uid };
 }
 
-/** Replaces each node that has an output by itself without it. */
+/** Replaces each node that has an output or a log by itself without them. */
 function statusPatch({ status }: Pick<WorkflowRun, 'status'>): Patch {
   return (status?.nodes ?? []).flatMap((node, index) =>
-    node.output === undefined
+    node.output === undefined && node.log === undefined
       ? []
       : [{ op: 'replace' as const, path: `/status/nodes/${index}`, value: withoutOutput(node) }],
   );
 }
 
-function withoutOutput({ output: _output, ...node }: NodeStatus): NodeStatus {
+function withoutOutput({ output: _output, log: _log, ...node }: NodeStatus): NodeStatus {
   return { ...node, truncated: true, redacted: true };
 }
 

@@ -69,6 +69,16 @@ test('runners get the egress rules and the address of their node', () => {
   );
 });
 
+test('runners are told of code only where the installation does not execute it', () => {
+  const variableOf = (RUNNER_CODE_ENABLED: boolean) => {
+    const changed = { ...settings, RUNNER_CODE_ENABLED };
+    const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, changed, '');
+    return (spec?.template?.spec?.containers[0]?.env ?? []).filter(({ name }) => name === 'CODE_ENABLED');
+  };
+  expect(variableOf(true)).toEqual([]);
+  expect(variableOf(false)).toEqual([{ name: 'CODE_ENABLED', value: 'false' }]);
+});
+
 test('the heap of a runner is half of its memory limit, unless configured otherwise or without a limit', () => {
   const optionsOf = (changes: Partial<typeof settings>) => {
     const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, { ...settings, ...changes }, '');

@@ -117,6 +117,7 @@ export type PoolConfig = Pick<
   | 'RUNNER_ENV'
   | 'RUNNER_EGRESS_ALLOW'
   | 'RUNNER_EGRESS_DENY'
+  | 'RUNNER_CODE_ENABLED'
   | 'REDIS_URL'
   | 'REDIS_CA_FILE'
   | 'AUDIT_ENABLED'
@@ -167,7 +168,7 @@ function container(projectUid: string, config: PoolConfig): Container {
     image: config.RUNNER_IMAGE,
     imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
     command: ['node', '/app/runner.mjs'],
-    env: poolEnvironment(projectUid, config, auditEnvironment(config)),
+    env: poolEnvironment(projectUid, config, [...codeEnvironment(config), ...auditEnvironment(config)]),
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
     securityContext: RESTRICTED_CONTAINER,
@@ -176,6 +177,13 @@ function container(projectUid: string, config: PoolConfig): Container {
     readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' }, periodSeconds: 2, timeoutSeconds: 2 },
     volumeMounts: [{ name: 'tmp', mountPath: TEMPORARY }, ...volumeMounts],
   };
+}
+
+/** Only where it is off, so that an upgrade changes no pods. */
+function codeEnvironment({
+  RUNNER_CODE_ENABLED: isEnabled,
+}: Pick<PoolConfig, 'RUNNER_CODE_ENABLED'>): NonNullable<Container['env']> {
+  return isEnabled ? [] : [{ name: 'CODE_ENABLED', value: 'false' }];
 }
 
 function auditEnvironment(

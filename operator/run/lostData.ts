@@ -9,6 +9,7 @@ import { compileValue, referencesOf } from '../../api/expression/template.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
+import { namesOfNodes } from '../../nodes/code/source.ts';
 import { nodesNamed } from '../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../nodes/step.ts';
 
@@ -72,9 +73,11 @@ function lostInStep(
   previous: string | undefined,
 ): string[] {
   const values = valuesOf(step);
-  const named = values
+  const inCode = step.kind === 'code' ? namesOfNodes(step.code.source) : [];
+  const inValues = values
     ? nodesNamed(values).flatMap(({ ids, names }) => nodesIn({ references: ids, names }, previous))
     : [];
+  const named = [...inValues, ...inCode];
   const references = referencesOf(compileValue(templatesOf(step))).map((reference) =>
     withoutPrevious(reference, previous),
   );

@@ -100,6 +100,8 @@ const environment = z.object({
   RUNNER_EGRESS_ALLOW: egressList('allow'),
   /** Where steps may not connect to, separated by commas: ranges. */
   RUNNER_EGRESS_DENY: egressList('deny'),
+  /** `false`: workflows with code nodes are invalid, and runners execute no code. */
+  RUNNER_CODE_ENABLED: z.stringbool().default(true),
   /** JSON: the bounds of the ProjectSettings of a namespace. */
   PROJECT_SETTINGS_BOUNDS: jsonText(settingsBounds).default(settingsBounds.parse({})),
   /**

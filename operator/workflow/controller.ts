@@ -81,7 +81,7 @@ async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Ac
   const auth = authPolicyOf(config, namespace.metadata.labels);
   const egress = egressOf(projectConfig(context, key.namespace));
   const variables = projectVariables(caches, key.namespace);
-  const violations = validate(workflow.spec, { auth, egress, variables });
+  const violations = validate(workflow.spec, { auth, egress, variables, code: config.RUNNER_CODE_ENABLED });
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, { violations, variables });
   reportAccess(context, workflow, { before, after: effect.route, violations });

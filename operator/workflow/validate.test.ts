@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Variables } from '../../api/expression/variables.ts';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
@@ -471,4 +471,58 @@ test('everything that is wrong is found at once', () => {
     'InvalidParameters',
     'InvalidExpression',
   ]);
+});
+
+describe('a code node', () => {
+  const code = (source: string): WorkflowNode => ({ id: 'code', code: { source } });
+
+  test.each<[string, string]>([
+    ['a function body', 'const { items } = nodes.trigger.data_content; return items.length;'],
+    ['await', 'return await Promise.all([1, 2]);'],
+    ['a comment at its end', 'return 1; // done'],
+    ['names of nodes in texts and comments', "// nodes.gone is renamed\nreturn 'nodes.gone';"],
+  ])('with %s is valid', (_what, source) => {
+    expect(validate(spec([webhook, code(source)]))).toEqual([]);
+  });
+
+  test.each<[string, string, string]>([
+    ['invalid syntax', 'const a = 1;\nconst b = ;', 'line 2, column 11: unexpected token in expression'],
+    [
+      'a } that ends its function',
+      'return 1; } , async function () {',
+      'line 1, column 13: a } ends the function',
+    ],
+    [
+      'a } between functions',
+      'return 1; }\n[x] = async function () { return 2;',
+      'ends the function of the code early',
+    ],
+    ['an open text', 'return `a', 'unexpected end'],
+    ['an import', 'import fs from "node:fs";', 'line 1'],
+  ])('with %s is invalid', (_what, source, says) => {
+    expect(validate(spec([webhook, code(source)]))).toMatchObject([
+      { reason: 'InvalidCode', message: expect.stringContaining(`node code: code.source: line`) },
+    ]);
+    expect(validate(spec([webhook, code(source)]))[0]?.message).toContain(says);
+  });
+
+  test.each(['nodes.later', 'nodes?.later', "nodes['later']", 'nodes["later"]', 'nodes.code', 'nodes.gone'])(
+    'that names %s, which does not come before it, is invalid',
+    (written) => {
+      const later: WorkflowNode = { id: 'later', response: { body: 1 } };
+      expect(validate(spec([webhook, code(`return ${written}.data_content;`), later]))).toMatchObject([
+        { reason: 'UnknownReference', message: expect.stringMatching(/^node code: code\.source: nodes\./) },
+      ]);
+    },
+  );
+
+  test('is invalid in an installation that does not execute code', () => {
+    expect(validate(spec([webhook, code('return 1;')]), { code: false })).toEqual([
+      {
+        reason: 'CodeDisabled',
+        message:
+          'node code: this installation does not execute code (chart value runner.code.enabled): use the skill set',
+      },
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
 /** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
+import { codeCompiles, codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
@@ -27,6 +28,8 @@ const CHECKS: readonly Check[] = [
   referencesAreKnown,
   valuesAreKnown,
   conditionsAreKnown,
+  codeCompiles,
+  codeReferencesAreKnown,
 ];
 
 /** The requirements of the installation and the namespace. */
@@ -37,6 +40,8 @@ export type Policies = {
   egress?: EgressRules;
   /** The variables of the project. */
   variables?: Variables;
+  /** Whether the installation executes code. */
+  code?: boolean;
 };
 
 const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
@@ -44,10 +49,11 @@ const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
 /** All violations of the spec; empty if it is valid. */
 export function validate(
   spec: WorkflowSpec,
-  { auth = 'None', egress = INTERNET_ALONE, variables = NO_VARIABLES }: Policies = {},
+  { auth = 'None', egress = INTERNET_ALONE, variables = NO_VARIABLES, code = true }: Policies = {},
 ): Violation[] {
   return [
     ...callersAreVerified(spec, auth),
+    ...codeIsEnabled(spec, code),
     ...CHECKS.flatMap((check) => check(spec)),
     ...variablesExist(spec, variables),
     ...hostsAreAdmitted(spec, egress),

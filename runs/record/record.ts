@@ -128,7 +128,9 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     const settled = isTerminal(state.phase) ? settledNode(node, state.phase === 'Cancelled') : node;
     const fitted = node.output && fit(node.output, Math.min(limits.maxOutputBytes, room));
     room -= fitted?.bytes ?? 0;
-    return nodeStatus(inShort(settled, messageBytes), fitted);
+    const log = settled.log && cutToJson(settled.log, Math.max(0, room));
+    room -= log ? storedBytes(log) : 0;
+    return nodeStatus(inShort({ ...settled, ...(log !== undefined && { log }) }, messageBytes), fitted);
   });
 }
 
@@ -145,6 +147,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.redacted && { redacted: true }),
     ...why(node),
     ...(node.usage && { usage: node.usage }),
+    ...(node.log && { log: node.log }),
   };
 }
 

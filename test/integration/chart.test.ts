@@ -186,6 +186,12 @@ test('there is an audit trail and no access log, unless the values say otherwise
   });
 });
 
+test('code is executed, unless the values say otherwise', async () => {
+  expect(await environmentOf('windlass-operator')).toMatchObject({ RUNNER_CODE_ENABLED: 'true' });
+  const off = await environmentOf('windlass-operator', '--set', 'runner.code.enabled=false');
+  expect(off).toMatchObject({ RUNNER_CODE_ENABLED: 'false' });
+});
+
 test('an existing Redis takes the place of the one of the chart', async () => {
   const kinds = (await manifests(...external)).map((manifest) => manifest.kind);
   expect(kinds).not.toContain('StatefulSet');

@@ -11,6 +11,7 @@ export type Choice =
   | { kind: 'agent' }
   | { kind: 'response' }
   | { kind: 'fail' }
+  | { kind: 'code' }
   | { kind: 'skill'; name: string; credentials: readonly string[]; isOptional: boolean }
   | { kind: 'trigger'; trigger: TriggerKind; credentials: readonly string[] };
 
@@ -31,6 +32,8 @@ export function newNode(draft: Draft, choice: Choice, known: readonly Known[], a
       return { id: id('reply'), response: { body: outputBefore(draft, after) ?? { ok: true } } };
     case 'fail':
       return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
+    case 'code':
+      return { id: id('code'), code: { source: sourceAfter(draft, after) } };
     case 'skill': {
       const credential = choice.isOptional ? undefined : onlyOne(known, choice.credentials)?.name;
       return {
@@ -84,6 +87,13 @@ function onlyOne(known: readonly Known[], kinds: readonly string[]): Known | und
 
 /** Nodes whose text output is the useful one. */
 const TEXTS = new Set(['agent', 'mail', 'bot', 'schedule']);
+
+function sourceAfter(draft: Draft, after: string | undefined): string {
+  const node = after === undefined ? undefined : nodeOf(draft, after);
+  if (node === undefined) return 'return null;\n';
+  const member = TEXTS.has(nodeKind(node) ?? '') ? 'text_content' : 'data_content';
+  return `const input = nodes.${node.id}.${member};\nreturn input;\n`;
+}
 
 function outputBefore(draft: Draft, after: string | undefined): string | undefined {
   const node = after === undefined ? undefined : nodeOf(draft, after);

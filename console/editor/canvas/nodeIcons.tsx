@@ -3,6 +3,7 @@ import {
   IconAlertOctagon,
   IconBrandTelegram,
   IconBolt,
+  IconCode,
   IconDownload,
   IconMail,
   IconMailForward,
@@ -46,6 +47,7 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   if (kind === 'agent') return IconRobot;
   if (kind === 'response') return IconSquareRoundedArrowRight;
   if (kind === 'fail') return IconAlertOctagon;
+  if (kind === 'code') return IconCode;
   if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
   return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
 }

@@ -1,7 +1,7 @@
 /** The nodes to choose from, built from the schemas. */
 import { schemas } from 'windlass:schemas';
 import { TRIGGERS } from '../../workflows/triggers.ts';
-import { IconAlertOctagon, IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
+import { IconAlertOctagon, IconCode, IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
 import type { Choice } from '../canvas/newNode.ts';
 import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
 import { skillLabel } from '../../workflows/kinds.ts';
@@ -41,6 +41,16 @@ const STEPS: Offer[] = [
       choice: { kind: 'skill', name, credentials, isOptional: credentialIsOptional },
     }),
   ),
+  {
+    key: 'code',
+    label: 'Code',
+    description: schemas.steps['code']?.description ?? '',
+    needs: '',
+    icon: IconCode,
+    color: 'windlass',
+    group: 'Code',
+    choice: { kind: 'code' },
+  },
   {
     key: 'response',
     label: 'Response',

@@ -70,7 +70,7 @@ export const conditionsAreKnown: Check = (spec) => {
   });
 };
 
-function graphOfSpec(spec: WorkflowSpec): Graph {
+export function graphOfSpec(spec: WorkflowSpec): Graph {
   const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
   return graphOf(nodes, spec.edges);
 }
@@ -101,7 +101,8 @@ function checkPrevious(written: string, user: string, place: string, graph: Grap
   return [{ reason: 'UnknownReference', message }];
 }
 
-function checkNode(
+/** Whether a node that `user` names comes before it. `written`: how the user names it. */
+export function checkNode(
   named: { id: string; written: string },
   user: string,
   place: string,

@@ -18,7 +18,7 @@ export function stepContext(
 ): TestContext {
   const texts: string[] = [];
   return {
-    run: { name: 'run-1', workflow: 'orders', node: 'step', test: false },
+    run: { name: 'run-1', workflow: 'orders', node: 'step', test: false, acceptedAt: Date.UTC(2027, 0, 15) },
     credential: async (name) => {
       if (name === 'missing') throw new StepError('CredentialMissing', 'there is no credential missing');
       return { name, spec, secret: ({ key }) => new Secret(secrets[key] ?? 'test-secret') };

@@ -1,4 +1,5 @@
 /** A project in a real run store, and runners of it without a cluster: credentials come from a table. */
+import type { CodeSandbox } from '../../../nodes/code/sandbox.ts';
 import { randomUUID } from 'node:crypto';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
@@ -102,6 +103,7 @@ export type TestRunnerOptions = {
   heartbeats?: Heartbeats;
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
+  sandbox?: CodeSandbox;
 };
 
 /** A runner in this process. */
@@ -117,6 +119,7 @@ export function startTestRunner(
     heartbeats,
     takeover,
     sweepEveryMs,
+    sandbox,
   } = options;
   return startRunner({
     conn,
@@ -126,6 +129,7 @@ export function startTestRunner(
     concurrency,
     credentials: tableOfCredentials(credentials),
     egress: localEgress,
+    ...(sandbox && { sandbox }),
     ...(takeover && { takeover }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },

@@ -12,6 +12,11 @@ export const workflow = (...edges: [from: string, to: string][]) => ({
   edges: edges.map(([from, to]) => ({ from, to })),
 });
 
+export const failing = {
+  id: 'stop',
+  fail: { reason: 'OutOfStock', message: "{{ $('trigger').data_content.sku }} is sold out" },
+};
+
 const auth = {
   bearer: { secretRefs: [{ name: 'a', key: 'b' }] },
   github: { secretRefs: [{ name: 'a', key: 'b' }] },
@@ -122,6 +127,32 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
     'a timeout of the skill set',
     { nodes: [trigger, { id: 'a', skill: { name: 'set' }, timeout: '5s' }] },
     /have no effect on node a/,
+  ],
+  [
+    'retries of code',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;' }, retry: { limit: 3 } }] },
+    /node a cannot have timeout, retry or effect: code calls no other system/,
+  ],
+  [
+    'code that may take two minutes',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;', timeout: '2m' } }] },
+    /must be a duration from 10ms to 60s/,
+  ],
+  [
+    'code with a gigabyte of memory',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;', memoryMiB: 1024 } }] },
+    /memoryMiB: Invalid value: 1024: .* should be less than or equal to 128/,
+  ],
+  ['code without a source', { nodes: [trigger, { id: 'a', code: {} }] }, /code\.source: Required value/],
+  [
+    'a fail node with onError',
+    { nodes: [trigger, { ...failing, onError: 'Continue' }] },
+    /have no effect on node stop: a fail node ends the run\. Remove them/,
+  ],
+  [
+    'a fail node with a sentence as reason',
+    { nodes: [trigger, { ...failing, fail: { reason: 'sold out', message: 'x' } }] },
+    /reason.* should match/,
   ],
   [
     'a policy beyond no limit',

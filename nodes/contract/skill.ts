@@ -1,6 +1,7 @@
 /** The contract of skills: a named action with parameters. */
 import * as z from 'zod';
 import type { CredentialKind } from '../../api/credential.ts';
+import { ExactNumber } from '../../api/exact/exactNumber.ts';
 import { toText } from '../../api/expression/evaluate.ts';
 import { plainOf, type SourcedValue } from '../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../api/expression/template.ts';
@@ -55,6 +56,10 @@ export type Skill = Omit<SkillDefinition<unknown>, 'execute'> & {
   /** Throws a StepError `InvalidParameters` when the evaluated parameters do not fit. */
   execute(parameters: unknown, context: StepContext, credential: string | undefined): Promise<StepResult>;
 };
+
+/** A parameter that takes numbers, and exact numbers as their digits. */
+export const exactAsText = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value instanceof ExactNumber ? value.text : value), schema);
 
 /**
  * A parameter that is text. What a reference yields may be of any type: numbers are written out, objects as

@@ -19,13 +19,15 @@ import {
 import { pagesOf, type Bounded, type Page } from './sheets/pages.ts';
 import { table, tableOf, tableRules } from './sheets/parameters.ts';
 import { columnNamed, rangeOf, type Area, type Column } from '../spreadsheet/table.ts';
-import type { SkillDefinition } from '../contract/skill.ts';
+import { exactAsText, type SkillDefinition } from '../contract/skill.ts';
 
 const ROWS = { default: 100, most: 10_000 } as const;
 /** What the rows of an output may have as JSON; the rest of the room is for what stands around them. */
 const ROOM = OUTPUT_LIMIT - 4_096;
 
-const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false');
+const scalar = exactAsText(
+  z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false'),
+);
 
 const parameters = z.strictObject({
   ...table,

@@ -3,13 +3,12 @@
  * login.
  */
 import * as z from 'zod';
-import { ExactNumber } from '../../../api/exact/exactNumber.ts';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';
 import type { Method } from '../../http/request.ts';
 import { headerNameProblem } from '../../providers/http/authority.ts';
 import { urlProblem } from '../../http/url.ts';
-import { textParameter } from '../../contract/skill.ts';
+import { exactAsText, textParameter } from '../../contract/skill.ts';
 
 const METHODS = [
   'GET',
@@ -45,10 +44,7 @@ const headers = z
     }
   });
 
-const scalar = z.preprocess(
-  (value) => (value instanceof ExactNumber ? value.text : value),
-  z.union([z.string(), z.number(), z.boolean(), z.null()]),
-);
+const scalar = exactAsText(z.union([z.string(), z.number(), z.boolean(), z.null()]));
 const query = z.record(
   z.string().max(256),
   z.union(

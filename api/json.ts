@@ -1,8 +1,8 @@
 /**
  * A strict JSON parser for untrusted input. Guarantees: throws nothing; an accepted value has no key that
- * could reach a prototype, no duplicate key, no number beyond the limits, no unpaired surrogate, and is bounded
- * in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo the
- * input.
+ * could reach a prototype, no duplicate key, no number beyond the limits, no unpaired surrogate, and is
+ * bounded in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo
+ * the input.
  */
 import { endOfString, EXACT_LIMIT, ExactNumber, parseExact } from './exact/exactNumber.ts';
 import { isRecord } from './record.ts';
@@ -42,8 +42,8 @@ const REFUSALS = {
 export type JsonRefusalCode = keyof typeof REFUSALS;
 
 /**
- * `text` is the unchanged text, for storage. `value` has an `ExactNumber` for each number that a double cannot
- * represent.
+ * `text` is the unchanged text, for storage. `value` has an `ExactNumber` for each number that a double
+ * cannot represent.
  */
 export type JsonResult =
   | { ok: true; value: unknown; text: string }

@@ -275,7 +275,10 @@ function headOf(text: unknown): Partial<RunHead> {
   return typeof text === 'string' ? (JSON.parse(text) as RunHead) : {};
 }
 
-/** Removes limits, totals, summaries and seen keys of a workflow without runs. Its mark stays for five more minutes. */
+/**
+ * Removes limits, totals, summaries and seen keys of a workflow without runs. Its mark stays for five more
+ * minutes.
+ */
 export function dropWorkflow(
   conn: RunStoreConnection,
   project: ProjectUid,

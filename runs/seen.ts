@@ -24,7 +24,9 @@ const MINUTE_MS = 60_000;
 /** Values of one command: Lua unpacks few at a time. */
 const AT_ONCE = 1_000;
 
-/** The rows of a script that remembers keys: `members` of all keys together, `also` the tag of another run. */
+/**
+ * The rows of a script that remembers keys: `members` of all keys together, `also` the tag of another run.
+ */
 export const REMEMBER_ROW = {
   args: ['node', 'members', 'minutes', 'limit', 'tag', 'also'],
   keys: ['seen'],

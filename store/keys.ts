@@ -37,8 +37,8 @@
  *   (µs)
  * - `lines:<group>` (in code `summaries`), a hash: run → summary
  * - `rev:<name>` (in code `revision`), a string: a revision
- * - `seen:<workflow>:<node>`, a sorted set: hashes of the seen keys of a node, by `<minute at which it expires>
- *   × 2^26 + <26 bits of the hash of the run>`
+ * - `seen:<workflow>:<node>`, a sorted set: hashes of the seen keys of a node, by `<minute at
+ *   which it expires> × 2^26 + <26 bits of the hash of the run>`
  * - `seenby:<workflow>` (in code `seenNodes`), a set: nodes that have seen keys
  * - `vars:<hash>` (in code `variables`), a string: the variables of a project, as JSON
  * - `polls`, a set: workflows with a polled trigger
@@ -48,10 +48,11 @@
  *
  * `meta`: `id` of the store, or `seeding` (token) before it has one; `opened` (when it got the id, ms);
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
- * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and `claimQuota`
- * for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for room); bytes
- * of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring` was
- * subtracted); `v` (virtual time); `vars` (hash of the current variables); ends of this minute (`minute`, `ends`: one more for each 8 KiB of a run's
+ * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and
+ * `claimQuota` for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for
+ * room); bytes of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring` was
+ * subtracted); `v` (virtual time); `vars` (hash of the current variables); ends of this
+ * minute (`minute`, `ends`: one more for each 8 KiB of a run's
  * live events); the write budget (`rate`, `tokens`, `filled`).
  *
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or

@@ -36,7 +36,8 @@ function withMaps(value: unknown): unknown {
 }
 
 /**
- * A CEL value as JSON: ints as numbers (beyond 2^53 exact ones), timestamps and durations as strings (RFC 3339, `3600s`).
+ * A CEL value as JSON: ints as numbers (beyond 2^53 exact ones), timestamps and durations as strings (RFC
+ * 3339, `3600s`).
  * @throws ExpressionError `Type` for a value that JSON cannot represent, `Limit` for one that is too large or
  *   too deep
  */

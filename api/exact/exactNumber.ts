@@ -8,7 +8,7 @@
 export const EXACT_LIMIT = 1_000;
 
 /** Shorter numbers without an exponent have at most 15 significant digits, which a double keeps. */
-const ALWAYS_HELD = 15;
+const LONGEST_PLAIN = 15;
 const GRAMMAR = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -168,8 +168,8 @@ function markExact(text: string, numbers: string[]): string {
       at = endOfString(text, at);
     } else if (code === MINUS || isDigit(code)) {
       const end = endOfNumber(text, at);
-      const number = end - at > ALWAYS_HELD || hasExponent(text, at, end) ? text.slice(at, end) : '';
-      if (number !== '' && GRAMMAR.test(number) && !isHeld(number)) {
+      const number = end - at > LONGEST_PLAIN || hasExponent(text, at, end) ? text.slice(at, end) : '';
+      if (number !== '' && GRAMMAR.test(number) && !fitsDouble(number)) {
         replace(at, end, `["${MARK_ESCAPE}${numbers.length}"]`);
         numbers.push(number);
       }
@@ -215,7 +215,7 @@ function define(members: Record<string, unknown>, key: string, value: unknown): 
 }
 
 /** Whether a double has the value of this number. Longer ones than the limit are not compared. */
-function isHeld(number: string): boolean {
+function fitsDouble(number: string): boolean {
   if (number.length > EXACT_LIMIT) return false;
   const written = String(Number(number));
   return written === number || canonical(written) === canonical(number);

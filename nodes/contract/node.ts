@@ -59,8 +59,8 @@ export type StepContext = {
   /** The same for each delivery of one logical attempt, so that the provider can deduplicate. */
   effectKey: string;
   /**
-   * Which of the keys an earlier run of the workflow has remembered at this node. Waits while the run store is
-   * unavailable.
+   * Which of the keys an earlier run of the workflow has remembered at this node. Waits while the run store
+   * is unavailable.
    */
   isSeen(keys: readonly string[]): Promise<readonly boolean[]>;
   /** Executes code. Left out: the installation does not. */
@@ -80,7 +80,9 @@ export type StepReply = {
 
 type StepUsage = { inputTokens?: number; outputTokens?: number };
 
-/** Keys to remember, stored together with the output. If another run was faster, the step is executed again. */
+/**
+ * Keys to remember, stored together with the output. If another run was faster, the step is executed again.
+ */
 type StepMemory = { keys: readonly string[]; ttlMs: number; limit: number };
 
 export type StepResult = {

@@ -3,7 +3,7 @@
  */
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
-import type { CodeSandbox } from '../nodes/code/sandbox.ts';
+import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import {
   abortion,

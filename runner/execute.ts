@@ -3,7 +3,7 @@
  * was fenced, the run is dropped. While the run store is unavailable, calls are retried as long as this
  * process lives.
  */
-import type { CodeSandbox } from '../nodes/code/sandbox.ts';
+import type { CodeSandbox } from '../nodes/contract/code.ts';
 import { readSeen } from '../runs/seen.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';

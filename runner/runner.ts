@@ -10,7 +10,7 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
-import type { CodeSandbox } from '../nodes/code/sandbox.ts';
+import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { answerChecks } from './requests.ts';
 import { Claims } from './claims.ts';

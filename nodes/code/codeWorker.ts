@@ -4,7 +4,8 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SandboxModules } from './modules.ts';
-import { CodeVm, type CodeRequest } from './vm.ts';
+import { CodeVm } from './vm.ts';
+import { type CodeRequest } from '../contract/code.ts';
 
 const modules = workerData as SandboxModules;
 let vm = await CodeVm.create(modules);

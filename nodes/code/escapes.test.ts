@@ -1,6 +1,7 @@
 /** Escapes that are known of n8n, vm2 and QuickJS. docs/security.md lists them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSandbox, type CodeSandbox } from './sandbox.ts';
+import { createSandbox } from './sandbox.ts';
+import { type CodeSandbox } from '../contract/code.ts';
 
 const never = new AbortController().signal;
 let sandbox: CodeSandbox;

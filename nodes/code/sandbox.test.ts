@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSandbox, type CodeSandbox } from './sandbox.ts';
-import type { CodeOutcome, CodeRequest } from './vm.ts';
+import { createSandbox } from './sandbox.ts';
+import { type CodeSandbox } from '../contract/code.ts';
+import type { CodeOutcome, CodeRequest } from '../contract/code.ts';
 
 const never = new AbortController().signal;
 let sandbox: CodeSandbox;

@@ -6,17 +6,8 @@ import { Worker } from 'node:worker_threads';
 import { StepError } from '../../api/reasons.ts';
 import { abortion } from '../contract/node.ts';
 import { loadModules, type SandboxModules } from './modules.ts';
-import { memoryMessage, timedOut, type CodeOutcome, type CodeRequest } from './vm.ts';
-
-export type CodeSandbox = {
-  /**
-   * Executes the code. The time that it waits for a thread is not part of its timeout.
-   * @throws StepError when the signal is aborted
-   */
-  execute(request: CodeRequest, signal: AbortSignal): Promise<CodeOutcome>;
-  /** Ends all threads. */
-  close(): Promise<void>;
-};
+import { memoryMessage, timedOut } from './vm.ts';
+import { type CodeOutcome, type CodeRequest, type CodeSandbox } from '../contract/code.ts';
 
 export type SandboxOptions = {
   /** The most threads. They start when they are needed. Default 2. */

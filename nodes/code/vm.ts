@@ -3,9 +3,9 @@
  * before any code ran. Two of the three fences are here: the interrupt handler and the limits of memory and
  * stack; the maximum in the module's memory section bounds what they do not count.
  */
+import type { CodeRequest, CodeOutcome, CodeFailure } from '../contract/code.ts';
 import { createHash } from 'node:crypto';
 import { EvalFlags, Intrinsics, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
-import type { FailureReason } from '../../api/reasons.ts';
 import type { SandboxModules } from './modules.ts';
 import { LOG_FUNCTION, OUTCOME, PRELUDE } from './prelude.ts';
 import { functionOf, OTHER_FORMS, positionIn, printPosition, SOURCE_FILE, type Position } from './source.ts';
@@ -19,22 +19,6 @@ const HEADROOM_BYTES = 1024 * 1024;
 /** How much time a check of the syntax may take, and an execution for making its context. */
 const CHECK_MS = 2_000;
 const MIB = 1024 * 1024;
-
-/** What a code step is executed with. Values are JSON texts. */
-export type CodeRequest = {
-  source: string;
-  nodes: [id: string, text: string][];
-  values: [name: string, text: string][];
-  /** The clock of the code, in milliseconds since 1970. */
-  clockMs: number;
-  /** The same seed gives the same random numbers. */
-  seed: string;
-  timeoutMs: number;
-  memoryMiB: number;
-};
-
-export type CodeFailure = { reason: FailureReason; message: string };
-export type CodeOutcome = { log: string } & ({ json: string } | { failure: CodeFailure });
 
 export type SyntaxProblem = Position & { message: string };
 

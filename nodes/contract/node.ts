@@ -1,5 +1,5 @@
 /** The contract of steps: evaluated fields in, an output out. Every failure is a `StepError`. */
-import type { CodeSandbox } from '../code/sandbox.ts';
+import type { CodeSandbox } from './code.ts';
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import { tokenRef } from '../../api/token.ts';

@@ -3,7 +3,8 @@
  * script in an endless loop, and the memory of an idle sandbox.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSandbox, type CodeSandbox } from '../../nodes/code/sandbox.ts';
+import { createSandbox } from '../../nodes/code/sandbox.ts';
+import { type CodeSandbox } from '../../nodes/contract/code.ts';
 import { createReplyWaiter, type ReplyWaiter } from '../../runs/reply.ts';
 import { connectRunStore } from '../../store/connection.ts';
 import { startRedis } from '../support/runStore/redis.ts';

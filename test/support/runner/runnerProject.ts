@@ -1,5 +1,5 @@
 /** A project in a real run store, and runners of it without a cluster: credentials come from a table. */
-import type { CodeSandbox } from '../../../nodes/code/sandbox.ts';
+import type { CodeSandbox } from '../../../nodes/contract/code.ts';
 import { randomUUID } from 'node:crypto';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';

@@ -7,8 +7,8 @@ const MEMORY = '/dev/shm';
 const LEAST_BYTES = 4 * 2 ** 30;
 
 /**
- * Redis syncs each write, which takes three times as long on a disk as in memory, or far longer where the disk is busy.
- * A server that is killed finds its files in memory too.
+ * Redis syncs each write, which takes three times as long on a disk as in memory, or far longer where the
+ * disk is busy. A server that is killed finds its files in memory too.
  */
 function inMemory(): Record<string, string> {
   if (!existsSync(MEMORY)) return {};
@@ -39,10 +39,12 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          // One more than there are cores: these tests wait for servers and timers for about half of their time.
+          // One more than there are cores: these tests wait for servers and timers for about half of their
+          // time.
           maxWorkers: CORES + 1,
           sequence: { groupOrder: 1 },
-          // The programs of Kubernetes live for seconds here: fewer garbage collections save 8 % of the processor time.
+          // The programs of Kubernetes live for seconds here: fewer garbage collections save 8 % of the
+          // processor time.
           env: { ...inMemory(), GOGC: '400' },
           include: ['test/integration/**/*.test.ts'],
           // So long that conditions, whose deadlines are shorter, say what did not come, also on a slow

@@ -1,6 +1,6 @@
 /**
- * Variables of a project in the run store. A set of variables is immutable and named by its hash; `meta` names
- * the current one, which `submit` writes into each run.
+ * Variables of a project in the run store. A set of variables is immutable and named by its hash; `meta`
+ * names the current one, which `submit` writes into each run.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../kube/json.ts';

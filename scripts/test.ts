@@ -1,8 +1,8 @@
 /**
  * `npm test`: prepares what the tests need, runs unit, integration and end-to-end tests in this order, and
- * ends with each failure and one line of totals, from the reports of vitest. With a part of a path it runs the
- * projects that have such a file. A skipped test counts as a failure. A few files that failed are executed once
- * more, alone: a test that passes then depends on time or load, and is listed as flaky.
+ * ends with each failure and one line of totals, from the reports of vitest. With a part of a path it runs
+ * the projects that have such a file. A skipped test counts as a failure. A few files that failed are
+ * executed once more, alone: a test that passes then depends on time or load, and is listed as flaky.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';

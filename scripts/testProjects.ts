@@ -9,7 +9,10 @@ const EXCLUDED = ['**/node_modules', '.git', '.windlass'];
 /** Options of vitest whose value is the next argument. */
 const WITH_VALUE = /^(-t|--testNamePattern)$/;
 
-/** The projects with a test file whose path contains one of the filters; all where there is no filter or no such file. */
+/**
+ * The projects with a test file whose path contains one of the filters; all where there is no filter or no
+ * such file.
+ */
 export function projectsOf(args: readonly string[]): readonly Project[] {
   const filters = args.filter((arg, at) => !arg.startsWith('-') && !WITH_VALUE.test(args[at - 1] ?? ''));
   if (filters.length === 0) return PROJECTS;

@@ -50,10 +50,9 @@
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
  * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and
  * `claimQuota` for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for
- * room); bytes of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring` was
- * subtracted); `v` (virtual time); `vars` (hash of the current variables); ends of this
- * minute (`minute`, `ends`: one more for each 8 KiB of a run's
- * live events); the write budget (`rate`, `tokens`, `filled`).
+ * room); bytes of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring`
+ * was subtracted); `v` (virtual time); `vars` (hash of the current variables); ends of this minute (`minute`,
+ * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
  *
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
  * claimed: the limit counts them); `vt` (virtual time at which its next run starts); totals (`accepted`, one

@@ -278,7 +278,9 @@ export function matchesPattern(values: readonly unknown[]): boolean {
   throw new ExpressionError('Type', 'matches() requires a text and a pattern');
 }
 
-/** The steps of a call that the width of its operands and its result does not cover. `room` bounds counting. */
+/**
+ * The steps of a call that the width of its operands and its result does not cover. `room` bounds counting.
+ */
 export function extraPrice(name: string, values: readonly unknown[], room: number): number {
   const price = Object.hasOwn(PRICES, name) ? PRICES[name] : undefined;
   return price ? price(values, room) : 0;

@@ -35,7 +35,9 @@ function orderOf(value: unknown): { type: string; value: string | number | bigin
   );
 }
 
-/** A text that is the same for equal values: numbers of any type by value, objects whatever their key order. */
+/**
+ * A text that is the same for equal values: numbers of any type by value, objects whatever their key order.
+ */
 export function identityOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);

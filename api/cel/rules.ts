@@ -104,8 +104,8 @@ function partsOf({ node, names, isTested }: Part, scopeNames: readonly string[],
 }
 
 /**
- * Whether the node is `previous`, `run`, `vars` or a member of one of them, as far as no part of it is left to
- * check.
+ * Whether the node is `previous`, `run`, `vars` or a member of one of them, as far as no part of it is left
+ * to check.
  */
 function contextAccess({ node, names, isTested }: Part, found: Found, refuse: Refuse): boolean {
   const access = accessParts(node);

@@ -44,7 +44,9 @@ export function entriesOf(value: unknown): [unknown, unknown][] | undefined {
   return prototype === Object.prototype || prototype === null ? Object.entries(value) : undefined;
 }
 
-/** The object with these members. A Map if a member would hide the constructor, by which cel-js detects types. */
+/**
+ * The object with these members. A Map if a member would hide the constructor, by which cel-js detects types.
+ */
 export function toObject(members: ReadonlyMap<string, unknown>): unknown {
   return members.has('constructor') ? members : Object.fromEntries(members);
 }

@@ -1,6 +1,7 @@
 /**
- * The JavaScript that prepares a fresh context, before the sandbox copies its memory. It keeps the built-ins that it
- * uses, so that no code can change what it does. Its value is an object with the functions that the host calls.
+ * The JavaScript that prepares a fresh context, before the sandbox copies its memory. It keeps the built-ins
+ * that it uses, so that no code can change what it does. Its value is an object with the functions that the
+ * host calls.
  */
 
 /** The name of the host function that takes a text of the log. */

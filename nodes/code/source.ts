@@ -15,8 +15,8 @@ export const functionOf = (source: string): string => `(async function () {\n${s
 /**
  * The source as the body of a class method. Where a `}` of the source ended the body early, the next token
  * would have to continue an expression in parentheses, which begins with neither `}` nor a class element, and
- * an object literal, which continues with `,` or `}`, and a class body, which never continues with `,`. No token
- * fits all three, so that a source that compiles in each form is one function body.
+ * an object literal, which continues with `,` or `}`, and a class body, which never continues with `,`. No
+ * token fits all three, so that a source that compiles in each form is one function body.
  */
 export const OTHER_FORMS: readonly ((source: string) => string)[] = [
   (source) => `({ async code() {\n${source}\n} })`,

@@ -1,4 +1,6 @@
-/** The part of the WebAssembly API that the sandbox and `quickjs-wasi` use, which the types of Node.js lack. */
+/**
+ * The part of the WebAssembly API that the sandbox and `quickjs-wasi` use, which the types of Node.js lack.
+ */
 declare namespace WebAssembly {
   interface Memory {
     readonly buffer: ArrayBuffer;

@@ -18,7 +18,15 @@ import {
   REFUSED_STATUSES,
   running,
 } from './refused/others.ts';
-import { call, REFUSED_DURATIONS, REFUSED_WORKFLOWS, step, trigger, workflow } from './refused/workflows.ts';
+import {
+  failing,
+  call,
+  REFUSED_DURATIONS,
+  REFUSED_WORKFLOWS,
+  step,
+  trigger,
+  workflow,
+} from './refused/workflows.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 
@@ -67,11 +75,6 @@ test.each([4, 30, 63])('the largest workflow is admitted with node IDs of %i cha
   const edges = [{ from: 'trigger', to: ids[0] }, ...pairs].slice(0, 300);
   expect(await apply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
 });
-
-const failing = {
-  id: 'stop',
-  fail: { reason: 'OutOfStock', message: "{{ $('trigger').data_content.sku }} is sold out" },
-};
 
 test('a workflow may end in a fail node', async () => {
   expect(await apply('Workflow', { nodes: [trigger, failing] })).toContain('created');

@@ -9,6 +9,7 @@ import {
   evaluateCondition,
   evaluateValue,
 } from './cel.ts';
+import { parseExact } from './exact/exactNumber.ts';
 import { ExpressionError, MissingValueError } from './expression/errors.ts';
 import type { NodeOutput, Scope } from './expression/scope.ts';
 
@@ -28,6 +29,15 @@ const SCOPE: Scope = {
   node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined),
   item: { qty: 2 },
   index: 3,
+  previous: 'agent',
+  run: {
+    id: 'orders-1',
+    workflow: 'orders',
+    project: 'shop',
+    accepted: '2026-01-31T22:30:00.000Z',
+    test: false,
+  },
+  vars: { url: 'https://example.com', 'limits.json': { max: 5 } },
 };
 
 /** `order` stands for the data of the trigger. */
@@ -110,6 +120,12 @@ test.each(TRUE)('%s holds', (source) => {
 
 const MISSING: [source: string, message: RegExp][] = [
   [
+    'vars.none == ""',
+    /^the project has no variable 'none': add the key to the ConfigMap windlass-variables; check/,
+  ],
+  ['vars["limits.json"].min == 1', /vars\['limits\.json'\] has no member \.min: it has 1 member/],
+  ['previous.headers.a == ""', /^previous\.headers: there are no headers/],
+  [
     'nodes.nowhere.text_content == ""',
     /^nodes\.nowhere\.\w+: the node 'nowhere' did not run; check with has/,
   ],
@@ -188,11 +204,19 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
   ['nodes == 1', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes.all(n, true)', 'Syntax', [1, 1], /write nodes.<id>/],
   ['nodes[nodes.a.text_content].text_content == ""', 'Syntax', [1, 1], /cannot be computed/],
-  ['"a".matches("(a+)+$")', 'Syntax', [1, 5], /matches\(\) is not supported: patterns/],
-  ['cel.bind(x, 1, x == 1)', 'Syntax', [1, 5], /bind\(\) is not supported/],
+  ['math.cosine(1) == 1', 'Syntax', [1, 6], /math\.cosine\(\) is not supported: use one of greatest/],
+  ['math == 1', 'Syntax', [1, 1], /unknown name 'math'/],
+  ['[1].sortBy(x, y) == []', 'Syntax', [1, 15], /unknown name 'y'/],
+  ['[1].transformList(i, v, w) == []', 'Syntax', [1, 25], /unknown name 'w'/],
+  ['[1].sortBy(1, true) == []', 'Syntax', [1, 12], /requires a name as its iteration variable/],
   ['b"{}".json() == {}', 'Syntax', [1, 7], /json\(\) is not supported/],
   ['process.exit()', 'Syntax', [1, 9], /exit\(\) is not supported/],
   ['[1].all(nodes, true)', 'Syntax', [1, 1], /reserved name/],
+  ['vars == 1', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['vars[run.id] == 1', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['vars.exists(v, true)', 'Syntax', [1, 1], /write vars\.<name>/],
+  ['run.name == ""', 'Syntax', [1, 5], /after run use one of \.id, \.workflow/],
+  ['previous.body == ""', 'Syntax', [1, 10], /after previous use one of \.text_content/],
   ['[1].all(1, true)', 'Syntax', [1, 9], /iteration variable/],
   ['true ? 1 : "a"', 'Type', [1, 1], /same type/],
   ['"{{ $index }}" == 1 + 1 + "a"', 'Type', [1, 19], /no such overload/],
@@ -211,6 +235,28 @@ test('the nodes that a condition names are known, each once', () => {
   expect(conditionReferences(compileCondition('"nodes.x" != ""'))).toEqual([]);
 });
 
+test('the names that an expression reads are known, and which variables must exist', () => {
+  const names = (source: string) => compileValueExpression(source).names;
+  expect(names('previous.text_content + run.id + vars.a + vars["b.json"].c')).toEqual({
+    nodes: [],
+    previous: true,
+    run: true,
+    variables: ['a', 'b.json'],
+    requiredVariables: ['a', 'b.json'],
+  });
+  expect(names('has(vars.a) ? vars.a : vars.?b.orValue("") + vars.c')).toMatchObject({
+    variables: ['a', 'c', 'b'],
+    requiredVariables: ['c'],
+  });
+  expect(
+    names('[{"a": 1}].map(vars, vars.a) + [1].map(run, run) + [2].map(previous, previous)'),
+  ).toMatchObject({
+    previous: false,
+    run: false,
+    variables: [],
+  });
+});
+
 test('an evaluation reads only the referenced nodes', () => {
   const asked: string[] = [];
   const scope: Scope = { node: (id) => void asked.push(id) };
@@ -219,6 +265,14 @@ test('an evaluation reads only the referenced nodes', () => {
 });
 
 const VALUES: [source: string, value: unknown][] = [
+  ['previous.text_content', 'yes'],
+  ['has(previous.error) || previous.data_content == null', true],
+  ['run.id + run.workflow + run.project + string(run.test)', 'orders-1ordersshopfalse'],
+  ['timestamp(run.accepted).getFullYear()', 2026],
+  ['vars.url', 'https://example.com'],
+  ['vars["limits.json"].max + 1', 6],
+  ['vars.?none.orValue("x")', 'x'],
+  ['has(vars.none)', false],
   ['order.count + 1', 6],
   ['1 + 1', 2],
   ['1u + 2u', 3],
@@ -248,10 +302,70 @@ test.each(['duration(secret)', 'bool(secret)', 'int(secret)', 'timestamp(secret)
   },
 );
 
-const NOT_JSON = ['1.0 / 0.0', 'type(1)', 'b"abc"', '9007199254740993'];
+const NOT_JSON = ['1.0 / 0.0', 'type(1)', 'b"abc"'];
 
 test.each(NOT_JSON)('%s is refused, because JSON cannot hold it', (source) => {
   expect(errorOf(() => valueOf(source)).code).toBe('Type');
+});
+
+const EXACT: Scope = {
+  node: () => ({
+    text_content: '',
+    data_content: parseExact(`{
+      "big": 12345678901234567890, "same": 1.2345678901234567890e19, "mid": 9007199254740993,
+      "decimal": 0.1000000000000000055511151231257827, "n": 5, "text": "12345678901234567890",
+      "list": [12345678901234567890, 1], "o": {"constructor": 1, "big": 12345678901234567890}
+    }`),
+  }),
+};
+const exactValue = (source: string) =>
+  JSON.stringify(valueOf(source.replaceAll('$', 'nodes.a.data_content.'), EXACT));
+
+test.each([
+  ['$big', '12345678901234567890'],
+  ['{"a": [$decimal]}', '{"a":[0.1000000000000000055511151231257827]}'],
+  ['$o.big', '12345678901234567890'],
+  ['$big == $same', 'true'],
+  ['$big != $same', 'false'],
+  ['$big == $mid', 'false'],
+  ['$mid == 9007199254740993', 'true'],
+  ['9007199254740993 == $mid', 'true'],
+  ['$mid == 9007199254740992', 'false'],
+  ['$big == 12345678901234567000.0', 'false'],
+  ['0.1 == $decimal', 'false'],
+  ['$n == $big', 'false'],
+  ['$big == $text', 'false'],
+  ['$big == null', 'false'],
+  ['$big in $list', 'true'],
+  ['$list == $list', 'true'],
+  ['$list.map(x, x == $big)', '[true,false]'],
+  ['string($big) == $text', 'true'],
+  ['double($decimal)', '0.1'],
+  ['has($big.text)', 'false'],
+  ['9007199254740993', '9007199254740993'],
+])('%s yields %s: no digit of an exact number is lost', (source, value) => {
+  expect(exactValue(source)).toBe(value);
+});
+
+test.each([
+  '$big + 1',
+  '1.5 * $decimal',
+  '-$big',
+  '$n - $big',
+  '$big < $mid',
+  '$decimal >= 0',
+  '"a" + $big',
+  'int($mid)',
+  '$list.map(x, x + 1)',
+])('%s fails and says what an exact number allows, not its digits', (source) => {
+  const { code, message } = errorOf(() => exactValue(source));
+  expect(code).toBe('Type');
+  expect(message).toContain('only == and != are exact, string(…) gives its digits, and double(…) rounds it');
+  expect(message).not.toMatch(/\d{6}/);
+});
+
+test('an exact number has no members', () => {
+  expect(errorOf(() => exactValue('$big.text')).message).toContain('big is a number and has no .text');
 });
 
 test('an evaluation changes nothing', () => {
@@ -308,6 +422,26 @@ const shapes: ((a: string, b: string, c: string) => string)[] = [
   (a, b) => `${a} % ${b} / ${a} * ${b}`,
   (a, b) => `${a}.getHours(${b})`,
   (a, b) => `${a}.substring(${b})`,
+  (a, b) => `${a}.sortBy(x, ${b})`,
+  (a, b) => `${a}.groupBy(x, ${b})`,
+  (a, b) => `${a}.transformList(i, x, ${b})`,
+  (a, b) => `${a}.transformMapEntry(i, x, ${b})`,
+  (a, b) => `${a}.all(i, x, ${b})`,
+  (a, b) => `cel.bind(x, ${a}, ${b})`,
+  (a) => `${a}.sort().distinct()`,
+  (a, b) => `${a}.flatten(${b})`,
+  (a, b) => `${a}.format([${b}])`,
+  (a, b) => `${a}.format(${b})`,
+  (a, b) => `${a}.replace(${b}, ${a})`,
+  (a, b) => `${a}.matches(${b})`,
+  (a, b) => `regex.extract(${a}, ${b}).orValue(${b})`,
+  (a, b) => `${a}[?${b}].orValue(${a})`,
+  (a, b) => `${a}.?items.or(optional.of(${b})).value()`,
+  (a, b) => `math.greatest(${a}, ${b})`,
+  (a) => `json.decode(json.encode(${a}))`,
+  (a) => `base64.encode(bytes(${a}))`,
+  (a, b) => `${a}.merge(${b})`,
+  (a) => `${a}.sum()`,
 ];
 const { expression } = fc.letrec<{ expression: string }>((tie) => ({
   expression: fc.oneof(

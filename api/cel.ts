@@ -9,7 +9,7 @@ import { assertWithinBudget, type Meter, meterExpression, STEPS } from './cel/bu
 import { CEL_LIMITS, EDGE_ENVIRONMENT, FOR_EACH_ENVIRONMENT } from './cel/environment.ts';
 import { explainEvaluation, explainSyntax, plainSummary, positionOf, referencesIn } from './cel/explain.ts';
 import { habitIn } from './cel/habits.ts';
-import { checkRules } from './cel/rules.ts';
+import { checkRules, type Names } from './cel/rules.ts';
 import { isSyntaxNode, type SyntaxNode } from './cel/syntax.ts';
 import { fromCel, toCel } from './cel/values.ts';
 import { ExpressionError, positionAt } from './expression/errors.ts';
@@ -21,8 +21,9 @@ import type { NodeOutput, Scope } from './expression/scope.ts';
  */
 export type ValueExpression = {
   readonly source: string;
-  /** The IDs of the nodes whose outputs it references, without duplicates. */
+  /** The IDs of the nodes whose outputs it references, without duplicates, except that of `previous`. */
   readonly references: readonly string[];
+  readonly names: Names;
   readonly program: ParseResult;
   readonly meter: Meter;
 };
@@ -103,13 +104,13 @@ function compile(source: string, { forEach = false }: CelOptions): ValueExpressi
       },
     );
   }
-  const { program, root, references } = read(source, forEach);
+  const { program, root, names } = read(source, forEach);
   const { valid, type = 'dyn', error } = program.check();
   if (!valid) throw libraryError('Type', error, source);
-  return { source, references, program, meter: meterExpression(root), type };
+  return { source, references: names.nodes, names, program, meter: meterExpression(root), type };
 }
 
-type Read = { program: ParseResult; root: SyntaxNode; references: readonly string[] };
+type Read = { program: ParseResult; root: SyntaxNode; names: Names };
 
 /**
  * Parses the expression and checks its names. Syntax of another language gets a more helpful error than the
@@ -120,8 +121,8 @@ function read(source: string, forEach: boolean): Read {
     const program = parse(forEach ? FOR_EACH_ENVIRONMENT : EDGE_ENVIRONMENT, source);
     const root: unknown = program.ast;
     if (!isSyntaxNode(root)) throw new ExpressionError('Syntax', `cannot be parsed: ${source}`);
-    const references = checkRules(source, root, forEach ? ['nodes', 'item', 'index'] : ['nodes']);
-    return { program, root, references };
+    const names = checkRules(source, root, forEach ? ['nodes', 'item', 'index'] : ['nodes']);
+    return { program, root, names };
   } catch (error) {
     const habit = habitIn(source);
     if (!(error instanceof ExpressionError) || error.code !== 'Syntax' || habit === undefined) throw error;
@@ -151,10 +152,10 @@ function libraryError(code: 'Syntax' | 'Type', error: unknown, source: string): 
 }
 
 function run(expression: ValueExpression, scope: Scope, budget = stepBudget()): unknown {
-  const { meter, program, references, source } = expression;
+  const { meter, program, names, source } = expression;
   meter.left = budget.left;
   try {
-    const result: unknown = program(contextOf(references, scope));
+    const result: unknown = program(contextOf(names, scope));
     assertWithinBudget(meter);
     return result;
   } catch (error) {
@@ -169,14 +170,21 @@ function run(expression: ValueExpression, scope: Scope, budget = stepBudget()): 
  * Holds only the outputs that the expression references. A Map, because a node ID may be the name of any
  * property.
  */
-function contextOf(references: readonly string[], scope: Scope): Record<string, unknown> {
+function contextOf(names: Names, scope: Scope): Record<string, unknown> {
   const nodes = new Map<string, unknown>();
-  for (const id of references) {
+  for (const id of names.nodes) {
     const output = scope.node(id);
     if (output) nodes.set(id, outputToCel(output));
   }
+  const previous = scope.previous !== undefined && names.previous ? scope.node(scope.previous) : undefined;
+  const vars = names.variables.flatMap((name) =>
+    scope.vars && Object.hasOwn(scope.vars, name) ? [[name, toCel(scope.vars[name])] as const] : [],
+  );
   return {
     nodes,
+    previous: new Map(Object.entries(previous ? outputToCel(previous) : {})),
+    run: scope.run ?? {},
+    vars: new Map(vars),
     item: toCel(scope.item),
     index: scope.index === undefined ? undefined : BigInt(scope.index),
   };

@@ -22,6 +22,7 @@ export const DURATION_BOUNDS = {
   backoff: { least: '0s', most: '24d' },
   wait: { least: '0s', most: '90d' },
   itemDelay: { least: '0s', most: '90d' },
+  codeTimeout: { least: '10ms', most: '60s' },
   runTimeout: { least: '1s', most: '365d' },
   history: { least: '0s', most: '3650d' },
 } as const satisfies Record<string, DurationBounds>;

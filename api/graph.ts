@@ -137,6 +137,12 @@ export function unreached(graph: Graph): string[] {
   return graph.nodes.flatMap(({ id, trigger }) => (trigger || graph.into.has(id) ? [] : [id]));
 }
 
+/** The node before: the start of the only edge into a node. Undefined if there are several edges, or none. */
+export function previousOf(graph: Graph, id: string): string | undefined {
+  const into = graph.into.get(id) ?? [];
+  return into.length === 1 ? into[0]?.from : undefined;
+}
+
 /** The nodes from which a path leads to this one: those whose output it may reference. */
 export function predecessors(graph: Graph, id: string): Set<string> {
   const found = new Set<string>();

@@ -39,7 +39,10 @@ export const ANNOTATION = {
    * object.
    */
   recorded: 'windlass.dev/recorded',
-  /** On a WorkflowRun: the hash of its event's key and that of its body. See `runs/record/keepsake.ts`. */
+  /**
+   * On a WorkflowRun: the hash of its event's key and that of its body. See
+   * `runs/record/restoreAnnotations.ts`.
+   */
   dedupe: 'windlass.dev/dedupe',
   /** On a WorkflowRun: `true` if the input of the run was larger than `spec.input` holds. */
   partialInput: 'windlass.dev/partial-input',

@@ -1,9 +1,10 @@
 /**
  * A strict JSON parser for untrusted input. Guarantees: throws nothing; an accepted value has no key that
- * could reach a prototype, no duplicate key, no number beyond a double, no unpaired surrogate, and is bounded
- * in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo the
- * input.
+ * could reach a prototype, no duplicate key, no number beyond the limits, no unpaired surrogate, and is
+ * bounded in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo
+ * the input.
  */
+import { endOfString, EXACT_LIMIT, ExactNumber, parseExact } from './exact/exactNumber.ts';
 import { isRecord } from './record.ts';
 
 export type JsonLimits = {
@@ -30,13 +31,20 @@ const REFUSALS = {
     message: 'The key __proto__, and prototype inside constructor, are not accepted.',
   },
   'duplicate-key': { status: 422, message: 'An object has the same key twice.' },
-  'number-out-of-range': { status: 422, message: 'A number exceeds the range of a double.' },
+  'number-out-of-range': {
+    status: 422,
+    message:
+      'A number has more than 1,000 characters, or an exponent beyond the range of a double: send it as text.',
+  },
   'lone-surrogate': { status: 422, message: 'A string has an unpaired surrogate.' },
 } as const satisfies Record<string, JsonRefusal>;
 
 export type JsonRefusalCode = keyof typeof REFUSALS;
 
-/** `text` is the unchanged text, for storage. */
+/**
+ * `text` is the unchanged text, for storage. `value` has an `ExactNumber` for each number that a double
+ * cannot represent.
+ */
 export type JsonResult =
   | { ok: true; value: unknown; text: string }
   | ({ ok: false; code: JsonRefusalCode } & JsonRefusal);
@@ -79,7 +87,7 @@ function decode(bytes: Uint8Array): string | undefined {
 
 function parse(text: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseExact(text) };
   } catch {
     return undefined;
   }
@@ -120,19 +128,7 @@ function scan(text: string, limits: JsonLimits): number | 'too-deep' | 'too-comp
   return keys + separators > limits.maxTokens ? 'too-complex' : keys;
 }
 
-/** The index of the closing quote, or the length of the text if the string is not closed. */
-function endOfString(text: string, open: number): number {
-  let at = open + 1;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    at += code === BACKSLASH ? 2 : 1;
-  }
-  return at;
-}
-
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const OPEN_OBJECT = 0x7b;
@@ -146,8 +142,15 @@ type Inspection = { keys: number; readonly maxKeys: number; readonly surrogates:
 function inspect(value: unknown, inspection: Inspection): JsonRefusalCode | undefined {
   if (typeof value === 'string') return inspectText(value, inspection);
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number-out-of-range';
+  if (value instanceof ExactNumber) return inspectExact(value);
   if (Array.isArray(value)) return inspectList(value, inspection);
   return isRecord(value) ? inspectObject(value, inspection) : undefined;
+}
+
+/** Digits that are written out are bounded by their length, exponents by the range of a double. */
+function inspectExact({ text }: ExactNumber): JsonRefusalCode | undefined {
+  const isBounded = Number.isFinite(Number(text)) || /^-?[\d.]+$/.test(text);
+  return text.length <= EXACT_LIMIT && isBounded ? undefined : 'number-out-of-range';
 }
 
 function inspectText(text: string, inspection: Inspection): JsonRefusalCode | undefined {

@@ -114,3 +114,11 @@ function without(members: object, names: ReadonlySet<string>): object {
   const kept = Object.entries(members).filter(([name, value]) => !names.has(name) && value !== undefined);
   return Object.fromEntries(kept.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/**
+ * The URL that names the account to every token; undefined if there is none. Microsoft issues tokens for one
+ * service each, and names the account to those of one service only.
+ */
+export function userinfoOf(account: OAuth2Spec): string | undefined {
+  return account.preset === 'microsoft' ? undefined : providerOf(account).userinfoURL;
+}

@@ -30,6 +30,16 @@ export const FAILURES = {
     meaning: 'The condition of repeat did not hold after the allowed number of executions.',
   },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
+  CodeError: { retryable: false, meaning: 'The code threw an error.' },
+  CodeTimeout: { retryable: false, meaning: 'The code took longer than its timeout.' },
+  CodeMemoryExceeded: { retryable: false, meaning: 'The code needs more memory than its limit.' },
+  CodeStackExceeded: { retryable: false, meaning: 'The code nests calls or data too deeply.' },
+  CodeInputTooLarge: {
+    retryable: false,
+    meaning: 'The outputs that the code reads are larger than an eighth of its memory limit.',
+  },
+  CodeDisabled: { retryable: false, meaning: 'The installation does not execute code.' },
+  InvalidOutput: { retryable: false, meaning: 'The code returned a value that is not JSON.' },
   EffectUnknown: { retryable: false, meaning: 'The effect may have happened. It is not repeated.' },
   RunTimeout: { retryable: false, meaning: 'The run took longer than its timeout.' },
   Cancelled: { retryable: false, meaning: 'The run was cancelled.' },
@@ -84,16 +94,19 @@ export class StepError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Whether a retry can help. Default: that of the reason. */
   readonly retryable: boolean;
+  /** What the code of the step wrote to its log. */
+  readonly log: string | undefined;
 
   constructor(
     reason: FailureReason,
     message: string,
-    options: { retryAfterMs?: number; retryable?: boolean; cause?: unknown } = {},
+    options: { retryAfterMs?: number; retryable?: boolean; log?: string; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = 'StepError';
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs;
     this.retryable = options.retryable ?? FAILURES[reason].retryable;
+    this.log = options.log;
   }
 }

@@ -2,10 +2,10 @@
  * A revision: the part of a workflow's spec that a run executes, with every default filled in. It is
  * immutable.
  */
+import { scopeGraphs } from './scopes.ts';
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
-import { scopeGraphs } from './scopes.ts';
-import type { AgentStep, ResponseStep, SkillStep, StepKind, WaitStep } from './step.ts';
+import type { AgentStep, FailStep, ResponseStep, SkillStep, StepKind, CodeStep, WaitStep } from './step.ts';
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
 
@@ -50,6 +50,8 @@ export type RevisionStep = StepBase &
     | { kind: 'response'; response: ResponseStep }
     | { kind: 'group'; group: Record<string, never> }
     | { kind: 'wait'; wait: WaitStep }
+    | { kind: 'fail'; fail: FailStep }
+    | { kind: 'code'; code: CodeStep }
   );
 
 type RevisionEdge = { from: string; to: string; when?: string; after: 'Success' | 'Failure' };
@@ -66,6 +68,7 @@ export type Revision = {
 };
 
 const MINUTE = 60_000;
+/** That of code includes its wait for a thread of the sandbox; `code.timeout` limits its execution. */
 const STEP_TIMEOUT_MS: Record<StepKind, number> = {
   agent: 10 * MINUTE,
   skill: MINUTE,
@@ -73,6 +76,8 @@ const STEP_TIMEOUT_MS: Record<StepKind, number> = {
   // No timeout of its own: that of the run applies.
   group: 0,
   wait: 0,
+  fail: MINUTE,
+  code: 10 * MINUTE,
 };
 const RUN_TIMEOUT_MS = 60 * MINUTE;
 

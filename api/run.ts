@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { MAX_USER_NAME } from './person.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
-import { json, objectName, output, rules, time } from './value.ts';
+import { exactDigits, json, objectName, recordedOutput, rules, time } from './value.ts';
 
 /** CEL: the input was removed, which is the only change that a run allows. */
 const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRedacted)`;
@@ -24,6 +24,7 @@ export const runSpec = z
       .object({
         text_content: z.string().optional().describe('The output of the trigger as text.'),
         data_content: json('The output of the trigger as data.').meta({ nullable: true }),
+        exact: exactDigits,
       })
       .optional()
       .meta({
@@ -131,7 +132,7 @@ const nodeStatus = z
     startTime: time('When the first attempt started.').optional(),
     completionTime: time('When the node ended.').optional(),
     nextAttemptTime: time('When the next attempt starts, while the node waits for it.').optional(),
-    output: output.optional(),
+    output: recordedOutput.optional(),
     truncated: z
       .boolean()
       .optional()
@@ -144,6 +145,11 @@ const nodeStatus = z
       ),
     reason: z.string().max(1024).optional().describe('Why the node failed or was skipped, as a code.'),
     message: z.string().max(4096).optional().describe('Why the node failed or was skipped, in a sentence.'),
+    log: z
+      .string()
+      .max(16_384)
+      .optional()
+      .describe('The output of console.log in a code node, at most 16 KiB.'),
     usage: z
       .object({
         inputTokens: z.int().min(0).optional().describe('Input tokens.'),

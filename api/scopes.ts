@@ -2,7 +2,7 @@
  * The scopes of a workflow. A node with `within` belongs to the body of that group; all other nodes belong to
  * the scope of the run. Edges connect nodes of one scope. Pure.
  */
-import { graphOf, predecessors, type Graph, type GraphEdge, type GraphNode } from './graph.ts';
+import { graphOf, predecessors, previousOf, type Graph, type GraphEdge, type GraphNode } from './graph.ts';
 
 /** The name of the scope of the run, which is no group. */
 export const RUN_SCOPE = '';
@@ -45,32 +45,55 @@ function bodyGraph(group: string, body: readonly ScopedNode[], edges: readonly G
   return graphOf([entry, ...body], [...entries, ...edges]);
 }
 
-/** The groups around a node, the innermost first. */
-export function groupsAround(nodes: readonly ScopedNode[], id: string): string[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  const groups: string[] = [];
-  for (let at = byId.get(id)?.within; at !== undefined && groups.length < nodes.length; ) {
-    groups.push(at);
-    at = byId.get(at)?.within;
-  }
-  return groups;
-}
+/** What a node can name, by the scopes of its workflow. */
+export type Visibility = {
+  readonly graphs: ReadonlyMap<string, Graph>;
+  /** Whether the workflow has the node. */
+  has(id: string): boolean;
+  /** The groups around a node, the innermost first. */
+  groupsAround(id: string): readonly string[];
+  /**
+   * The nodes whose outputs a node may reference, in the order of the list: those before it in its scope, and
+   * those before each group around it. The groups around it are not among them: they have not ended.
+   */
+  before(id: string): readonly string[];
+  /** The node before, if there is exactly one; for the entries of a body the group. */
+  previousOf(id: string): string | undefined;
+  /** The nodes with an edge to this one, in its scope. */
+  sourcesOf(id: string): readonly string[];
+};
 
-/**
- * The nodes whose outputs a node may reference: those before it in its scope, and those before each group
- * around it. The groups around it are not among them, since they have not ended.
- */
-export function visibleNodes(
-  graphs: ReadonlyMap<string, Graph>,
-  nodes: readonly ScopedNode[],
-  id: string,
-): Set<string> {
-  const groups = groupsAround(nodes, id);
-  const visible = new Set<string>();
-  for (const [depth, node] of [id, ...groups].entries()) {
-    const graph = graphs.get(groups[depth] ?? RUN_SCOPE);
-    if (graph) for (const before of predecessors(graph, node)) visible.add(before);
-  }
-  for (const group of groups) visible.delete(group);
-  return visible;
+/** The visibility of the nodes of a workflow. The scopes must be valid, as the CRD holds. */
+export function visibilityOf(nodes: readonly ScopedNode[], edges?: readonly GraphEdge[]): Visibility {
+  const graphs = scopeGraphs(nodes, edges);
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const groupsAround = (id: string): string[] => {
+    const groups: string[] = [];
+    for (let at = byId.get(id)?.within; at !== undefined && groups.length < nodes.length; ) {
+      groups.push(at);
+      at = byId.get(at)?.within;
+    }
+    return groups;
+  };
+  const graphAround = (id: string) => graphs.get(byId.get(id)?.within ?? RUN_SCOPE);
+  const before = (id: string): string[] => {
+    const visible = new Set<string>();
+    const groups = groupsAround(id);
+    for (const node of [id, ...groups]) {
+      const graph = graphAround(node);
+      if (graph) for (const earlier of predecessors(graph, node)) visible.add(earlier);
+    }
+    return nodes.flatMap((node) => (visible.has(node.id) && !groups.includes(node.id) ? [node.id] : []));
+  };
+  return {
+    graphs,
+    has: (id) => byId.has(id),
+    groupsAround,
+    before,
+    previousOf: (id) => {
+      const graph = graphAround(id);
+      return graph && previousOf(graph, id);
+    },
+    sourcesOf: (id) => (graphAround(id)?.into.get(id) ?? []).map(({ from }) => from),
+  };
 }

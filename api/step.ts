@@ -100,12 +100,44 @@ const waitStep = z
     }),
   });
 
+const failStep = z
+  .object({
+    reason: z
+      .string()
+      .max(64)
+      .regex(/^[A-Z][A-Za-z0-9]*$/)
+      .describe('The reason of the failed run, for programs: a word in CamelCase such as OutOfStock.'),
+    message: template(4096, 'The message of the failed run, for people.').min(1),
+  })
+  .describe('Ends the run as failed, with a reason and a message.');
+
+const codeStep = z
+  .object({
+    source: z
+      .string()
+      .min(1)
+      .max(65_536)
+      .describe(
+        'JavaScript: the body of a function. It reads nodes.<id>.data_content of the nodes before it. The value that it returns is data_content; a returned string is also text_content.',
+      ),
+    timeout: duration('How long one execution may take. Default 5s.', DURATION_BOUNDS.codeTimeout).optional(),
+    memoryMiB: z
+      .int()
+      .min(8)
+      .max(128)
+      .optional()
+      .describe('The memory that one execution may use, in MiB. Default 64.'),
+  })
+  .describe('Executes JavaScript in a sandbox, without access to the network or to files.');
+
 export const steps = {
   agent: agentStep,
   skill: skillStep,
   response: responseStep,
   group: groupStep,
   wait: waitStep,
+  fail: failStep,
+  code: codeStep,
 } as const;
 
 export type StepKind = keyof typeof steps;
@@ -114,6 +146,8 @@ export type AgentStep = z.infer<typeof agentStep>;
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
 export type WaitStep = z.infer<typeof waitStep>;
+export type FailStep = z.infer<typeof failStep>;
+export type CodeStep = z.infer<typeof codeStep>;
 
 /** The options that triggers and steps take. */
 export const nodeOptions = {

@@ -1,5 +1,6 @@
 /** Schemas that several kinds share: free JSON, references to Secrets, outputs of nodes, conditions. */
 import * as z from 'zod';
+import { EXACT_LIMIT } from './exact/exactNumber.ts';
 
 /** Any JSON value: the CRD keeps it unchanged and checks nothing inside. */
 export const json = (description: string) =>
@@ -61,6 +62,14 @@ export const url = (description: string) =>
     .regex(/^https?:\/\/[^\s]+$/)
     .describe(description);
 
+/** The numbers of an output that the API server rounds. */
+export const exactDigits = z
+  .record(z.string(), z.string().min(1).max(EXACT_LIMIT))
+  .optional()
+  .describe(
+    'The digits of the numbers that the API server rounds, such as integers beyond 2^53, by JSON pointer: /data_content/order/id.',
+  );
+
 /** The output of a node. */
 export const output = z
   .object({
@@ -68,6 +77,9 @@ export const output = z
     data_content: json('The output as data: any JSON value.').meta({ nullable: true }),
   })
   .meta({ description: 'The output of the node.', 'x-kubernetes-map-type': 'atomic' });
+
+/** The output of a node in a record. */
+export const recordedOutput = output.extend({ exact: exactDigits }).meta(output.meta() ?? {});
 
 /** The output of a node in memory: both members are required. */
 export type NodeOutput = { text_content: string; data_content: unknown };

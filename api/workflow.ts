@@ -8,6 +8,7 @@ import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './st
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
 import { conditions, rules, time } from './value.ts';
 
+const MAX_NODES = 100;
 const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
 const has = (kinds: string[]) => kinds.map((kind) => `has(self.${kind})`);
 const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${kind})`).join(' || ');
@@ -60,6 +61,13 @@ const node = z
           "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, within, forEach, repeat or effect'",
       },
       {
+        rule: '!has(self.code) || !(has(self.timeout) || has(self.retry) || has(self.effect))',
+        message:
+          'a code node cannot have timeout, retry or effect: it calls no other system, and computes the same each time. Limit it with code.timeout',
+        messageExpression:
+          "'node ' + self.id + ' cannot have timeout, retry or effect: code calls no other system, and computes the same each time. Limit it with code.timeout'",
+      },
+      {
         rule: "!(has(self.response) || (has(self.skill) && self.skill.name == 'set')) || !(has(self.timeout) || has(self.retry) || has(self.effect))",
         message:
           'timeout, retry and effect have no effect on a response node or the skill set, which call no other system: remove them',
@@ -89,6 +97,13 @@ const node = z
         messageExpression:
           "'effect has no effect on the group ' + self.id + ': set it on the nodes of the body'",
       },
+      {
+        rule: '!has(self.fail) || !(has(self.timeout) || has(self.retry) || has(self.effect) || has(self.onError) || has(self.forEach) || has(self.repeat))',
+        message:
+          'timeout, retry, effect, onError, forEach and repeat have no effect on a fail node, which ends the run: remove them',
+        messageExpression:
+          "'timeout, retry, effect, onError, forEach and repeat have no effect on node ' + self.id + ': a fail node ends the run. Remove them'",
+      },
     ),
   });
 
@@ -99,6 +114,8 @@ const edgeMessage = ({ ids, isBad, says }: { ids: string; isBad: string; says: s
   `[${ids}].map(ids, self.edges.map(e, ${isBad}, 'edge ' + e.from + ' to ' + e.to + ${says}))[0][0]`;
 
 const withIds = '[self.nodes.map(n, n.id)].all(ids,';
+/** A number in CEL that identifies the pair of nodes of the edge `e`, given the node IDs `ids`. */
+const EDGE_NUMBER = `ids.indexOf(e.from) * ${MAX_NODES} + ids.indexOf(e.to)`;
 
 const edge = z
   .object({
@@ -139,7 +156,7 @@ export const workflowSpec = z
     nodes: z
       .array(node)
       .min(1)
-      .max(100)
+      .max(MAX_NODES)
       .meta({
         description: 'The trigger and the steps. Edges point forward in this list.',
         'x-kubernetes-list-type': 'atomic',
@@ -246,13 +263,10 @@ export const workflowSpec = z
         }),
       },
       {
-        rule: "!has(self.edges) || [self.edges.map(e, e.from + '>' + e.to)].all(pairs, pairs.all(p, pairs.indexOf(p) == pairs.lastIndexOf(p)))",
+        // Pairs are compared as integers: as strings, long IDs exceed the cost limit of the API server.
+        rule: `!has(self.edges) || [self.nodes.map(n, n.id)].all(ids, [self.edges.map(e, ${EDGE_NUMBER})].all(pairs, pairs.all(p, pairs.indexOf(p) == pairs.lastIndexOf(p))))`,
         message: 'two edges connect the same pair of nodes: combine their conditions in one edge',
-        messageExpression: edgeMessage({
-          ids: "self.edges.map(e, e.from + '>' + e.to)",
-          isBad: "ids.indexOf(e.from + '>' + e.to) != ids.lastIndexOf(e.from + '>' + e.to)",
-          says: "' is duplicated: combine the conditions of both edges in one edge'",
-        }),
+        messageExpression: `[self.nodes.map(n, n.id)].map(ids, [self.edges.map(e, ${EDGE_NUMBER})].map(pairs, self.edges.map(e, pairs.indexOf(${EDGE_NUMBER}) != pairs.lastIndexOf(${EDGE_NUMBER}), 'edge ' + e.from + ' to ' + e.to + ' is duplicated: combine the conditions of both edges in one edge')))[0][0][0]`,
       },
       {
         rule: `${withIds} [self.nodes.map(n, has(n.group) ? n.id : '')].all(groups, self.nodes.all(n, !has(n.within) || (n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)))))`,

@@ -142,7 +142,7 @@ test.each([
   ['dots that are escaped', '/webhook/%2e%2e/new'],
   ['an escaped form of the id', '/webhook/shop%2eorders/new'],
   ['a NUL', '/webhook/shop.orders%00/new'],
-  ['an escape that is none', '/webhook/shop.orders/%zz'],
+  ['an invalid escape', '/webhook/shop.orders/%zz'],
   ['a double escape', '/webhook/shop.orders/%256eew'],
   ['a slash at the end', '/webhook/shop.orders/new/'],
   ['no path', '/webhook/shop.orders'],

@@ -1,6 +1,6 @@
 /**
- * Builds the images and loads them into a cluster. A tag is a hash of all that the image is made of, so that an image
- * which the cluster has is neither built nor loaded again.
+ * Builds the images and loads them into a cluster. A tag is a hash of all that the image is made of, so that
+ * an image which the cluster has is neither built nor loaded again.
  */
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -128,7 +128,10 @@ function requireLoading({ provider }: Cluster, missing: Image[]): void {
 
 type NodeList = { items: { status: { images?: { names?: string[] }[] } }[] };
 
-/** What the nodes say that they have. They tell it every half minute: what was just loaded may be missing here. */
+/**
+ * What the nodes say that they have. They tell it every half minute: what was just loaded may be missing
+ * here.
+ */
 async function imagesOfNodes(cluster: Cluster): Promise<Set<string>> {
   const { items } = await getJson<NodeList>(cluster, 'nodes');
   return new Set(items.flatMap((node) => node.status.images ?? []).flatMap((image) => image.names ?? []));

@@ -1,6 +1,11 @@
-/** Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image. */
-import { join } from 'node:path';
+/**
+ * Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { SANDBOX_FILES } from '../nodes/code/modules.ts';
 import { bundledConsole } from './console.ts';
 import type { ImageFile } from './files.ts';
 
@@ -15,6 +20,7 @@ const programs = {
     tick: 'runner/tick/main.ts',
     poll: 'runner/poll/main.ts',
     heartbeatWorker: 'runs/heartbeatWorker.ts',
+    codeWorker: 'nodes/code/codeWorker.ts',
   },
   'windlass-demo': {
     'model-server': 'test/support/providers/model/modelServer.ts',
@@ -33,7 +39,10 @@ export type ProgramImage = keyof typeof programs;
 const banner =
   "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);";
 
-/** Where a program names the file of a worker thread: it lies beside it in the image too, under its other ending. */
+/**
+ * Where a program names the file of a worker thread: it lies beside it in the image too, under its other
+ * ending.
+ */
 const workerFile = /(?<=new URL\(")(\.\/\w+)\.ts(?=", import\.meta\.url\))/g;
 
 /** The programs of an image, below /app, and the console. Throws when one does not bundle. */
@@ -59,7 +68,18 @@ export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]>
     to: file.path,
     content: file.text.replace(workerFile, '$1.mjs'),
   }));
-  return image === 'windlass' ? [...bundled, ...(await consoleFiles())] : bundled;
+  return image === 'windlass' ? [...bundled, ...(await sandboxFiles()), ...(await consoleFiles())] : bundled;
+}
+
+/** The WebAssembly modules lie beside the programs that load them. */
+async function sandboxFiles(): Promise<ImageFile[]> {
+  const { resolve } = createRequire(import.meta.url);
+  return Promise.all(
+    Object.values(SANDBOX_FILES).map(async (specifier) => ({
+      to: `/app/${basename(specifier)}`,
+      content: await readFile(resolve(specifier)),
+    })),
+  );
 }
 
 /** The console lies beside the gateway, which serves it. */

@@ -1,6 +1,6 @@
 /**
- * Bundles the console: the page and its assets, whose names have a hash of what is in them, so that browsers keep them for ever. Text
- * is compressed here once, and not by the gateway for each browser.
+ * Bundles the console: the page and its assets, whose names have a hash of what is in them, so that browsers
+ * keep them for ever. Text is compressed here once, and not by the gateway for each browser.
  */
 import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
@@ -19,7 +19,10 @@ const LAZY = 'lazy';
 /** A file below the console's folder in the image. */
 export type ConsoleFile = { path: string; content: Uint8Array };
 
-/** The page, `index.html`, and the assets that it names, each also as `.br` and `.gz`. Throws when the console does not bundle. */
+/**
+ * The page, `index.html`, and the assets that it names, each also as `.br` and `.gz`. Throws when the console
+ * does not bundle.
+ */
 export async function bundledConsole(): Promise<ConsoleFile[]> {
   const { outputFiles, metafile } = await bundle();
   const { script, styles } = entryOf(metafile);
@@ -32,7 +35,10 @@ export async function bundledConsole(): Promise<ConsoleFile[]> {
   return [page, ...files, ...compressed.flat()];
 }
 
-/** What a browser loads before any page can be shown, and then for this page: the modules, and their bytes as they are sent. */
+/**
+ * What a browser loads before any page can be shown, and then for this page: the modules, and their bytes as
+ * they are sent.
+ */
 export async function loadOf(page: string): Promise<{ modules: string[]; bytes: number }> {
   const { outputFiles, metafile } = await bundle();
   const { script, styles } = entryOf(metafile);
@@ -80,8 +86,9 @@ function bundle(): Promise<BuildResult<{ write: false; metafile: true }>> {
 const SOURCES = /\/console\/.*\.tsx?$|\/node_modules\/@mantine\/(?:notifications|charts)\/.*\.mjs$/;
 
 /**
- * Whatever is loaded later names the entry, which is there already: so esbuild knows that nothing of the entry needs a chunk that is
- * shared with some pages only, and the first load is one chunk in place of dozens.
+ * Whatever is loaded later names the entry, which is there already: so esbuild knows that nothing of the
+ * entry needs a chunk that is shared with some pages only, and the first load is one chunk in place of
+ * dozens.
  */
 const oneFirstChunk: Plugin = {
   name: 'one-first-chunk',

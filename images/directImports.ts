@@ -1,6 +1,7 @@
 /**
- * Makes imports from packages' index files ones from the very files that they name. esbuild puts into a chunk whatever the index files
- * that the chunk imports name for any page; with this, each page waits for its own parts of Mantine and its own icons only.
+ * Makes imports from packages' index files ones from the very files that they name. esbuild puts into a chunk
+ * whatever the index files that the chunk imports name for any page; with this, each page waits for its own
+ * parts of Mantine and its own icons only.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -43,7 +44,10 @@ function loaderOf(path: string): Loader {
 const NAMES = String.raw`\{([^{}]*)\}`;
 const FROM = String.raw`\s*from\s*["']([^"']+)["'];?`;
 
-/** Reads an index file: `import { a as b } from './x'` with `export { b as c }`, and `export { a as c } from './x'`. */
+/**
+ * Reads an index file: `import { a as b } from './x'` with `export { b as c }`, and `export { a as c } from
+ * './x'`.
+ */
 export function exportsOf(index: string, folder: string): Exports {
   const imported: Exports = new Map();
   const exported: Exports = new Map();

@@ -1,4 +1,7 @@
-/** The two programs that build images: buildah, which needs no engine, and Docker. Both read the one Containerfile. */
+/**
+ * The two programs that build images: buildah, which needs no engine, and Docker. Both read the one
+ * Containerfile.
+ */
 import { join } from 'node:path';
 import { runCommand } from '../test/support/process/command.ts';
 
@@ -37,8 +40,8 @@ export function dockerEngine(): Engine {
 }
 
 /**
- * Buildah with its store in that folder. The driver `vfs` copies instead of mounting, so that nothing stays mounted, on
- * whatever file system the folder lies.
+ * Buildah with its store in that folder. The driver `vfs` copies instead of mounting, so that nothing stays
+ * mounted, on whatever file system the folder lies.
  */
 export function buildahEngine(folder: string): Engine {
   const store = [

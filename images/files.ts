@@ -4,7 +4,10 @@ import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** A file of an image by its absolute path there: a copy of one of this machine (links followed), or what is in it. */
+/**
+ * A file of an image by its absolute path there: a copy of one of this machine (links followed), or what is
+ * in it.
+ */
 export type ImageFile = { to: string } & ({ from: string } | { content: string | Uint8Array });
 
 /** A short name for an image that is made of these files in this way. */

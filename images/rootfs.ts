@@ -1,6 +1,6 @@
 /**
- * The files of the base images where no registry is to be had: programs of this machine with every library that they
- * load, and what a program without root needs around it.
+ * The files of the base images where no registry is available: programs of this machine with every library
+ * that they load, and what a program without root needs around it.
  */
 import { access, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,14 +28,20 @@ export async function nodeFiles(): Promise<ImageFile[]> {
   ];
 }
 
-/** What the scripts of the chart run beside Redis (charts/windlass/files/redis): every base of the official image has it. */
+/**
+ * What the scripts of the chart run beside Redis (charts/windlass/files/redis): every base of the official
+ * image has it.
+ */
 const SHELL = 'sh cat cp cut date grep head mv sed sha256sum sleep tr'.split(' ');
 
 /** Redis of this machine, server and client, and a shell. */
 export const redisFiles = () =>
   withLibraries(['redis-server', 'redis-cli', ...SHELL].map((name) => `/usr/bin/${name}`));
 
-/** Dovecot of this machine: the server with all its parts, among them the one that puts a mail into a mailbox, and TLS, which it loads in any case. */
+/**
+ * Dovecot of this machine: the server with all its parts, among them the one that puts a mail into a mailbox,
+ * and TLS, which it loads in any case.
+ */
 export async function dovecotFiles(): Promise<ImageFile[]> {
   const folder = '/usr/lib/dovecot';
   const parts = (await readdir(folder, { withFileTypes: true })).filter(

@@ -1,4 +1,7 @@
-/** The JSON Schemas behind the console's forms, from the same zod schemas that the CRDs come from: nothing is described twice. */
+/**
+ * The JSON Schemas behind the console's forms, from the same zod schemas that the CRDs come from: nothing is
+ * described twice.
+ */
 import * as z from 'zod';
 import { credentialSpec } from '../api/credential.ts';
 import { nodeOptions, stepOptions, steps } from '../api/step.ts';

@@ -75,10 +75,10 @@ test('a certificate that cannot be loaded now is loaded later', async () => {
 test('files are checked every five seconds until the signal is aborted', async () => {
   const clock = createManualClock();
   const end = new AbortController();
-  let looks = 0;
-  const ended = repeatReload(() => Promise.resolve(void (looks += 1)), { signal: end.signal, clock });
+  let checks = 0;
+  const ended = repeatReload(() => Promise.resolve(void (checks += 1)), { signal: end.signal, clock });
   await clock.advance(10_000);
-  expect(looks).toBe(2);
+  expect(checks).toBe(2);
   end.abort();
   await ended;
   expect(clock.timers()).toBe(0);

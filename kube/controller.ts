@@ -111,7 +111,7 @@ function settleFailure(options: ControllerOptions, stalled: Stalled, key: string
 /** Queues the keys of a change, for every cached object and every later change. */
 export function watchInto<T extends KubeObject>(
   cache: Cache<T>,
-  queue: Queue,
+  queue: Pick<Queue, 'add'>,
   map: (object: T, change: Change<T>) => readonly Key[] = (object) => [keyOf(object)],
 ): () => void {
   return cache.onChange((change) => {

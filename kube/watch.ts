@@ -59,8 +59,9 @@ export async function* openWatch<T extends KubeObject>(
 }
 
 /**
- * Calls `act` after `ms`. A timer that fires late shows that this process stood still, for example because its CPU is limited, and has not
- * read yet what the server sent: then there are `againMs` more. Returns what stops it.
+ * Calls `act` after `ms`. A timer that fires late shows that this process stood still, for example because
+ * its CPU is limited, and has not read yet what the server sent: then there are `againMs` more. Returns what
+ * stops it.
  */
 export function startDeadline(
   ms: number,

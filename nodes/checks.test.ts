@@ -17,7 +17,7 @@ import { startModelServer } from '../test/support/providers/model/modelServer.ts
 import { localEgress } from '../test/support/nodes/stepContext.ts';
 import { createEgress } from './egress/egress.ts';
 import { parseEgressRules } from './egress/rules.ts';
-import { resultOf } from './check.ts';
+import { resultOf } from './contract/check.ts';
 import { checkOpenai } from './providers/openai/check.ts';
 import { canBeChecked, checkCredential } from './checks.ts';
 

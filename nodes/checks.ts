@@ -1,8 +1,8 @@
 /** Checks credentials by the provider that they lead to. */
 import type { CheckResult } from '../api/check.ts';
 import { credentialKind, type CredentialSpec } from '../api/credential.ts';
-import { resultOf, type CheckContext } from './check.ts';
-import type { CredentialAccess } from './node.ts';
+import { resultOf, type CheckContext } from './contract/check.ts';
+import type { CredentialAccess } from './contract/node.ts';
 import { findProvider } from './providers/register.ts';
 
 /** Whether the credential can be checked. */

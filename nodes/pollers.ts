@@ -4,13 +4,13 @@
  */
 import type { CredentialKind } from '../api/credential.ts';
 import type { TriggerKind } from '../api/trigger.ts';
-import type { Poller } from './poller.ts';
+import type { Poller } from './contract/poller.ts';
 import { credentialsFor, type Offer } from './providers/register.ts';
 
 type Registered = {
   load: () => Promise<Poller<unknown>>;
   /**
-   * The fields of the trigger that say where it looks, with their defaults: where one of them is another, the
+   * The fields of the trigger that say what it polls, with their defaults: where one of them is another, the
    * cursor means nothing.
    */
   place: Readonly<Record<string, string | boolean | undefined>>;
@@ -54,7 +54,7 @@ export function isPolled(kind: string): boolean {
   return registered(kind) !== undefined;
 }
 
-/** Where a trigger of that kind with these fields looks. */
+/** What a trigger of that kind with these fields polls. */
 export function placeOf(kind: string, fields: Readonly<Record<string, unknown>>): readonly unknown[] {
   const place = Object.entries(registered(kind)?.place ?? {});
   return [kind, ...place.map(([field, otherwise]) => fields[field] ?? otherwise ?? null)];

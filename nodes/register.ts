@@ -4,13 +4,14 @@ import { ExpressionError } from '../api/expression/errors.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
-import type { Effect } from './node.ts';
+import type { Effect } from './contract/node.ts';
 import { checkRules } from './skills/rules.ts';
-import type { Skill, SkillDefinition, WrittenParameters } from './skills/skill.ts';
+import type { Skill, SkillDefinition, WrittenParameters } from './contract/skill.ts';
 import { appendRow } from './skills/appendRow.ts';
 import { downloadFile } from './skills/downloadFile.ts';
 import { httpRequest } from './skills/httpRequest.ts';
 import { readRows } from './skills/readRows.ts';
+import { removeDuplicates } from './skills/removeDuplicates.ts';
 import { replyEmail } from './skills/replyEmail.ts';
 import { sendEmail } from './skills/sendEmail.ts';
 import { sendMessage } from './skills/sendMessage.ts';
@@ -25,6 +26,7 @@ export const SKILLS: readonly Skill[] = [
   checked(sendMessage),
   checked(httpRequest),
   checked(set),
+  checked(removeDuplicates),
   checked(readRows),
   checked(appendRow),
   checked(updateRow),
@@ -47,10 +49,10 @@ export function needsCredential({ credentials, credentialIsOptional }: Skill): b
   return credentials.length > 0 && !credentialIsOptional;
 }
 
-/** Whether the step only computes: it is executed at once, without a mark, and again after a crash. */
+/** Whether the step only computes: it is executed without a mark, and again after a crash. */
 export function hasNoEffect(step: RevisionStep): boolean {
   if (step.kind === 'skill') return findSkill(step.skill.name)?.effect === 'None';
-  return step.kind === 'response';
+  return step.kind === 'response' || step.kind === 'fail' || step.kind === 'code';
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseExact } from '../api/exact/exactNumber.ts';
 import { StepError } from '../api/reasons.ts';
 import { executeResponse } from './response.ts';
 
@@ -77,5 +78,17 @@ test('the output says what was answered', () => {
   expect(executeResponse({ status: 202, body: [1] }).output).toEqual({
     text_content: 'Answered with status 202.',
     data_content: { status: 202, body: [1] },
+  });
+});
+
+test('exact numbers are sent with every digit', () => {
+  const data = parseExact('{"id":12345678901234567890}') as { id: unknown };
+  expect(reply({ body: data, headers: { 'x-id': data.id } })).toMatchObject({
+    body: '{"id":12345678901234567890}',
+    headers: { 'x-id': '12345678901234567890' },
+  });
+  expect(reply({ body: data.id })).toMatchObject({
+    body: '12345678901234567890',
+    contentType: 'application/json; charset=utf-8',
   });
 });

@@ -6,7 +6,7 @@ import { toText } from '../api/expression/evaluate.ts';
 import { StepError } from '../api/reasons.ts';
 import type { ResponseStep } from '../api/step.ts';
 import { isHeaderName, isHeaderValue, isWithheldHeader } from '../api/headers.ts';
-import type { StepReply, StepResult } from './node.ts';
+import type { StepReply, StepResult } from './contract/node.ts';
 
 /** The fields of a response step with every reference replaced: values may be of any type. */
 export type ResponseFields = {

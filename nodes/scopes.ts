@@ -6,7 +6,7 @@ import type { CredentialSpec } from '../api/credential.ts';
 import type { Preset } from '../api/provider.ts';
 import type { SkillStep } from '../api/step.ts';
 import { kindOf, type WorkflowNode } from '../api/workflow.ts';
-import type { ScopeUse } from './provider.ts';
+import type { ScopeUse } from './contract/provider.ts';
 import { PROVIDERS } from './providers/register.ts';
 
 /**
@@ -35,7 +35,7 @@ function scopesIn(
 }
 
 function useOf(node: WorkflowNode): ScopeUse {
-  if (node.skill) return addsOnly(node.skill) ? 'upload_file_anew' : node.skill.name;
+  if (node.skill) return addsOnly(node.skill) ? 'upload_file_new' : node.skill.name;
   return node.spreadsheet?.spreadsheetId?.includes('://') ? 'spreadsheetByURL' : kindOf(node);
 }
 

@@ -1,11 +1,12 @@
 /** Executes steps of a revision: which fields may contain references, and which node executes it. */
+import { compileInput, executeCode, type CodeInput } from './code/step.ts';
 import { evaluate } from '../api/expression/evaluate.ts';
 import type { Scope } from '../api/expression/scope.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { executeAgent } from './agent/agent.ts';
-import type { StepContext, StepResult } from './node.ts';
+import type { StepContext, StepResult } from './contract/node.ts';
 import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
 import { compileRules } from './skills/rules.ts';
@@ -30,7 +31,10 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
       return given({ headers: step.response.headers, body: step.response.body });
     case 'wait':
       return given({ until: step.wait.until });
+    case 'fail':
+      return { message: step.fail.message };
     case 'group':
+    case 'code':
       return {};
   }
 }
@@ -58,6 +62,7 @@ export type StepFields = Record<string, unknown>;
  * @throws ExpressionError
  */
 export function compileFields(step: RevisionStep): (scope: Scope) => StepFields {
+  if (step.kind === 'code') return compileInput(step.code);
   const values = valuesOf(step);
   if (values) return (scope) => ({ parameters: { values: evaluateValues(values, scope) } });
   const templates = compileValue(templatesOf(step));
@@ -70,10 +75,15 @@ export function compileFields(step: RevisionStep): (scope: Scope) => StepFields 
   };
 }
 
-/** Executes a step whose effect is `None`: at once, and without a context. Throws a StepError. */
+/** Whether `executePure` executes the step. Other steps, among them code, take time. */
+export function isImmediate(step: RevisionStep): boolean {
+  return step.kind !== 'code' && hasNoEffect(step);
+}
+
+/** Executes a step at once and without a context. Throws a StepError. */
 export function executePure(step: RevisionStep, fields: StepFields): StepResult {
   if (step.kind === 'response') return executeResponse({ ...step.response, ...fields });
-  if (hasNoEffect(step)) return setResult((fields['parameters'] as { values: unknown }).values);
+  if (isImmediate(step)) return setResult((fields['parameters'] as { values: unknown }).values);
   throw new Error(`a step of kind ${step.kind} has an effect`);
 }
 
@@ -83,7 +93,8 @@ export async function executeStep(
   fields: StepFields,
   context: StepContext,
 ): Promise<StepResult> {
-  if (step.kind === 'response' || hasNoEffect(step)) return executePure(step, fields);
+  if (step.kind === 'code') return executeCode(step.code, fields as CodeInput, context);
+  if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
     return executeAgent({ ...step.agent, prompt: '', ...fields, model }, context);

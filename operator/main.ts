@@ -1,15 +1,15 @@
-/** The operator: turns workflows and credentials into what they need to run. This file only wires. */
+/** The operator program. This file only wires. */
 import pino from 'pino';
 import { createAudit, NO_AUDIT } from '../api/audit/audit.ts';
 import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { LINE_FORMAT } from '../kube/log.ts';
-import { operatorConfig } from './config.ts';
+import { operatorConfig } from './shared/config.ts';
 import { runOperator } from './start.ts';
 
 const { config, env } = operatorConfig();
 const { POD_NAME: pod } = config;
-// One for all lines, so that each is written whole.
+// One destination for log and audit trail, so that lines are not interleaved.
 const stdout = pino.destination(1);
 const log = pino({ ...LINE_FORMAT, level: config.LOG_LEVEL, base: { program: 'operator', pod } }, stdout);
 const audit = config.AUDIT_ENABLED
@@ -36,7 +36,7 @@ await runOperator({
   log,
   audit,
   signal: stopping.signal,
-  // At once: whatever is being written is safe to repeat, but two leaders are not to go on side by side.
+  // Exit at once: interrupted writes can be repeated, but two leaders must not run at the same time.
   onLost: () => process.exit(1),
 });
 log.info({}, 'stopped');

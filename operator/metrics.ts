@@ -1,10 +1,13 @@
-/** What the operator counts. Labels are bounded: controllers, outcomes, verbs, resources, and a limited number of names of workflows and namespaces. */
+/**
+ * The metrics of the operator. Label values are bounded: controllers, outcomes, verbs, resources, and a
+ * limited number of workflows and namespaces.
+ */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { RequestMetric } from '../kube/caller.ts';
 import { systemClock, type Clock } from '../kube/clock.ts';
 import { outcomes, type Outcome } from '../kube/controller.ts';
 import type { QueueStats } from '../kube/queue.ts';
-import { createLabelBound } from './metricLabels.ts';
+import { createLabelBound } from './shared/metricLabels.ts';
 import { createPollMetrics, type PollMetrics } from './poll/metrics.ts';
 import { createStoreMetrics, type StoreMetrics } from './store/metrics.ts';
 import { createWorkflowMetrics, type WorkflowMetrics } from './store/workflowMetrics.ts';
@@ -15,12 +18,12 @@ export type OperatorMetrics = {
   reconciled: (controller: string, outcome: Outcome, seconds: number) => void;
   /** One attempt of a call to the API server has ended. */
   requested: (metric: RequestMetric) => void;
-  /** Shows a controller's queue from now on, and its outcomes from zero. */
+  /** Exposes a controller's queue, and its outcomes at zero. */
   watchQueue: (controller: string, stats: () => QueueStats) => void;
   leading: (leads: boolean) => void;
-  /** Shows from now on how many runs of deleted workflows are left. */
+  /** Sets the source of the number of runs of deleted workflows that are left. */
   watchDeletions: (left: () => number) => void;
-  /** Of triggers that are polled. */
+  /** Of polled triggers. */
   polls: PollMetrics;
   /** Of the run store's memory. */
   store: StoreMetrics;
@@ -34,7 +37,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const SHOWN_BY_NAME = 500;
 
-/** `shownByName`: so many workflows, and so many namespaces, are shown by name, all others together. */
+/** `shownByName`: the number of workflows, and of namespaces, that labels name. */
 export function createMetrics(
   clock: Clock = systemClock,
   shownByName: number = SHOWN_BY_NAME,

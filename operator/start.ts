@@ -1,35 +1,32 @@
-/** Starts the operator's parts in their order and ends them in reverse. Everything that it needs is passed in. */
+/**
+ * Starts the parts of the operator in order and stops them in reverse. Everything that it needs is passed in.
+ */
 import { NO_AUDIT, type Audit } from '../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
-import { createEgress } from '../nodes/egress/egress.ts';
-import { createAsk } from './oauth/ask.ts';
-import { keepCodes } from './oauth/codes.ts';
-import { createConnections } from './oauth/connections.ts';
 import { sleep, systemClock, type Clock } from '../kube/clock.ts';
 import type { KubeConnection } from '../kube/config.ts';
+import { createRecorder } from '../kube/events.ts';
+import { serveHealth } from '../kube/healthServer.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection } from '../store/connection.ts';
-import { servedCertificateExpiry } from '../store/serverCertificate.ts';
-import { createBotHolders } from './bots/holders.ts';
-import { prunesPerSecond } from './budget/split.ts';
-import { egressOf, type OperatorConfig } from './config.ts';
-import type { OperatorContext } from './context.ts';
-import { createControllers, type Controllers } from './controllers.ts';
-import { feedGatewayView } from './gateways/feed.ts';
-import { createGatewayView } from './gateways/view.ts';
-import { serveHealth } from '../kube/healthServer.ts';
-import { createMetrics } from './metrics.ts';
-import { createPacer } from './pacer.ts';
-import { maintainAclUsers } from './store/aclUsers.ts';
-import { createFullProjects } from './store/fullProjects.ts';
-import { keepStore } from './store/keep.ts';
-import { createProjectStore } from './store/projects.ts';
-import { createSeedSource } from './store/source.ts';
-import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
-import { createWebhookSecrets } from './webhooks/material.ts';
-import { createWorld, startWorld, synced } from './world.ts';
 import type { RunStoreOptions } from '../store/redis.ts';
+import { servedCertificateExpiry } from '../store/serverCertificate.ts';
+import { maintainBudget } from './budget/maintain.ts';
+import { controllers } from './controllers.ts';
+import { createMetrics, type OperatorMetrics } from './metrics.ts';
+import { exchangeCodes } from './oauth/codes.ts';
+import { COMPONENT, createParts, type OperatorParts } from './parts.ts';
+import { recordDeletions } from './shared/audit.ts';
+import { createCaches, startCaches, synced } from './shared/caches.ts';
+import type { OperatorConfig } from './shared/config.ts';
+import { prepareControllers } from './shared/controller.ts';
+import { maintainAclUsers } from './store/aclUsers.ts';
+import { createStoreChanges } from './store/changes.ts';
+import { deleteRuns, noteDeletedWorkflows } from './store/deleteRuns.ts';
+import { maintainStore } from './store/maintain.ts';
+import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
+import { watchStore } from './store/watch.ts';
 
 export type OperatorOptions = {
   config: OperatorConfig;
@@ -39,16 +36,16 @@ export type OperatorOptions = {
   log: Log;
   /** Takes the audit trail. Left out: there is none. */
   audit?: Audit;
-  /** Shutdown: what is being reconciled is finished, then the lease is given back. */
+  /** Shutdown: reconciles in progress finish, then the lease is released. */
   signal: AbortSignal;
-  /** Another operator may lead already: the program must end. */
+  /** Another operator may already lead: the program must end. */
   onLost: () => void;
   clock?: Clock;
 };
 
 const AGAIN_MS = 2_000;
 
-/** Runs the operator until the signal is aborted. Rejects when its port cannot be had. */
+/** Runs the operator until the signal is aborted. Rejects if it cannot listen on its port. */
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { config, connection, namespace, log, audit = NO_AUDIT, signal, clock = systemClock } = options;
   const metrics = createMetrics(clock, config.METRICS_WORKFLOWS);
@@ -58,67 +55,31 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     userAgent: 'windlass-operator',
     onRequest: metrics.requested,
   };
-  // What takes the lease, and makes what has to be there before.
+  // Acquires the lease, and creates the Secret that everything else needs.
   const ownClient = createClient(connection, common);
   let mayWrite = (): boolean => false;
   const client = createClient(connection, { ...common, mayWrite: () => mayWrite() });
   const watched = config.WATCH_NAMESPACES;
-  const world = createWorld({ client, namespace, watched, log });
-  const isReady = (): boolean => Object.values(world).every((cache) => cache.hasSynced());
-  const unready = (): string | undefined => (isReady() ? undefined : 'not every kind is known yet');
+  const caches = createCaches({ client, namespace, watched, log });
+  const isReady = (): boolean => Object.values(caches).every((cache) => cache.hasSynced());
+  const unready = (): string | undefined => (isReady() ? undefined : 'not every cache is synced');
   const health = await serveHealth({ port: config.METRICS_PORT, unready, registry: metrics.registry });
   log.info({ port: health.port }, 'listening');
-  const following = startWorld(world, signal);
-  let controllers: Controllers | undefined;
-  const recheck = (healthy: boolean): void => {
-    if (healthy) controllers?.recheckProjects();
+  const following = startCaches(caches, signal);
+  const storeChanges = createStoreChanges();
+  const onStateChange = (isHealthy: boolean): void => {
+    if (isHealthy) storeChanges.reconnected.notify();
   };
-  const conn = await connectStore(options, ownClient, { onStateChange: recheck, maySend: () => mayWrite() });
-  if (conn && (await isSynced(world, signal))) {
-    const gateways = createGatewayView(clock);
-    feedGatewayView(gateways, world, config.GATEWAY_SERVICES);
-    const pacer = createPacer(prunesPerSecond(config.RECORD_WRITES_PER_SECOND), clock);
-    const store = createProjectStore(conn, createSeedSource({ client, world, clock, pacer }));
-    const webhooks = createWebhookSecrets({ client, world, clock });
-    const connections = createConnections({
-      client,
-      world,
-      ask: createAsk({ client, egress: createEgress(egressOf(config)), isLeading: () => mayWrite() }),
-      gatewayURL: config.INTERNAL_URL ?? `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
-      log,
-      audit,
-      clock,
-    });
-    const parts = {
-      client,
-      world,
-      conn,
-      store,
-      gateways,
-      webhooks,
-      bots: createBotHolders(world),
-      registrations: new Map(),
-      connections,
-      refusedPools: new Map(),
-      refusedPolls: new Map(),
-      grantedSecrets: new Map(),
-      podProblems: new Map(),
-      fullProjects: createFullProjects(clock),
-      appliedSettings: new Map(),
-    };
-    const context: OperatorContext = { ...parts, config, log, audit, clock };
-    await lead(options, ownClient, async (signal, isLeading) => {
-      mayWrite = isLeading;
+  const conn = await connectStore(options, ownClient, { onStateChange, maySend: () => mayWrite() });
+  if (conn && (await areSynced(caches, signal))) {
+    const events = createRecorder(client, COMPONENT, { log, clock });
+    const context = { client, caches, conn, config, log, audit, events, clock };
+    const isLeading = (): boolean => mayWrite();
+    const parts = createParts(context, { namespace, storeChanges, metrics, isLeading });
+    await lead(options, ownClient, async (signal, isLeader) => {
+      mayWrite = isLeader;
       metrics.leading(true);
-      // Made only now: the queues of a replica that stands by would fill for nothing.
-      controllers = createControllers(context, metrics);
-      const onFull = (namespace: string): void => controllers?.wakeNamespace(namespace);
-      await Promise.all([
-        controllers.run(signal),
-        keepStore(context, { metrics, onFull }, signal),
-        maintainAclUsers(context, namespace, signal),
-        keepCodes({ conn, connections, log, clock }, signal),
-      ]);
+      await reconcileUntil(signal, parts, metrics, namespace);
       metrics.leading(false);
     });
   }
@@ -130,6 +91,31 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   await Promise.all([client.close(), ownClient.close()]);
 }
 
+/**
+ * Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading: queues
+ * fill from then on.
+ */
+async function reconcileUntil(
+  signal: AbortSignal,
+  parts: OperatorParts,
+  metrics: OperatorMetrics,
+  namespace: string,
+): Promise<void> {
+  noteDeletedWorkflows(parts);
+  recordDeletions(parts);
+  const runControllers = prepareControllers(controllers, parts, metrics);
+  metrics.watchDeletions(() => parts.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
+  await Promise.all([
+    runControllers(signal),
+    maintainBudget(parts, signal),
+    deleteRuns(parts, signal),
+    watchStore(parts, signal),
+    maintainStore(parts, metrics, signal),
+    maintainAclUsers(parts, namespace, signal),
+    exchangeCodes(parts, signal),
+  ]);
+}
+
 function askCertificate({
   REDIS_URL: url,
   REDIS_CA_FILE: caFile,
@@ -137,7 +123,10 @@ function askCertificate({
   return servedCertificateExpiry({ url, ...(caFile !== undefined && { caFile }) });
 }
 
-/** Makes the Secret where that is ours to do, and connects with what is in it. Undefined: ended before that. */
+/**
+ * Creates the Secret if configured, and connects with its password. Undefined if the signal was aborted
+ * before.
+ */
 async function connectStore(
   { config, namespace, log, signal }: OperatorOptions,
   client: KubeClient,
@@ -159,9 +148,9 @@ async function connectStore(
   return undefined;
 }
 
-async function isSynced(world: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
+async function areSynced(caches: Parameters<typeof synced>[0], signal: AbortSignal): Promise<boolean> {
   try {
-    await synced(world);
+    await synced(caches);
     return true;
   } catch (error) {
     if (signal.aborted) return false;

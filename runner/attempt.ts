@@ -3,6 +3,7 @@
  */
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
+import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import {
   abortion,
@@ -12,7 +13,7 @@ import {
   type NodeLog,
   type StepContext,
   type StepResult,
-} from '../nodes/node.ts';
+} from '../nodes/contract/node.ts';
 import { executeStep, type StepFields } from '../nodes/step.ts';
 import type { CredentialSource } from './credentials.ts';
 
@@ -24,6 +25,8 @@ export type Attempt = {
   run: StepContext['run'];
   credentials: CredentialSource;
   egress: Egress;
+  isSeen: StepContext['isSeen'];
+  sandbox?: CodeSandbox;
   emitText: (text: string) => void;
   log: NodeLog;
 };
@@ -65,10 +68,22 @@ export async function attemptStep(attempt: Attempt, stop: AbortSignal): Promise<
 
 /** Repeats an attempt with a rejected credential if its Secret has changed since it was read. */
 async function withFreshCredential(attempt: Attempt, signal: AbortSignal): Promise<StepResult> {
-  const { step, fields, credentials, run, egress, effect, effectKey, emitText, log } = attempt;
+  const { step, fields, credentials, run, egress, sandbox, effect, effectKey, isSeen, emitText, log } =
+    attempt;
   let used: CredentialAccess | undefined;
   const credential = async (name: string): Promise<CredentialAccess> => (used = await credentials.get(name));
-  const context: StepContext = { run, credential, egress, signal, effect, effectKey, emitText, log };
+  const context: StepContext = {
+    run,
+    credential,
+    egress,
+    ...(sandbox && { sandbox }),
+    signal,
+    effect,
+    effectKey,
+    isSeen,
+    emitText,
+    log,
+  };
   try {
     return await executeStep(step, fields, context);
   } catch (error) {

@@ -8,7 +8,8 @@ import { claimRuns } from '../runs/claim.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
 import { readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
-import type { Claim, ClaimRef, NodeState, RunEnd } from '../runs/types.ts';
+import { getVariables, type VariableValues } from '../runs/variables.ts';
+import type { Claim, ClaimRef, RunEnd, NodeState } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
@@ -181,7 +182,9 @@ export class Claims {
     if ('phase' in plan) return this.#end(claim, plan);
     const items = await this.#items(claim, plan);
     if (!items) return 'abandoned';
-    const execution = new RunExecution(claim, plan, this.#deps, items);
+    const variables = await this.#variables(claim.state.variables);
+    if (!variables) return 'abandoned';
+    const execution = new RunExecution(claim, plan, this.#deps, { items, variables });
     active.execution = execution;
     const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, execution.end);
@@ -222,6 +225,18 @@ export class Claims {
         return { phase: 'Failed', reason: 'RevisionMissing', message };
       }
       if (!('outcome' in found)) return planOrEnd(() => this.#plans.put(revision, found));
+      await sleep(PAUSE_MS, abandon);
+    }
+    return undefined;
+  }
+
+  /** The variables with this hash; undefined if the process ends before they are known. */
+  async #variables(hash: string | undefined): Promise<VariableValues | undefined> {
+    const { conn, project, abandon } = this.#deps;
+    if (hash === undefined) return {};
+    while (!abandon.aborted) {
+      const found = await getVariables(conn, project, hash);
+      if (!('outcome' in found)) return found.values;
       await sleep(PAUSE_MS, abandon);
     }
     return undefined;

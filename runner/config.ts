@@ -39,6 +39,8 @@ const environment = z.object({
    */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),
+  /** False: code steps fail. */
+  CODE_ENABLED: z.stringbool().default(true),
   /** False: no audit trail on stdout. LOG_LEVEL does not affect it. */
   AUDIT_ENABLED: z.stringbool().default(true),
   /** Audit lines per second about uses of credentials; the lines of five seconds may come at once. */

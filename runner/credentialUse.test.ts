@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CredentialSpec } from '../api/credential.ts';
-import { Secret } from '../nodes/secret.ts';
+import { Secret } from '../nodes/contract/secret.ts';
 import type { StepFields } from '../nodes/step.ts';
 import { destinationOf, isHostDenied, reportingUses, type Attempted } from './credentialUse.ts';
 

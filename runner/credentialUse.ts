@@ -4,7 +4,7 @@
 import type { Audit } from '../api/audit/audit.ts';
 import type { CredentialSpec } from '../api/credential.ts';
 import { admitsURL, allowedHostsOf } from '../api/hosts.ts';
-import type { CredentialAccess } from '../nodes/node.ts';
+import type { CredentialAccess } from '../nodes/contract/node.ts';
 import { SMTP_PORT } from '../nodes/providers/smtp/delivery.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { CredentialSource } from './credentials.ts';

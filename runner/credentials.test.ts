@@ -5,7 +5,7 @@ import { connectionOf } from '../api/provider.ts';
 import { TOKENS } from '../api/token.ts';
 import type { Change } from '../kube/cache.ts';
 import type { KubeObject, ObjectRef, Resource } from '../kube/resource.ts';
-import { accessToken } from '../nodes/node.ts';
+import { accessToken } from '../nodes/contract/node.ts';
 import { hashOf } from '../store/oauth/states.ts';
 import { createCredentials } from './credentials.ts';
 import { createSecretReader } from './secrets.ts';
@@ -22,101 +22,103 @@ const credential = (keys: object = {}): Credential => ({
  * what was asked.
  */
 function namespace(initial: Record<string, string> | undefined, secretName = 'keys') {
-  const world = { secret: initial, away: false, reads: 0, now: 0, credential: credential() };
+  const cluster = { secret: initial, away: false, reads: 0, now: 0, credential: credential() };
   let onChange: (change: Change<Credential>) => void = () => undefined;
   const client = {
     find: async <T extends KubeObject>(
       _resource: Resource<T>,
       { name }: ObjectRef,
     ): Promise<T | undefined> => {
-      world.reads += 1;
-      if (world.away) throw new Error('the API server is away');
-      if (!world.secret || name !== secretName) return undefined;
-      const data = Object.fromEntries(Object.entries(world.secret).map(([key, value]) => [key, btoa(value)]));
+      cluster.reads += 1;
+      if (cluster.away) throw new Error('the API server is away');
+      if (!cluster.secret || name !== secretName) return undefined;
+      const data = Object.fromEntries(
+        Object.entries(cluster.secret).map(([key, value]) => [key, btoa(value)]),
+      );
       return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data } as unknown as T;
     },
   };
   const cache = {
-    get: (_namespace: string | undefined, name: string) => (name === 'llm' ? world.credential : undefined),
+    get: (_namespace: string | undefined, name: string) => (name === 'llm' ? cluster.credential : undefined),
     onChange: (handler: typeof onChange) => {
       onChange = handler;
       return () => undefined;
     },
   };
-  const reader = createSecretReader(client, 'shop', { now: () => world.now });
+  const reader = createSecretReader(client, 'shop', { now: () => cluster.now });
   const credentials = createCredentials(cache, reader, 'shop');
   const key = async () => (await credentials.get('llm')).secret({ name: 'keys', key: 'api' }).reveal();
-  return { world, credentials, key, change: () => onChange({ type: 'added', object: world.credential }) };
+  return { cluster, credentials, key, change: () => onChange({ type: 'added', object: cluster.credential }) };
 }
 
 test('a Secret is read once, and again after five minutes', async () => {
-  const { world, key } = namespace({ api: 'one' });
+  const { cluster, key } = namespace({ api: 'one' });
   expect([await key(), await key()]).toEqual(['one', 'one']);
-  expect(world.reads).toBe(1);
-  world.secret = { api: 'two' };
-  world.now = 299_000;
+  expect(cluster.reads).toBe(1);
+  cluster.secret = { api: 'two' };
+  cluster.now = 299_000;
   expect(await key()).toBe('one');
-  world.now = 301_000;
+  cluster.now = 301_000;
   expect(await key()).toBe('two');
 });
 
 test('after a change of the credential its Secret is read again', async () => {
-  const { world, key, change } = namespace({ api: 'one' });
+  const { cluster, key, change } = namespace({ api: 'one' });
   await key();
-  world.secret = { api: 'two' };
+  cluster.secret = { api: 'two' };
   change();
   expect(await key()).toBe('two');
 });
 
 test('however often a credential changes while its Secret is being read, that is read once more', async () => {
-  const { world, key, change } = namespace({ api: 'one' });
+  const { cluster, key, change } = namespace({ api: 'one' });
   const reading = key();
   for (let n = 0; n < 50; n += 1) change();
-  world.secret = { api: 'two' };
+  cluster.secret = { api: 'two' };
   await reading;
   expect(await key()).toBe('two');
-  expect(world.reads).toBe(2);
+  expect(cluster.reads).toBe(2);
 });
 
 test('many steps at the same time read a Secret once', async () => {
-  const { world, key } = namespace({ api: 'one' });
+  const { cluster, key } = namespace({ api: 'one' });
   await Promise.all(Array.from({ length: 20 }, key));
-  expect(world.reads).toBe(1);
+  expect(cluster.reads).toBe(1);
 });
 
 test('a cached Secret stays usable while the API server is unavailable', async () => {
-  const { world, key, change } = namespace({ api: 'one' });
+  const { cluster, key, change } = namespace({ api: 'one' });
   await key();
-  world.away = true;
+  cluster.away = true;
   change();
   expect(await key()).toBe('one');
-  world.now = 400_000;
+  cluster.now = 400_000;
   expect(await key()).toBe('one');
 });
 
 test('after a rejected login the Secret is read again and compared', async () => {
-  const { world, credentials } = namespace({ api: 'one' });
+  const { cluster, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');
-  world.now = 10_000;
+  cluster.now = 10_000;
   expect(await credentials.hasChanged(used)).toBe(false);
-  world.secret = { api: 'two' };
-  world.now = 20_000;
+  cluster.secret = { api: 'two' };
+  cluster.now = 20_000;
   expect(await credentials.hasChanged(used)).toBe(true);
   expect(await credentials.hasChanged(used)).toBe(true);
   expect(await credentials.hasChanged(await credentials.get('llm'))).toBe(false);
 });
 
 test('a Secret that changed right after it was read is read again for the first rejected login', async () => {
-  const { world, credentials } = namespace({ api: 'one' });
+  const { cluster, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');
-  world.secret = { api: 'two' };
+  cluster.secret = { api: 'two' };
   expect(await credentials.hasChanged(used)).toBe(true);
 });
 
 test('a check reads the current Secrets, which later steps use, too', async () => {
-  const { world, credentials, key } = namespace({ api: 'one' });
+  const { cluster, credentials, key } = namespace({ api: 'one' });
   const reading = key();
-  world.secret = { api: 'two' };
+  cluster.secret = { api: 'two' };
   const fresh = await credentials.fresh('llm', credential().spec);
   expect(fresh.secret({ name: 'keys', key: 'api' }).reveal()).toBe('two');
   expect(await reading).toBe('two');
@@ -124,20 +126,20 @@ test('a check reads the current Secrets, which later steps use, too', async () =
 });
 
 test('a Secret is read at most every five seconds, however many logins are rejected or reads find nothing', async () => {
-  const { world, credentials } = namespace({ api: 'one' });
+  const { cluster, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');
   for (let n = 0; n < 50; n += 1) await credentials.hasChanged(used);
   // Once for the steps, and once for those that were refused.
-  expect(world.reads).toBe(2);
-  world.now = 5_000;
+  expect(cluster.reads).toBe(2);
+  cluster.now = 5_000;
   for (let n = 0; n < 50; n += 1) await credentials.hasChanged(used);
-  expect(world.reads).toBe(3);
+  expect(cluster.reads).toBe(3);
   const missing = namespace(undefined);
   for (let n = 0; n < 50; n += 1)
     await expect(missing.key()).rejects.toMatchObject({ reason: 'CredentialMissing' });
-  expect(missing.world.reads).toBe(1);
-  missing.world.secret = { api: 'one' };
-  missing.world.now = 5_000;
+  expect(missing.cluster.reads).toBe(1);
+  missing.cluster.secret = { api: 'one' };
+  missing.cluster.now = 5_000;
   expect(await missing.key()).toBe('one');
 });
 

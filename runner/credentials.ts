@@ -11,8 +11,8 @@ import { connectionKey, runnerRefs, TOKENS } from '../api/token.ts';
 import type { SecretKeyRef } from '../api/value.ts';
 import type { Cache } from '../kube/cache.ts';
 import { namespacedResource } from '../kube/resource.ts';
-import type { CredentialAccess } from '../nodes/node.ts';
-import { Secret } from '../nodes/secret.ts';
+import type { CredentialAccess } from '../nodes/contract/node.ts';
+import { Secret } from '../nodes/contract/secret.ts';
 import { hashOf } from '../store/oauth/states.ts';
 import type { SecretReader, SecretValues } from './secrets.ts';
 

@@ -7,17 +7,21 @@ import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
-import type { Effect, StepResult } from '../nodes/node.ts';
+import type { CodeSandbox } from '../nodes/contract/code.ts';
+import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import type { Advance, Claim, NodeStart, NodeState, RunEnd } from '../runs/types.ts';
+import { readSeen } from '../runs/seen.ts';
+import type { Advance, Claim, NodeStart, NodeState, Remembered, RunEnd } from '../runs/types.ts';
+import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import {
+  LONGEST_WAIT_MS,
   awaitRetry,
   endNode,
   fireTimers,
@@ -26,9 +30,12 @@ import {
   progressOf,
   release,
   refuseOutputs,
+  repeatSeen,
   succeed,
+  takeChanges,
   waitsOf,
   type ExecutionState,
+  type NodePlace,
   type ScopeState,
 } from './executionState.ts';
 import type { RunnerMetrics } from './metrics.ts';
@@ -38,11 +45,15 @@ import { openState } from './restoreState.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
+  /** The namespace of the project. */
+  namespace: string;
   conn: RunStoreConnection;
   credentials: CredentialSource;
   /** Called when an attempt uses a credential. */
   onCredentialUse?: OnCredentialUse | undefined;
   egress: Egress;
+  /** Executes code. Left out: the installation does not. */
+  sandbox?: CodeSandbox | undefined;
   metrics: RunnerMetrics;
   log: Log;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
@@ -56,6 +67,9 @@ export type Conclusion = RunEnd['phase'] | 'parked' | 'fenced' | 'handed-back' |
 const SHORTEST_PARK_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
+/** A step to store, and the nodes that wait for what it remembers. */
+type Step = Advance & { remembering?: readonly NodePlace[] };
+
 /** An attempt in progress. */
 type Attempt = { scope: ScopeState; id: string; controller: AbortController };
 
@@ -68,18 +82,28 @@ export class RunExecution {
   readonly #attempts = new Map<string, Attempt>();
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  /** What succeeded nodes remember, to be stored before anything is decided from their outputs. */
+  #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
   #hasDeadline = false;
   /** How the run ended, once that is stored. */
   end?: RunEnd;
 
-  /** `items`: what the run store holds of the items of loops in progress. */
-  constructor(claim: Claim, plan: Plan, deps: ExecutionDeps, items?: ReadonlyMap<string, NodeState>) {
+  /**
+   * `items`: what the run store holds of the items of loops in progress. `variables`: those of the project when
+   * the run was accepted.
+   */
+  constructor(
+    claim: Claim,
+    plan: Plan,
+    deps: ExecutionDeps,
+    { items, variables = {} }: { items?: ReadonlyMap<string, NodeState>; variables?: VariableValues } = {},
+  ) {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log, items?.values());
-    this.#state = openState(claim, plan, Date.now(), items);
+    this.#state = openState(claim, plan, { namespace: deps.namespace, variables }, Date.now(), items);
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 
@@ -138,10 +162,19 @@ export class RunExecution {
   }
 
   /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
-  #nextStep(): Advance | undefined {
+  #nextStep(): Step | undefined {
+    const remembering = this.#remembered.splice(0);
+    if (remembering.length > 0) {
+      const remember = remembering.map(({ remembered }) => remembered);
+      return { ...takeChanges(this.#state), remember, remembering };
+    }
     fireTimers(this.#state);
     const step = decidePass(this.#state, Date.now());
     this.#stopExpired();
+    for (const start of this.#state.computations.splice(0)) {
+      this.#start(start);
+      setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
+    }
     if (this.#attempts.size > 0 || this.#state.stopping || this.#state.hasMore) return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
@@ -149,7 +182,7 @@ export class RunExecution {
   }
 
   /** Stores one step, then starts the attempts that it marked. */
-  async #take(step: Advance): Promise<Conclusion | undefined> {
+  async #take({ remembering = [], ...step }: Step): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that the text of a node precedes its end in the event stream.
     if (step.checkpoints) void this.#events.flush();
     const waits = () =>
@@ -157,6 +190,13 @@ export class RunExecution {
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
+    if (outcome.outcome === 'seen') {
+      for (const key of repeatSeen(this.#state, step, remembering)) {
+        const { scope, id } = locate(this.#state, key);
+        this.#start({ id: key, attempt: progressOf(scope, id).tried });
+      }
+      return undefined;
+    }
     if (outcome.outcome === 'too-large') {
       const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
       refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
@@ -178,7 +218,7 @@ export class RunExecution {
     return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
   }
 
-  #start({ id: key, attempt }: NodeStart): void {
+  #start({ id: key, attempt }: Pick<NodeStart, 'id' | 'attempt'>): void {
     const controller = new AbortController();
     const { scope, id } = locate(this.#state, key);
     this.#attempts.set(key, { scope, id, controller });
@@ -196,9 +236,25 @@ export class RunExecution {
       this.#wake.resolve();
     };
     this.#attempt(key, attempt, controller.signal).then(
-      (result) => end(() => succeed(this.#state, key, result, Date.now())),
+      (result) => end(() => this.#succeed(key, result)),
       (error: unknown) => end(() => this.#fail(key, attempt, error)),
     );
+  }
+
+  #succeed(key: string, result: StepResult): void {
+    const { scope, id } = locate(this.#state, key);
+    succeed(this.#state, key, result, Date.now());
+    const { retryOf, test } = this.#claim.state;
+    if (!result.remember || test) return;
+    this.#remembered.push({ scope, id, remembered: { node: id, ...result.remember, retryOf } });
+  }
+
+  async #isSeen(node: string, keys: readonly string[]): Promise<readonly boolean[]> {
+    const { project, workflowUid, run, retryOf } = this.#claim.state;
+    const read = () => readSeen(this.#deps.conn, { project, workflowUid, run, retryOf, node }, keys);
+    const found = await retryUntilStored(read, this.#deps.abandon);
+    if (!found) throw new StepError('Cancelled', 'the runner was stopped');
+    return found.seen;
   }
 
   async #attempt(key: string, attempt: number, stop: AbortSignal): Promise<StepResult> {
@@ -210,16 +266,25 @@ export class RunExecution {
     stop.throwIfAborted();
     const { run, workflow } = state;
     const attempted = { run, workflow, node: id, attempt, fields };
-    const { credentials, onCredentialUse } = this.#deps;
+    const { credentials, onCredentialUse, namespace, sandbox } = this.#deps;
     return attemptStep(
       {
         step: planned.step,
         fields,
         effect: planned.effect as Effect,
         effectKey: `${state.project}/${state.run}/${key}/${attempt}`,
-        run: { name: state.run, workflow: state.workflow, node: id, test: state.test },
+        run: {
+          name: state.run,
+          workflow: state.workflow,
+          node: id,
+          test: state.test,
+          acceptedAt: state.acceptedAt,
+          project: namespace,
+        },
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
+        isSeen: (keys) => this.#isSeen(id, keys),
+        ...(sandbox && { sandbox }),
         // The texts of several items would be mixed.
         emitText: (text) => isInItem(scope) || this.#events.text(id, text),
         log: this.#deps.log,

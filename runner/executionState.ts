@@ -7,12 +7,13 @@
  * named by its key: its ID in the scope of the run, otherwise `<path of the scope>/<ID>`.
  */
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
-import type { Graph, GraphEdge } from '../api/graph.ts';
+import { previousOf, type Graph, type GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
-import type { StepResult } from '../nodes/node.ts';
+import type { StepResult } from '../nodes/contract/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
-import type { FailedEnd } from './failure.ts';
+import type { FailedEnd, ScopeFailure } from './failure.ts';
+import type { VariableValues } from '../runs/variables.ts';
 import type { Plan, PlannedLoop } from './plan.ts';
 
 /**
@@ -49,7 +50,7 @@ export type ScopeState = KeyOwner & {
   /** The nodes of the scope that are executed for items, again, or as a group. */
   readonly loops: Map<string, Loop>;
   /** Set once: no node of the scope starts any more, and the scope ends like this when no node runs. */
-  failure?: FailedEnd;
+  failure?: ScopeFailure;
   /** Whether a node has changed since the last scheduling pass over the scope. */
   hasChanged: boolean;
 };
@@ -116,6 +117,8 @@ export type Timer = { dueAt: number; fire: () => void; isStored: boolean };
 export type ExecutionState = {
   readonly claim: Claim;
   readonly plan: Plan;
+  readonly namespace: string;
+  readonly variables?: VariableValues;
   readonly root: ScopeState;
   /** The nodes outside the scope of the run that run or wait, by key. */
   readonly located: Map<string, { scope: ScopeState; id: string }>;
@@ -132,6 +135,12 @@ export type ExecutionState = {
   dropped: string[];
   starts: NodeStart[];
   waits: NonNullable<Advance['waits']>;
+  /** The attempts without effects to start: they need no mark. */
+  computations: NodeStart[];
+  /** The keys of computations in progress. */
+  readonly computing: Set<string>;
+  /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
+  waitUntil: number;
   reply?: Reply;
   /** Set once: no node starts any more, and the run ends like this when no node runs. */
   halt?: RunEnd;
@@ -142,6 +151,9 @@ export type ExecutionState = {
   /** The last pass left work for the next one. */
   hasMore: boolean;
 };
+
+/** How long results without effects wait for computations, so that one write stores both. */
+export const LONGEST_WAIT_MS = 20;
 
 const ENDED: readonly string[] = ['Succeeded', 'Failed', 'Cancelled', 'Skipped', 'Unknown'];
 
@@ -175,11 +187,14 @@ export function newScope(
 export function newState(
   claim: Claim,
   plan: Plan,
+  { namespace, variables }: { namespace: string; variables?: VariableValues },
   storedItems: ExecutionState['storedItems'] = new Map(),
 ): ExecutionState {
   return {
     claim,
     plan,
+    namespace,
+    ...(variables && { variables }),
     root: newScope('', plan.graph),
     located: new Map(),
     timers: new Map(),
@@ -191,6 +206,9 @@ export function newState(
     dropped: [],
     starts: [],
     waits: [],
+    computations: [],
+    computing: new Set(),
+    waitUntil: 0,
     stopping: false,
     expired: [],
     hasMore: false,
@@ -221,15 +239,31 @@ export function isInItem(scope: ScopeState): boolean {
   return false;
 }
 
-/** The scope of references: the outputs of its nodes and of those before it, the item, and what came before. */
-export function scopeOf(scope: ScopeState): Scope {
+/**
+ * The scope of references in a node, or in the condition of an edge. `previous`: the ID of the node before, in
+ * the graph of the scope.
+ */
+export function scopeOf(state: ExecutionState, scope: ScopeState, previous: string | undefined): Scope {
+  const { run, workflow, acceptedAt, test } = state.claim.state;
   const item = around(scope, ({ loop }) => loop.items !== undefined);
-  const repeated = around(scope, ({ loop }) => loop.plan.repeat !== undefined);
   return {
     node: (id) => outputOf(scope, id),
+    previous: previousIn(scope, previous),
+    vars: state.variables,
+    run: { id: run, workflow, project: state.namespace, accepted: new Date(acceptedAt).toISOString(), test },
     ...(item && { item: item.item, index: item.index }),
-    ...(repeated && { previous: repeated.previous }),
   };
+}
+
+/**
+ * The ID of the node before. Before the first node of an execution of `repeat` that is the execution before,
+ * and otherwise what is before the node that is executed.
+ */
+function previousIn({ graph, iteration }: ScopeState, previous: string | undefined): string | undefined {
+  const isFirst = iteration !== undefined && previous === graph.nodes[0]?.id;
+  if (!isFirst || iteration.loop.plan.repeat) return previous;
+  const { scope, id } = iteration.loop;
+  return previousIn(scope, previousOf(scope.graph, id));
 }
 
 function around(scope: ScopeState, is: (iteration: Iteration) => boolean): Iteration | undefined {
@@ -242,13 +276,18 @@ function outputOf(scope: ScopeState, id: string): Partial<NodeOutput> | undefine
   for (let at: ScopeState | undefined = scope; at; at = at.parent) {
     const output = at.outputs.get(id);
     if (output) return output;
-    const { iteration } = at;
-    if (iteration?.loop.id === id && iteration.loop.items !== undefined) {
-      const { item, index } = iteration;
-      return { item, index } as unknown as Partial<NodeOutput>;
-    }
+    if (at.iteration && (at.iteration.loop.id === id || at.graph.nodes[0]?.id === id))
+      return aroundOutput(at.iteration);
   }
   return undefined;
+}
+
+/** What a node of a body reads of its group: the item, and the output of the execution before. */
+function aroundOutput({ loop, item, index, previous }: Iteration): Partial<NodeOutput> {
+  return {
+    ...(loop.items && { item, index }),
+    ...(loop.plan.repeat && { text_content: '', data_content: previous }),
+  } as Partial<NodeOutput>;
 }
 
 /** Notes that a node of the scope has changed, so that the next scheduling pass visits it. */
@@ -288,6 +327,16 @@ export function mark(state: ExecutionState, scope: ScopeState, id: string, now: 
   scope.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
 }
 
+/** Starts an attempt that has no effect: there is nothing to store before it. */
+export function compute(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  const key = locatedKey(state, scope, id);
+  scope.phases.set(id, 'Running');
+  state.computations.push({ id: key, attempt: 1, atMostOnce: false, at: now });
+  state.computing.add(key);
+  state.waitUntil = performance.now() + LONGEST_WAIT_MS;
+  scope.progress.set(id, { ...progressOf(scope, id), tried: 1, firstAt: now });
+}
+
 /** Skips the node. */
 export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
   scope.phases.set(id, 'Skipped');
@@ -314,7 +363,7 @@ export function succeed(
   counts: Pick<NodeState, 'items'> = {},
 ): void {
   const { scope, id } = locate(state, key);
-  const { output, usage, reply } = result;
+  const { output, usage, reply, log } = result;
   settle(state, scope, id, 'Succeeded');
   scope.outputs.set(id, output);
   const { effect, loop } = state.plan.steps.get(id) ?? {};
@@ -326,6 +375,7 @@ export function succeed(
       phase: 'Succeeded',
       output,
       ...(usage && { usage }),
+      ...(log && { log }),
       ...counts,
     });
   if (reply && !state.reply) state.reply = reply;
@@ -335,14 +385,21 @@ export function succeed(
 export function endNode(
   state: ExecutionState,
   key: string,
-  { phase, reason, message }: FailedEnd,
+  { phase, reason, message, log }: FailedEnd,
   now: number,
   counts: Pick<NodeState, 'items'> = {},
 ): void {
   const { scope, id } = locate(state, key);
   settle(state, scope, id, phase);
   scope.outputs.set(id, failedOutput(reason, message));
-  addCheckpoint(state, scope, { ...times(scope, id, now), phase, reason, message, ...counts });
+  addCheckpoint(state, scope, {
+    ...times(scope, id, now),
+    phase,
+    reason,
+    message,
+    ...(log && { log }),
+    ...counts,
+  });
 }
 
 function settle(state: ExecutionState, scope: ScopeState, id: string, phase: NodePhase): void {
@@ -350,6 +407,7 @@ function settle(state: ExecutionState, scope: ScopeState, id: string, phase: Nod
   scope.phases.set(id, phase);
   state.located.delete(key);
   state.timers.delete(key);
+  state.computing.delete(key);
   touch(scope);
 }
 
@@ -429,12 +487,63 @@ export function waitsOf(
 export function release(state: ExecutionState, key: string): void {
   const { scope, id } = locate(state, key);
   const progress = progressOf(scope, id);
+  if (state.plan.steps.get(id)?.effect === 'None') {
+    state.computing.delete(key);
+    scope.phases.delete(id);
+    scope.progress.delete(id);
+    touch(scope);
+    return;
+  }
   scope.phases.set(id, 'Pending');
   addCheckpoint(state, scope, {
     ...startOf(progress, id),
     phase: 'Pending',
     attempts: progress.tried - 1,
   });
+}
+
+/** The changes to store next, removed from the state. Those of items that are over are left out. */
+export function takeChanges(state: ExecutionState): Advance {
+  const items = state.itemCheckpoints.filter(({ owner }) => !owner.isOver);
+  for (const { owner, node } of items) owner.storedKeys.add(node.id);
+  const checkpoints = [...state.checkpoints, ...items.map(({ node }) => node)];
+  const { starts, waits, reply, dropped } = state;
+  state.checkpoints = [];
+  state.itemCheckpoints = [];
+  state.starts = [];
+  state.waits = [];
+  state.dropped = [];
+  delete state.reply;
+  return {
+    ...(checkpoints.length > 0 && { checkpoints }),
+    ...(starts.length > 0 && { starts }),
+    ...(waits.length > 0 && { waits }),
+    ...(dropped.length > 0 && { dropped }),
+    ...(reply && { reply }),
+  };
+}
+
+/** A node of a scope. */
+export type NodePlace = { scope: ScopeState; id: string };
+
+/**
+ * Returns nodes whose keys another run has seen to their attempt: it is executed again. Nothing has been
+ * decided from their outputs. Returns the keys of the nodes.
+ */
+export function repeatSeen(
+  state: ExecutionState,
+  refused: Advance,
+  repeated: readonly NodePlace[],
+): string[] {
+  const keys = repeated.map(({ scope, id }) => {
+    scope.phases.set(id, 'Running');
+    scope.outputs.delete(id);
+    return locatedKey(state, scope, id);
+  });
+  state.checkpoints.push(...(refused.checkpoints ?? []).filter(({ id }) => !keys.includes(id)));
+  state.waits.push(...(refused.waits ?? []));
+  state.dropped.push(...(refused.dropped ?? []));
+  return keys;
 }
 
 /** Adds a checkpoint of a node of the scope. `node.id` is the ID of the node. */
@@ -452,7 +561,7 @@ export function addCheckpoint(state: ExecutionState, scope: ScopeState, node: No
  * outputs, the run store accepts the step.
  */
 export function refuseOutputs(state: ExecutionState, refused: Advance, message: string): void {
-  for (const { output, usage: _, ...node } of refused.checkpoints ?? []) {
+  for (const { output, usage: _, log: _log, ...node } of refused.checkpoints ?? []) {
     const fails = output !== undefined && node.id !== state.plan.trigger.id;
     const { scope, id } = locate(state, node.id);
     if (fails && scope.phases.has(id)) scope.phases.set(id, 'Failed');

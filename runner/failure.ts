@@ -2,15 +2,25 @@
  * Decides what follows the failure of an attempt: a retry or the end of the node. Pure.
  */
 import { ExpressionError } from '../api/expression/errors.ts';
+import { toText } from '../api/expression/evaluate.ts';
 import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { RetryPolicy } from '../api/revision.ts';
+import type { FailStep } from '../api/step.ts';
 import { backoffDelay } from '../kube/backoff.ts';
 
 const JITTER = 0.2;
 /** The longest message of a record. */
 const MESSAGE_LIMIT = 4_096;
 
-export type FailedEnd = { phase: 'Failed' | 'Unknown' | 'Cancelled'; reason: FailureReason; message: string };
+/** `reason` is a FailureReason, or that of a fail node. */
+export type FailedEnd = {
+  phase: 'Failed' | 'Unknown' | 'Cancelled';
+  reason: string;
+  message: string;
+  log?: string;
+};
+/** `isFail`: a fail node has ended the scope, so that reason and message are the author's. */
+export type ScopeFailure = FailedEnd & { isFail?: true };
 export type AfterFailure =
   | { kind: 'retry'; delayMs: number; end: FailedEnd }
   | { kind: 'end'; end: FailedEnd };
@@ -30,13 +40,23 @@ export function afterFailure(
   return { kind: 'retry', delayMs: Math.max(own, error.retryAfterMs ?? 0), end };
 }
 
+/** The end of a fail node. `message` is the evaluated message, of any type. */
+export function endOfFail({ reason }: FailStep, message: unknown): FailedEnd {
+  return { phase: 'Failed', reason, message: toText(message).slice(0, MESSAGE_LIMIT) };
+}
+
 /** The end of a node that failed with this error. */
-export function failedEnd({ reason, message }: StepError): FailedEnd {
+export function failedEnd({ reason, message, log }: StepError): FailedEnd {
   const phases: Partial<Record<FailureReason, FailedEnd['phase']>> = {
     EffectUnknown: 'Unknown',
     Cancelled: 'Cancelled',
   };
-  return { phase: phases[reason] ?? 'Failed', reason, message: message.slice(0, MESSAGE_LIMIT) };
+  return {
+    phase: phases[reason] ?? 'Failed',
+    reason,
+    message: message.slice(0, MESSAGE_LIMIT),
+    ...(log && { log }),
+  };
 }
 
 /**

@@ -8,7 +8,8 @@
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import type { Scope } from '../api/expression/scope.ts';
-import { StepError } from '../api/reasons.ts';
+import { previousOf } from '../api/graph.ts';
+import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
 import { setResult } from '../nodes/skills/set.ts';
 import { VALUE_LIMIT_BYTES } from '../runs/advance.ts';
@@ -30,10 +31,10 @@ import {
   type Loop,
   type ScopeState,
 } from './executionState.ts';
-import { afterFailure, type FailedEnd } from './failure.ts';
+import { afterFailure, type FailedEnd, type ScopeFailure } from './failure.ts';
 import type { PlannedLoop } from './plan.ts';
 
-export type ScopeEnd = { kind: 'succeeded'; output: NodeOutput } | { kind: 'failed'; end: FailedEnd };
+export type ScopeEnd = { kind: 'succeeded'; output: NodeOutput } | { kind: 'failed'; end: ScopeFailure };
 
 /** One scheduling pass. */
 export type Pass = {
@@ -59,7 +60,8 @@ const RESULT_LIMIT_BYTES = Math.floor(VALUE_LIMIT_BYTES / 2) - 4_096;
 
 /** A loop in which no item has started. @throws ExpressionError or StepError if its items are invalid */
 export function newLoop(state: ExecutionState, scope: ScopeState, id: string, plan: PlannedLoop): Loop {
-  const items = plan.items && itemsOf(plan.items(scopeOf(scope)), plan.batch);
+  const items =
+    plan.items && itemsOf(plan.items(scopeOf(state, scope, previousOf(scope.graph, id))), plan.batch);
   const isAround = state.plan.until?.around.has(id);
   const asked = isAround ? items?.slice(0, 1) : items;
   const total = asked ? asked.length : 1;
@@ -235,7 +237,7 @@ function afterFailedExecution(
   const { step } = state.plan.steps.get(iteration.loop.id) ?? {};
   const { phase, reason, message } = failed.end;
   if (halt || step?.kind !== 'group' || phase !== 'Failed') return endItem(pass, iteration, failed);
-  const error = new StepError(reason, message, { retryable: true });
+  const error = new StepError(reason as FailureReason, message, { retryable: true });
   const next = afterFailure(error, iteration.attempt, step.retry);
   if (next.kind === 'end') return endItem(pass, iteration, failed);
   iteration.attempt += 1;
@@ -251,7 +253,7 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
   const value = resultOf(output);
   if (repeat.collects) iteration.collected.push(value);
   try {
-    if (isOnce || evaluateCondition(repeat.until, resultScope(iteration, output)))
+    if (isOnce || evaluateCondition(repeat.until, resultScope(pass.state, iteration, output)))
       return endItem(pass, iteration, {
         kind: 'succeeded',
         output: repeat.collects ? setResult(iteration.collected).output : output,
@@ -278,13 +280,12 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
 }
 
 /** The scope of `repeat.until`: as that of the node, and the node itself names the output of the execution. */
-function resultScope(iteration: Iteration, output: NodeOutput): Scope {
-  const { loop, item, index, previous } = iteration;
-  const outer = scopeOf(loop.scope);
+function resultScope(state: ExecutionState, iteration: Iteration, output: NodeOutput): Scope {
+  const { loop, item, index } = iteration;
+  const outer = scopeOf(state, loop.scope, previousOf(loop.scope.graph, loop.id));
   return {
     ...outer,
     ...(loop.items && { item, index }),
-    previous,
     node: (id) => (id === loop.id ? output : outer.node(id)),
   };
 }

@@ -6,6 +6,7 @@ import { BOT_FINALIZER } from '../api/bot.ts';
 import { createCache } from '../kube/cache.ts';
 import { createClient } from '../kube/client.ts';
 import { systemClock } from '../kube/clock.ts';
+import { createSandbox } from '../nodes/code/sandbox.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { LINE_FORMAT } from '../kube/log.ts';
@@ -70,15 +71,18 @@ log.info({ project, namespace, concurrency, metricsPort: health.port }, 'listeni
 
 // Without credentials every step would fail, so runs are claimed only after the cache has synced.
 await Promise.race([cache.synced, new Promise((resolve) => stop.signal.addEventListener('abort', resolve))]);
+const sandbox = config.CODE_ENABLED ? createSandbox() : undefined;
 if (!stop.signal.aborted) {
   const active = startRunner({
     conn,
     project,
+    namespace,
     runner,
     concurrency,
     credentials: createCredentials(cache, createSecretReader(kube, namespace, { log }), namespace),
     ...(audit && { onCredentialUse: createUseRecorder(audit, namespace) }),
     egress: createEgress(egressOf(config)),
+    ...(sandbox && { sandbox }),
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
     heartbeats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
@@ -90,6 +94,7 @@ if (!stop.signal.aborted) {
   log.info({}, 'shutting down');
   await active.stop(config.GRACE_SECONDS * 1_000 - HANDBACK_MS);
 }
+await sandbox?.close();
 audit?.close();
 following.abort();
 await followed;

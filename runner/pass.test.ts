@@ -13,7 +13,7 @@ import {
   pass,
   webhook,
 } from '../test/support/runner/passes.ts';
-import { succeed } from './executionState.ts';
+import { release, succeed } from './executionState.ts';
 
 test('values are computed in the scheduling pass in which they become ready', () => {
   const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
@@ -33,6 +33,97 @@ test('values are computed in the scheduling pass in which they become ready', ()
       end: { phase: 'Failed', message: expect.stringContaining('node a: MissingValue: values.x: ') },
     },
   );
+});
+
+test('values and conditions read the node before and the run', () => {
+  const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
+  const nodes = [
+    webhook,
+    shape('a', {
+      n: 'previous.data_content.n',
+      id: 'run.id',
+      accepted: 'run.accepted',
+      project: 'run.project',
+    }),
+    reply('reply', "{{ $previous.data_content.n }} {{ $previous.data_content.none ?? 'none' }}"),
+  ];
+  const edges = [
+    { from: 'trigger', to: 'a', when: 'previous.data_content.n == 3 && !run.test' },
+    { from: 'a', to: 'reply', when: 'previous.data_content.n == 3' },
+  ];
+  expect(pass(open(revision(nodes, edges)))).toMatchObject({
+    checkpoints: [
+      {},
+      {
+        output: {
+          data_content: { n: 3, id: 'orders-1', accepted: '1970-01-01T00:00:00.500Z', project: 'shop' },
+        },
+      },
+      {},
+    ],
+    reply: { body: '3 none' },
+  });
+});
+
+test('values and references read the variables that were current at acceptance', () => {
+  const shape = {
+    id: 'a',
+    skill: { name: 'set', parameters: { values: { max: 'vars["limits.json"].max + 1' } } },
+  };
+  const plan = revision([webhook, shape, reply('reply', "{{ $vars.url }} {{ $vars.none ?? 'none' }}")]);
+  const variables = { url: 'https://example.com', 'limits.json': { max: 4 } };
+  expect(pass(open(plan, {}, variables))).toMatchObject({
+    checkpoints: [{}, { output: { data_content: { max: 5 } } }, {}],
+    reply: { body: 'https://example.com none' },
+  });
+  expect(pass(open(plan))?.end?.message).toContain("the project has no variable 'limits.json'");
+});
+
+const stop = (message: string, extra: object = {}) => ({
+  id: 'stop',
+  fail: { reason: 'OutOfStock', message },
+  ...extra,
+});
+
+test('a fail node ends the run with its reason and message', () => {
+  const nodes = [webhook, stop("{{ $('trigger').data_content.items[0].name }} is sold out")];
+  const message = 'lamp is sold out';
+  expect(pass(open(revision(nodes)))).toMatchObject({
+    checkpoints: [{ id: 'trigger' }, { id: 'stop', phase: 'Failed', reason: 'OutOfStock', message }],
+    end: { phase: 'Failed', reason: 'OutOfStock', message },
+  });
+});
+
+test('a fail node lets running nodes end, and no node starts any more', () => {
+  const nodes = [webhook, agent('a'), stop('sold out'), mail('m')];
+  const edges = [
+    { from: 'trigger', to: 'a' },
+    { from: 'trigger', to: 'stop', when: 'has(nodes.trigger)' },
+    { from: 'a', to: 'm' },
+  ];
+  const memory = open(revision(nodes, edges));
+  const first = pass(memory);
+  if (first?.starts) succeed(memory, 'a', text('hello'), NOW);
+  expect(pass(memory) ?? first).toMatchObject({
+    end: { phase: 'Failed', reason: 'OutOfStock', message: 'sold out' },
+  });
+  expect(memory.root.phases.get('m')).toBe('Skipped');
+});
+
+test('the message of a sensitive fail node is not shown with the run', () => {
+  expect(pass(open(revision([webhook, stop('card 4111', { sensitive: true })])))?.end).toEqual({
+    phase: 'Failed',
+    reason: 'OutOfStock',
+    message: 'node stop: OutOfStock',
+  });
+});
+
+test('a fail node whose message has no value fails the run with that error', () => {
+  expect(pass(open(revision([webhook, stop("{{ $('trigger').data_content.none }}")])))?.end).toMatchObject({
+    phase: 'Failed',
+    reason: 'NodeFailed',
+    message: expect.stringContaining('node stop: MissingValue: '),
+  });
 });
 
 test('a run without effects takes one step: trigger, reply and end together', () => {
@@ -194,4 +285,38 @@ test('references can read the headers of the webhook', () => {
     open(revision([webhook, reply('reply', "{{ $('trigger').headers['x-shop'] }}")]), { input }),
   );
   expect(step).toMatchObject({ reply: { body: 'berlin' } });
+});
+
+const code = { id: 'c', code: { source: 'return nodes.trigger.data_content.n;' } };
+
+test('code starts without a start mark, and one step stores its output with what came before', () => {
+  const memory = open(revision([webhook, code, reply('reply')]));
+  expect(pass(memory)).toBeUndefined();
+  expect(memory.computations).toEqual([{ id: 'c', attempt: 1, atMostOnce: false, at: NOW }]);
+  succeed(memory, 'c', text('3'), NOW);
+  const step = pass(memory);
+  expect(phases(step?.checkpoints)).toEqual({ trigger: 'Succeeded', c: 'Succeeded', reply: 'Succeeded' });
+  expect(step).toMatchObject({ end: { phase: 'Succeeded' } });
+  expect(step).not.toHaveProperty('starts');
+});
+
+test('the end of an effect is stored at once, also while code runs', () => {
+  const edges = [
+    { from: 'trigger', to: 'a' },
+    { from: 'trigger', to: 'c' },
+  ];
+  const memory = open(revision([webhook, agent('a'), code], edges));
+  expect(pass(memory)?.starts).toMatchObject([{ id: 'a' }]);
+  succeed(memory, 'a', text('hello'), NOW);
+  expect(phases(pass(memory)?.checkpoints)).toEqual({ a: 'Succeeded' });
+});
+
+test('code that a stopping runner aborted has not started, and does not start again there', () => {
+  const memory = open(revision([webhook, code]));
+  pass(memory);
+  memory.computations = [];
+  memory.stopping = true;
+  release(memory, 'c');
+  expect(phases(pass(memory)?.checkpoints)).toEqual({ trigger: 'Succeeded' });
+  expect(memory.computations).toEqual([]);
 });

@@ -5,12 +5,13 @@
  */
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
-import { nextSteps, type GraphEdge, type NextSteps } from '../api/graph.ts';
+import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
-import { executePure } from '../nodes/step.ts';
+import { executePure, isImmediate } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import {
   beginWait,
+  compute,
   endNode,
   isEnded,
   locatedKey,
@@ -18,10 +19,11 @@ import {
   scopeOf,
   skip,
   succeed,
+  takeChanges,
   type ExecutionState,
   type ScopeState,
 } from './executionState.ts';
-import { asStepError, failedEnd, type FailedEnd } from './failure.ts';
+import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } from './failure.ts';
 import { advanceLoop, type Pass, type ScopeEnd } from './loop.ts';
 import { openLoop } from './openLoop.ts';
 import { waitMs } from './wait.ts';
@@ -37,30 +39,25 @@ const PASS_MS = 5;
 
 /**
  * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
- * the step, then starts the marked attempts. `state.hasMore` says that the next pass has work.
+ * the step, then starts the marked attempts. Changes that another runner could repeat may wait a moment, so
+ * that they are stored with the results of computations. `state.hasMore` says that the next pass has work.
  */
 export function decidePass(state: ExecutionState, now: number): Advance | undefined {
   state.hasMore = false;
   const end = decide(state, now);
-  const items = state.itemCheckpoints.filter(({ owner }) => !owner.isOver);
-  for (const { owner, node } of items) owner.storedKeys.add(node.id);
-  const checkpoints = [...state.checkpoints, ...items.map(({ node }) => node)];
-  const { starts, waits, reply, dropped } = state;
-  state.itemCheckpoints = [];
-  if (checkpoints.length === 0 && starts.length === 0 && dropped.length === 0 && !end) return undefined;
-  state.checkpoints = [];
-  state.starts = [];
-  state.waits = [];
-  state.dropped = [];
-  delete state.reply;
-  return {
-    ...(checkpoints.length > 0 && { checkpoints }),
-    ...(starts.length > 0 && { starts }),
-    ...(waits.length > 0 && { waits }),
-    ...(dropped.length > 0 && { dropped }),
-    ...(reply && { reply }),
-    ...(end && { end }),
-  };
+  if (!end && performance.now() < state.waitUntil && isRepeatable(state)) return undefined;
+  const changes = takeChanges(state);
+  return end || Object.keys(changes).length > 0 ? { ...changes, ...(end && { end }) } : undefined;
+}
+
+/** Whether something computes, and the changes are results of nodes without effects. */
+function isRepeatable(state: ExecutionState): boolean {
+  const { plan, root, checkpoints, itemCheckpoints, dropped, starts, waits, reply, computing } = state;
+  if (computing.size === 0 || starts.length > 0 || waits.length > 0 || reply) return false;
+  if (itemCheckpoints.length > 0 || dropped.length > 0) return false;
+  const isWithoutEffect = (id: string) =>
+    id === plan.trigger.id || plan.steps.get(id)?.effect === 'None' || root.phases.get(id) === 'Skipped';
+  return checkpoints.every(({ id }) => isWithoutEffect(id));
 }
 
 function decide(state: ExecutionState, now: number): RunEnd | undefined {
@@ -78,8 +75,9 @@ function decide(state: ExecutionState, now: number): RunEnd | undefined {
 }
 
 /** The end of the run after the failure of its scope. */
-function endOfRun({ phase, reason, message }: FailedEnd): RunEnd {
+function endOfRun({ phase, reason, message, isFail }: ScopeFailure): RunEnd {
   if (reason === 'ConditionFailed') return { phase: 'Failed', reason, message };
+  if (isFail) return { phase: 'Failed', reason, message };
   return { phase: 'Failed', reason: phase === 'Unknown' ? 'EffectUnknown' : 'NodeFailed', message };
 }
 
@@ -96,7 +94,7 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     if (!next) continue;
     for (const id of next.skipped) skip(state, scope, id, now);
     if (next.finished) return { kind: 'succeeded', output: outputOf(scope) };
-    const ready = next.ready.filter((id) => !state.stopping || isPure(state, id));
+    const ready = next.ready.filter((id) => !state.stopping || endsAtOnce(state, id));
     for (const id of ready) if (start(pass, scope, id)) hasChanged = true;
     if (!hasChanged) return undefined;
   }
@@ -159,11 +157,16 @@ function endOfWait({ progress }: ScopeState, id: string, halt: FailedEnd): Faile
   return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message };
 }
 
-function endOfFailure(state: ExecutionState, { outputs, phases }: ScopeState, id: string): FailedEnd {
+function endOfFailure(state: ExecutionState, { outputs, phases }: ScopeState, id: string): ScopeFailure {
   const { reason = 'Internal', message = '' } = (outputs.get(id)?.error ?? {}) as Partial<FailedEnd>;
   const isUnknown = phases.get(id) === 'Unknown';
   // Summaries and lists show the message of the run without knowing that the node is sensitive.
   const isSensitive = state.plan.sensitive.has(id);
+  const step = state.plan.steps.get(id)?.step;
+  if (step?.kind === 'fail' && reason === step.fail.reason) {
+    const text = isSensitive ? `node ${id}: ${reason}` : message;
+    return { phase: 'Failed', reason, message: text, isFail: true };
+  }
   const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
   return { phase: isUnknown ? 'Unknown' : 'Failed', reason, message: `node ${id}: ${text}` };
 }
@@ -178,7 +181,7 @@ function holds(state: ExecutionState, scope: ScopeState, edge: GraphEdge): boole
   const condition = state.plan.conditions.get(edge);
   const sources = scope.graph.into.get(edge.to) ?? [];
   if (!condition || !sources.every(({ from }) => isEnded(scope.phases.get(from)))) return true;
-  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(scope)));
+  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state, scope, edge.from)));
   scope.conditionResults.set(edge, result);
   return result;
 }
@@ -195,9 +198,10 @@ function evaluateEdge({ from, to }: GraphEdge, evaluate: () => boolean): boolean
   }
 }
 
-function isPure(state: ExecutionState, id: string): boolean {
-  const { effect, loop, step } = state.plan.steps.get(id) ?? {};
-  return effect === 'None' && loop === undefined && step?.kind !== 'wait';
+/** Whether the node ends at once when it starts: it may start while the runner shuts down. */
+function endsAtOnce(state: ExecutionState, id: string): boolean {
+  const { loop, step } = state.plan.steps.get(id) ?? {};
+  return step !== undefined && loop === undefined && isImmediate(step);
 }
 
 /** Starts a node. Returns true if it has ended already, or if it is a loop that the pass continues. */
@@ -212,9 +216,13 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       openLoop(pass, scope, id);
       return true;
     }
-    const fields = planned.fields(scopeOf(scope));
+    const fields = planned.fields(scopeOf(state, scope, previousOf(scope.graph, id)));
+    if (planned.step.kind === 'fail') {
+      endNode(state, key, endOfFail(planned.step.fail, fields['message']), now);
+      return true;
+    }
     if (planned.step.kind === 'wait') return startWait(pass, scope, id, fields);
-    if (planned.effect === 'None') {
+    if (isImmediate(planned.step)) {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
     }
@@ -223,7 +231,8 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       return true;
     }
     scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }), fields });
-    mark(state, scope, id, now);
+    if (planned.effect === 'None') compute(state, scope, id, now);
+    else mark(state, scope, id, now);
     return false;
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;

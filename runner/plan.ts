@@ -1,6 +1,7 @@
 /**
  * Prepares revisions for execution: parses references and conditions and indexes edges, once per process.
  */
+import { scopeGraphs, RUN_SCOPE, type ScopedNode, itemGraph } from '../api/scopes.ts';
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { evaluate } from '../api/expression/evaluate.ts';
@@ -9,8 +10,7 @@ import { compileValue } from '../api/expression/template.ts';
 import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Revision, RevisionStep, RevisionTrigger } from '../api/revision.ts';
-import { itemGraph, RUN_SCOPE, scopeGraphs, type ScopedNode } from '../api/scopes.ts';
-import type { Effect } from '../nodes/node.ts';
+import type { Effect } from '../nodes/contract/node.ts';
 import { effectOf } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
 

@@ -6,9 +6,9 @@
 import { telegramId } from '../api/bot.ts';
 import type { Registered, RegistrationResult } from '../api/registration.ts';
 import { StepError } from '../api/reasons.ts';
-import { resultOf, type CheckContext } from '../nodes/check.ts';
+import { resultOf, type CheckContext } from '../nodes/contract/check.ts';
 import { registerWebhook } from '../nodes/providers/telegram/webhook.ts';
-import { partOf, type CredentialAccess } from '../nodes/node.ts';
+import { partOf, type CredentialAccess } from '../nodes/contract/node.ts';
 import type { Taken } from '../store/requests/requests.ts';
 import { REGISTRATIONS, type RegistrationRequest } from '../store/requests/registrations.ts';
 import { answerRequests, DEFECT, type RequestDeps } from './requests.ts';

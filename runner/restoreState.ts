@@ -2,6 +2,8 @@
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { Claim, NodeState } from '../runs/types.ts';
 import { newState, type ExecutionState, type LoopItems } from './executionState.ts';
+import { parseExact } from '../api/exact/exactNumber.ts';
+import type { VariableValues } from '../runs/variables.ts';
 import type { Plan } from './plan.ts';
 import { restoreNode } from './restoreNode.ts';
 
@@ -13,10 +15,11 @@ import { restoreNode } from './restoreNode.ts';
 export function openState(
   claim: Claim,
   plan: Plan,
+  context: { namespace: string; variables?: VariableValues },
   now: number,
   items: ReadonlyMap<string, NodeState> = new Map(),
 ): ExecutionState {
-  const state = newState(claim, plan, groupItems(items));
+  const state = newState(claim, plan, context, groupItems(items));
   for (const node of claim.state.nodes) {
     // Nodes of bodies are there for the record alone.
     if (!plan.graph.nodes.some(({ id }) => id === node.id)) continue;
@@ -56,7 +59,7 @@ function restoreTrigger(state: ExecutionState): void {
   const { plan, claim } = state;
   const { id, testData } = plan.trigger;
   const isTest = claim.state.input === '';
-  const output = isTest ? testData : (JSON.parse(claim.state.input) as NodeOutput);
+  const output = isTest ? testData : (parseExact(claim.state.input) as NodeOutput);
   state.root.outputs.set(id, output);
   if (state.root.phases.has(id)) return;
   const at = claim.state.acceptedAt;

@@ -10,6 +10,7 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
+import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { answerChecks } from './requests.ts';
 import { Claims } from './claims.ts';
@@ -22,6 +23,7 @@ import type { ProjectUid } from '../store/keys.ts';
 export type RunnerOptions = {
   conn: RunStoreConnection;
   project: ProjectUid;
+  namespace: string;
   /** The name of the runner; its heartbeat has the same name. */
   runner: string;
   concurrency: number;
@@ -29,6 +31,8 @@ export type RunnerOptions = {
   /** Called when an attempt of a node uses a credential. */
   onCredentialUse?: OnCredentialUse;
   egress: Egress;
+  /** Executes code. Left out: the installation does not. */
+  sandbox?: CodeSandbox;
   heartbeats: Heartbeats;
   /** Whether a bot of the project may be registered. Left out: no bot is. */
   hasBot?: () => boolean;

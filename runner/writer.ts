@@ -6,7 +6,16 @@ import type { Log } from '../kube/log.ts';
 import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
-import type { Advance, Claim, ClaimRef, Fenced, NodeStart, NodeState, TooLarge } from '../runs/types.ts';
+import type {
+  Advance,
+  Claim,
+  ClaimRef,
+  Fenced,
+  NodeStart,
+  NodeState,
+  Seen,
+  TooLarge,
+} from '../runs/types.ts';
 
 /** So many steps are merged into one, so that a long loop does not keep each of them in memory. */
 const STORED_STEPS = 50;
@@ -68,7 +77,7 @@ export class RunWriter {
   }
 
   /** Stores the step. `waits`: the nodes that wait now, for a run store that lost them. */
-  async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge> {
+  async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge | Seen> {
     const ref = this.#ref;
     const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits) : step;
     const outcome = await advance(this.#conn, ref, { ...all, follows: this.#sequence });

@@ -19,6 +19,7 @@ import {
 import { PARK_RUN, RELEASE_RUN } from './park.ts';
 import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
+import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } from './seen.ts';
 import type {
   Advance,
   ClaimRef,
@@ -28,6 +29,7 @@ import type {
   Reply,
   Rewound,
   RunEnd,
+  Seen,
   TooLarge,
 } from './types.ts';
 
@@ -91,7 +93,7 @@ const ADVANCE = defineScript({
     'claimed > none',
     'overLimit > ready',
   ],
-  keys: [...END_KEYS, 'claims', 'parked', 'runs'],
+  keys: [...END_KEYS, 'claims', 'parked', 'runs', 'seenNodes'],
   args: [
     'run_id',
     'token',
@@ -111,10 +113,12 @@ const ADVANCE = defineScript({
     item_nodes: { args: ['field', 'value', 'delay', 'event'] },
     dropped: { args: ['field'] },
     nodes: { args: ['field', 'value', 'event'] },
+    remembered: REMEMBER_ROW,
   },
   answers: {
     fenced: "the claim is not the caller's",
     rewound: 'the store has an older state of the run than the step follows',
+    seen: 'another run has seen one of the keys to remember',
     'too-large': 'with its outputs or reply the run would be above its limit',
     '0, 1': 'stored; 1 where the run shall be cancelled',
   },
@@ -134,6 +138,8 @@ const ADVANCE = defineScript({
     if before < follows and whole ~= '1' then return 'rewound' end
     local sequence = follows + 1
     ${EVENTS}
+    ${IS_SEEN}
+    ${REFUSE_SEEN}
 
     local is_first_reply = reply ~= '' and not known_reply
     ${STEP_FIELDS}
@@ -144,6 +150,7 @@ const ADVANCE = defineScript({
     if outputs == '1' or phase ~= '' then
       grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
     end
+    ${REMEMBER}
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
     for _, _, _, event in nodes() do if event ~= '' then emit(event) end end
     for _, _, _, _, event in item_nodes() do if event ~= '' then emit(event) end end
@@ -189,13 +196,24 @@ const ADVANCE = defineScript({
  * run is above 8 MiB; never start marks, ends, or checkpoints without outputs. Start marks whose answer is
  * read late are `unavailable`: the caller repeats the call to learn whether it still holds the run.
  * `rewound`: the store has an older state of the run than the step follows, and stored nothing; store it
- * again as a `whole` step.
+ * again as a `whole` step. `seen`: another run has seen one of the keys to remember; nothing was stored.
  */
 export async function advance(
   conn: RunStoreConnection,
   ref: ClaimRef,
-  { checkpoints = [], reply, starts = [], waits = [], dropped = [], end, parkMs, follows, whole }: Advance,
-): Promise<Fenced | TooLarge | Rewound> {
+  {
+    checkpoints = [],
+    reply,
+    starts = [],
+    waits = [],
+    dropped = [],
+    end,
+    remember = [],
+    parkMs,
+    follows,
+    whole,
+  }: Advance,
+): Promise<Fenced | TooLarge | Rewound | Seen> {
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const delays = new Map(waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]));
   const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs)];
@@ -208,7 +226,7 @@ export async function advance(
   if ([replyText, ...all.map(({ value }) => value)].some(isTooLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const askedAt = performance.now();
-  return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound> => {
+  return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound | Seen> => {
     const args = argumentsOf(ADVANCE, {
       run_id: ref.run,
       token: ref.token,
@@ -223,10 +241,12 @@ export async function advance(
       item_nodes: itemNodes,
       dropped: dropped.map((key) => [key]),
       nodes,
+      remembered: remember.map((each) => rememberedRow(ref.run, each)),
     });
-    const answer = await conn.script(ADVANCE, scriptKeys(ADVANCE, ref), args);
+    const keys = [...scriptKeys(ADVANCE, ref), ...remember.map(({ node }) => seenKey(ref, node))];
+    const answer = await conn.script(ADVANCE, keys, args);
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
-    if (answer === 'fenced' || answer === 'rewound') return { outcome: answer };
+    if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
     if (starts.length > 0 && performance.now() - askedAt > MARK_VALID_MS)
       return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
     return { outcome: 'done', cancelRequested: answer === 1 };
@@ -235,7 +255,7 @@ export async function advance(
 
 /** Stores the mark before a node's effect. */
 export async function startNode(conn: RunStoreConnection, ref: ClaimRef, node: NodeStart): Promise<Fenced> {
-  return neverTooLarge(neverRewound(await advance(conn, ref, { starts: [node] })));
+  return neverTooLarge(alwaysFits(await advance(conn, ref, { starts: [node] })));
 }
 
 /** Stores what finished nodes produced, and the reply. */
@@ -245,12 +265,12 @@ export async function checkpoint(
   nodes: NodeState[],
   { reply }: { reply?: Reply } = {},
 ): Promise<Fenced | TooLarge> {
-  return neverRewound(await advance(conn, ref, { checkpoints: nodes, ...(reply && { reply }) }));
+  return alwaysFits(await advance(conn, ref, { checkpoints: nodes, ...(reply && { reply }) }));
 }
 
 /** Ends the run, once and for all. */
 export async function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEnd): Promise<Fenced> {
-  return neverTooLarge(neverRewound(await advance(conn, ref, { end })));
+  return neverTooLarge(alwaysFits(await advance(conn, ref, { end })));
 }
 
 /** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */
@@ -296,9 +316,10 @@ function isTooLarge(text: string): boolean {
   return text.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(text) > VALUE_LIMIT_BYTES;
 }
 
-/** A step without `follows` is never `rewound`. */
-function neverRewound(outcome: Fenced | TooLarge | Rewound): Fenced | TooLarge {
-  if (outcome.outcome === 'rewound') throw new Error('a step without a predecessor was compared with one');
+/** A step without `follows` is never `rewound`, one without `remember` never `seen`. */
+function alwaysFits(outcome: Fenced | TooLarge | Rewound | Seen): Fenced | TooLarge {
+  if (outcome.outcome === 'rewound' || outcome.outcome === 'seen')
+    throw new Error(`a step that compares nothing is ${outcome.outcome}`);
   return outcome;
 }
 

@@ -89,17 +89,17 @@ export function watchCancels(
   onCancel: (run: string) => void,
 ): { stop(): void } {
   const key = keysOf(project).cancels;
-  const look = () => {
+  const readCancels = () => {
     conn
       .command('smembers', key)
       .then((runs) => (runs as string[]).forEach(onCancel))
       // Repeated in a second; the connection logs the outage.
       .catch(() => undefined);
   };
-  const timer = setInterval(look, POLL_MS);
+  const timer = setInterval(readCancels, POLL_MS);
   const subscription = conn
     .subscriber()
-    .subscribe(key, (run) => (run === undefined ? look() : onCancel(run)));
+    .subscribe(key, (run) => (run === undefined ? readCancels() : onCancel(run)));
   return {
     stop: () => {
       clearInterval(timer);

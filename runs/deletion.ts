@@ -14,6 +14,7 @@ import { ENQUEUE, EVENTS } from './lua.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
+import { forgetSeen } from './seen.ts';
 import type { RunEnd } from './types.ts';
 
 /** Runs of one script: about a millisecond of the server's time, during which all others wait. */
@@ -284,7 +285,10 @@ function headOf(text: unknown): Partial<RunHead> {
   return typeof text === 'string' ? (JSON.parse(text) as RunHead) : {};
 }
 
-/** Removes limits, totals and summaries of a workflow without runs. Its mark stays for five more minutes. */
+/**
+ * Removes limits, totals, summaries and seen keys of a workflow without runs. Its mark stays for five more
+ * minutes.
+ */
 export function dropWorkflow(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -294,6 +298,7 @@ export function dropWorkflow(
   return orUnavailable(async () => {
     for (const group of groupsOf(workflowUid))
       await conn.script(DROP, [meta, ...[wf, runs, summarized, summaries].map((key) => key(group))], []);
+    await forgetSeen(conn, project, workflowUid);
     // Last, so that a repeated call drops both groups.
     await conn.command('hdel', deleting, workflowUid);
     return { outcome: 'done' };

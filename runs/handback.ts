@@ -59,12 +59,12 @@ export function handBackAll(
   }: { project: ProjectUid; runner: string; except?: { has(token: string): boolean } },
 ): Promise<{ outcome: 'done'; runs: string[] } | Unavailable> {
   return orUnavailable(async () => {
-    const held = (await claimsOf(conn, project, runner)).filter(([, token]) => !except?.has(token));
-    for (const [run, token] of held) {
+    const claims = (await claimsOf(conn, project, runner)).filter(([, token]) => !except?.has(token));
+    for (const [run, token] of claims) {
       const outcome = await handBack(conn, { project, run, token });
       if (outcome.outcome === 'unavailable') return outcome;
     }
-    return { outcome: 'done', runs: held.map(([run]) => run) };
+    return { outcome: 'done', runs: claims.map(([run]) => run) };
   });
 }
 

@@ -2,6 +2,7 @@
  * Reads the items of loops of a run in flight. Claims, takeovers and recorders never read them: only the
  * runner that continues the run does, page by page.
  */
+import { parseExact } from '../api/exact/exactNumber.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf } from '../store/keys.ts';
 import type { ClaimRef, NodeState } from './types.ts';
@@ -25,7 +26,7 @@ export function readItems(
     const items = new Map<string, NodeState>();
     for (const [field, text] of fields) {
       if (field.startsWith('w:')) continue;
-      const node = JSON.parse(text) as NodeState;
+      const node = parseExact(text) as NodeState;
       const at = fields.get(`w:${field}`);
       items.set(
         field,

@@ -89,7 +89,7 @@ const LIMIT = defineScript({
 
 /**
  * Sets what `submit` and `claim` obey for a workflow: the same for its live runs and for its test runs, which
- * are counted apart. Runs that only a lower limit held back become ready. With a `seeding` also before the
+ * are counted apart. Runs that only waited for a lower limit become ready. With a `seeding` also before the
  * project is open.
  */
 export function setWorkflowLimits(
@@ -145,7 +145,7 @@ export function setWriteBudget(
   return done(() => conn.script(TUNE, [keysOf(project).meta], ['rate', perSecond]));
 }
 
-/** Above how many bytes `submit` refuses; what runs already is never held up by it. */
+/** Above how many bytes `submit` refuses; runs that were accepted continue. */
 export function setQuota(conn: RunStoreConnection, project: ProjectUid, bytes: number): Promise<Done> {
   return setQuotas(conn, project, { quota: bytes });
 }

@@ -56,12 +56,12 @@ export function listRuns(
     while (listed.length < limit) {
       const wanted = limit - listed.length;
       // In this order: a run that becomes a summary meanwhile is read twice, never not at all.
-      const held = await placesOf(conn, groups, keys.runs, position, wanted);
+      const stored = await placesOf(conn, groups, keys.runs, position, wanted);
       const lines = await placesOf(conn, groups, keys.summarized, position, wanted);
-      const page = merged(held, lines).slice(0, wanted);
+      const page = merged(stored, lines).slice(0, wanted);
       if (page.length === 0) break;
       position = page.at(-1);
-      const found = await Promise.all(page.map((place) => look(conn, project, place)));
+      const found = await Promise.all(page.map((place) => readPlace(conn, project, place)));
       listed.push(...found.filter((run) => run !== undefined));
     }
     return listed;
@@ -75,8 +75,8 @@ export function knownRuns(
   workflowUid: string,
   runs: string[],
 ): Promise<Set<string> | Unavailable> {
-  const { runs: held, summarized } = keysOf(project);
-  const keys = groupsOf(workflowUid).flatMap((group) => [held(group), summarized(group)]);
+  const { runs: stored, summarized } = keysOf(project);
+  const keys = groupsOf(workflowUid).flatMap((group) => [stored(group), summarized(group)]);
   return orUnavailable(async () => {
     const isKnown = async (run: string) =>
       (await Promise.all(keys.map((key) => conn.command('zscore', key, run)))).some(
@@ -125,16 +125,16 @@ async function places(
   return found;
 }
 
-function merged(held: Omit<Place, 'isSummary'>[], lines: Omit<Place, 'isSummary'>[]): Place[] {
-  const holds = new Set(held.map(({ run }) => run));
+function merged(stored: Omit<Place, 'isSummary'>[], lines: Omit<Place, 'isSummary'>[]): Place[] {
+  const storedNames = new Set(stored.map(({ run }) => run));
   return [
-    ...held.map((place) => ({ ...place, isSummary: false })),
-    ...lines.filter(({ run }) => !holds.has(run)).map((place) => ({ ...place, isSummary: true })),
+    ...stored.map((place) => ({ ...place, isSummary: false })),
+    ...lines.filter(({ run }) => !storedNames.has(run)).map((place) => ({ ...place, isSummary: true })),
   ].toSorted(byNewest);
 }
 
 /** Undefined where the run is gone, because the store is being cleared. */
-async function look(
+async function readPlace(
   conn: RunStoreConnection,
   project: ProjectUid,
   { run, at, group, isSummary }: Place,

@@ -53,8 +53,8 @@ export function measureWorkflows(
       const page = workflowUids.slice(at, at + PAGE).map(async (uid) => {
         const [live] = groupsOf(uid);
         const counts = await readTotals(conn, project, live, running.get(live)?.length ?? 0);
-        const heldSince = counts.waiting > 0 ? await oldestHeld(conn, project, live) : Infinity;
-        const since = Math.min(heldSince, readySince.get(live) ?? Infinity);
+        const overLimitSince = counts.waiting > 0 ? await oldestOverLimit(conn, project, live) : Infinity;
+        const since = Math.min(overLimitSince, readySince.get(live) ?? Infinity);
         measures.set(uid, { ...counts, oldestWaitingMs: Math.max(0, now - Math.min(since, now)) });
       });
       await Promise.all(page);
@@ -79,7 +79,11 @@ async function readTotals(
 }
 
 /** When the oldest run over the limit was accepted, in milliseconds since 1970. */
-async function oldestHeld(conn: RunStoreConnection, project: ProjectUid, group: string): Promise<number> {
+async function oldestOverLimit(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  group: string,
+): Promise<number> {
   const range = [`[${group} `, `(${group}!`, 'limit', 0, 1] as const;
   const [entry] = (await conn.command('zrangebylex', keysOf(project).overLimit, ...range)) as string[];
   return entry === undefined ? Infinity : acceptedAt(entry);

@@ -1,4 +1,5 @@
 /** Reads runs: the run itself while the store has it, its summary and exact totals afterwards. */
+import { parseExact } from '../api/exact/exactNumber.ts';
 import { isTerminal, type NodePhase, type RunPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
@@ -118,8 +119,8 @@ export function readCounts(
     const reported = values[6];
     const active = accepted - succeeded - failed - cancelled;
     // The two are not read at the same moment: a run may have been claimed, or have ended, in between.
-    const held = tokens.filter((token) => groupOfToken(token) === group).length;
-    const running = Math.min(held, active);
+    const claimed = tokens.filter((token) => groupOfToken(token) === group).length;
+    const running = Math.min(claimed, active);
     return {
       succeeded,
       failed,
@@ -189,7 +190,7 @@ export function settledNode({ nextAttemptAt: _waits, ...node }: NodeState, cance
 function nodesOf(fields: Record<string, string>): NodeState[] {
   return Object.entries(fields)
     .filter(([name]) => name.startsWith('n:'))
-    .map(([, text]) => withOutput(JSON.parse(text) as NodeState, fields['input'] || '{}'))
+    .map(([, text]) => withOutput(parseExact(text) as NodeState, fields['input'] || '{}'))
     .map((node) => withWait(node, fields[`w:${node.id}`]))
     .toSorted(inOrder);
 }
@@ -203,12 +204,13 @@ function inOrder(a: NodeState, b: NodeState): number {
 
 /** Optional fields of a run. */
 function optional(fields: Record<string, string>): Partial<RunState> {
-  const { started, ended, reason, message, reply, recorded, creating, restored, doubt } = fields;
+  const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars } = fields;
   return {
     ...(recorded !== undefined && { recordedUid: recorded }),
     ...(creating !== undefined && { createBegun: true }),
     ...(restored !== undefined && { restored: true }),
     ...(doubt !== undefined && { doubt: true }),
+    ...(vars !== undefined && { variables: vars }),
     ...(started !== undefined && { startedAt: Number(started) }),
     ...(ended !== undefined && { endedAt: Number(ended) }),
     ...(reason && { reason }),
@@ -225,6 +227,6 @@ function withWait(node: NodeState, at: string | undefined): NodeState {
 /** The trigger's output is the run's input, which is stored once only. */
 function withOutput(node: NodeState, input: string): NodeState {
   if (!node.outputIsInput) return node;
-  const { text_content = '', data_content = null } = JSON.parse(input) as Partial<NodeOutput>;
+  const { text_content = '', data_content = null } = parseExact(input) as Partial<NodeOutput>;
   return { ...node, output: { text_content, data_content } };
 }

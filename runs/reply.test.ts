@@ -7,6 +7,6 @@ test.each([
   [500, 0.5, 1_000],
   [4_000, 0, 4_000],
   [4_000, 1, 12_000],
-])('one of %i waiters at chance %d looks again after %i ms', (waiting, random, expected) => {
+])('one of %i waiters at chance %d reads again after %i ms', (waiting, random, expected) => {
   expect(recheckDelayMs(waiting, random)).toBe(expected);
 });

@@ -32,23 +32,23 @@ export type ReplyWaiter = {
   close(): void;
 };
 
-const LOOK_MS = 1_000;
+const RECHECK_MS = 1_000;
 /** Of all waiters of a process. */
-const LOOKS_PER_SECOND = 500;
+const READS_PER_SECOND = 500;
 
 /**
  * The delay before one of so many waiters reads again without a message: about a second, longer where many
  * wait, because their reads cost as much as runs do, and spread over time. `random`: 0 to 1.
  */
 export function recheckDelayMs(waiting: number, random: number): number {
-  const mean = Math.max(LOOK_MS, (waiting / LOOKS_PER_SECOND) * 1_000);
+  const mean = Math.max(RECHECK_MS, (waiting / READS_PER_SECOND) * 1_000);
   return mean * (0.5 + random);
 }
 
 /** Waits over one shared connection for messages. */
 export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   const closing = new AbortController();
-  const looks: Looks = createSingleFlight();
+  const reads: Reads = createSingleFlight();
   let waiting = 0;
   const pause = () => recheckDelayMs(waiting, Math.random());
   return {
@@ -56,7 +56,7 @@ export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
       waiting += 1;
       const signal = AbortSignal.any([options.signal, closing.signal]);
       try {
-        return await wait(conn, project, run, { ...options, signal, pause, looks });
+        return await wait(conn, project, run, { ...options, signal, pause, reads });
       } finally {
         waiting -= 1;
       }
@@ -65,14 +65,14 @@ export function createReplyWaiter(conn: RunStoreConnection): ReplyWaiter {
   };
 }
 
-type Looks = SingleFlight<Waited | undefined>;
-type Waiters = { pause: () => number; looks: Looks };
+type Reads = SingleFlight<Waited | undefined>;
+type Waiters = { pause: () => number; reads: Reads };
 
 async function wait(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
-  { timeoutMs, signal, pause, looks, until = 'reply' }: WaitOptions & Waiters,
+  { timeoutMs, signal, pause, reads, until = 'reply' }: WaitOptions & Waiters,
 ): Promise<Waited> {
   const deadline = performance.now() + timeoutMs;
   const news = createSignal();
@@ -84,7 +84,7 @@ async function wait(
   try {
     for (;;) {
       // Many may wait for one run, and each read returns its whole reply.
-      const found = await looks(`${until} ${project} ${run}`, () => look(conn, project, run, until));
+      const found = await reads(`${until} ${project} ${run}`, () => readOutcome(conn, project, run, until));
       if (found) return found;
       const left = deadline - performance.now();
       if (left <= 0 || signal.aborted) return { kind: 'timeout' };
@@ -97,7 +97,7 @@ async function wait(
 }
 
 /** The outcome; undefined where the wait continues, also in an outage. */
-async function look(
+async function readOutcome(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,

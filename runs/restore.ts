@@ -145,8 +145,8 @@ const RESTORE = defineScript({
     superseded: 'another seeding has begun, or the project is open',
   },
   body: `
-    local store_id, seeding, opened, virtual, bytes = unpack(
-      redis.call('HMGET', meta, 'id', 'seeding', 'opened', 'v', 'bytes'))
+    local store_id, seeding, opened, virtual, bytes, vars = unpack(
+      redis.call('HMGET', meta, 'id', 'seeding', 'opened', 'v', 'bytes', 'vars'))
     local known, known_phase
     if dedupe then known, known_phase = unpack(redis.call('HMGET', dedupe, 'run', 'phase')) end
     ${REFUSE_KNOWN}
@@ -166,6 +166,8 @@ const RESTORE = defineScript({
     if policy == 'Replace' then redis.call('ZADD', replaceable, 0, entry) end
     ${STORE_FIELDS}
     ${STORE_RESTORED}
+    -- The record does not hold the variables at acceptance, so that the run gets the current ones.
+    if vars then redis.call('HSET', run, 'vars', vars) end
     redis.call('ZADD', runs, accepted, run_id)
     if dedupe and (known ~= run_id or known_phase) then
       -- It does not expire any more; a recorded run that had it before leaves it to this one.

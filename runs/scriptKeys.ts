@@ -1,5 +1,5 @@
 /** The keys of a script that is about one run, as the script declares them. */
-import type { RunGroup } from '../store/groups.ts';
+import { workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectKey, type ProjectUid } from '../store/keys.ts';
 import type { Script } from '../store/script.ts';
 import { groupOfToken } from './token.ts';
@@ -15,6 +15,7 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
     if (name === 'run' || name === 'events' || name === 'items') return keys[name](run);
     if (name === 'wf' || name === 'runs' || name === 'summarized' || name === 'summaries')
       return keys[name](group);
+    if (name === 'seenNodes') return keys.seenNodes(workflowOfGroup(group));
     return keys[name as ProjectKey];
   });
 }

@@ -139,7 +139,11 @@ async function clear(conn: RunStoreConnection, { project, token }: Seeding): Pro
   const { prefix, meta, heartbeats } = keysOf(project);
   await forEachPage(conn, `${prefix}*`, async (names) => {
     const left = names.filter(
-      (name) => name !== meta && name !== heartbeats && !name.startsWith(`${prefix}rev:`),
+      (name) =>
+        name !== meta &&
+        name !== heartbeats &&
+        !name.startsWith(`${prefix}rev:`) &&
+        !name.startsWith(`${prefix}vars:`),
     );
     if (left.length > 0) await conn.script(CLEAR, [meta, ...left], [token]);
   });

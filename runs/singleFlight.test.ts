@@ -28,7 +28,7 @@ test('those who ask while it is being asked share the next answer', async () => 
   expect(asked()).toBe(2);
 });
 
-test('another question is asked at once, and an answered one anew', async () => {
+test('another question is asked at once, and an answered one again', async () => {
   const shared = createSingleFlight<number>();
   const { ask, answer } = createQuestion();
   const both = [shared('a', ask), shared('b', ask)];

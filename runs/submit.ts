@@ -81,7 +81,7 @@ const SUBMIT = defineScript({
     rejected: 'the limit that the policy `Reject` enforces',
   },
   body: `
-    local store_id, bytes, quota, virtual = unpack(redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v'))
+    local store_id, bytes, quota, virtual, vars = unpack(redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v', 'vars'))
     if not store_id then return redis.error_reply('NOLOG the run store is empty') end
     if dedupe then
       local known, known_hash, reply, phase = unpack(redis.call('HMGET', dedupe, 'run', 'body', 'reply', 'phase'))
@@ -127,6 +127,7 @@ const SUBMIT = defineScript({
     end
     redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size,
       'timeout', timeout or '', 'head', head, 'input', input)
+    if vars then redis.call('HSET', run, 'vars', vars) end
     if dedupe then
       redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash)
       redis.call('HSET', meta, 'bytes', bytes, 'keys', key_bytes)

@@ -69,6 +69,8 @@ export type NodeState = {
   reason?: string;
   message?: string;
   usage?: { inputTokens?: number; outputTokens?: number };
+  /** The log of its code, at most 16 KiB. */
+  log?: string;
   /** Its output is withheld from whoever reads the run. Never stored. */
   redacted?: true;
   /** Of a node that is executed for each item: how far it is. */
@@ -146,15 +148,17 @@ export type RunState = {
   reason?: string;
   message?: string;
   cancelRequested: boolean;
-  /** Runners that died while they held the run, since the last progress. */
+  /** Runners that died while they executed the run, since the last progress. */
   crashes: number;
-  /** It was restored from its record and not claimed since, or not by the runner that held it before. */
+  /** It was restored from its record and not claimed since, or not by the runner that executed it before. */
   restored?: true;
   /**
    * It was restored from its record and may have advanced after that: effects that must not be repeated must
    * not begin.
    */
   doubt?: true;
+  /** The hash of the variables that were current when the run was accepted. */
+  variables?: string;
   /** The trigger's output as JSON text. */
   input: string;
   /** The input is withheld from whoever reads the run. Never stored. */
@@ -193,6 +197,21 @@ export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 
 /** The run store was restored: it has an older state of the run than its runner has stored. */
 export type Rewound = { outcome: 'rewound' };
 
+/** Refused: another run has seen one of the keys since they were read. */
+export type Seen = { outcome: 'seen' };
+
+/** What a node remembers of its items for later runs. */
+export type Remembered = {
+  node: string;
+  /** One text for each item. */
+  keys: readonly string[];
+  ttlMs: number;
+  /** How many keys of the node are kept: beyond it those that expire first go. */
+  limit: number;
+  /** The run that this run repeats: what it has seen is new for this one. */
+  retryOf?: string | undefined;
+};
+
 /**
  * One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or
  * park.
@@ -207,6 +226,8 @@ export type Advance = {
   /** For each node that begins to wait: after how many milliseconds it is tried again. */
   waits?: { id: string; delayMs: number }[];
   end?: RunEnd;
+  /** Refuses the step as `seen` if another run has seen one of the keys. Never together with an end. */
+  remember?: readonly Remembered[];
   /**
    * Parks the run: gives up claim and slot until so many milliseconds have passed. A run to cancel is not
    * parked: it stays with its runner, which is told so.

@@ -20,7 +20,7 @@ export function readMemory(conn: RunStoreConnection): Promise<Memory | Unavailab
 
 /** Bytes of a project in the run store, its limits for them, and whether it is busy. */
 export type Use = {
-  /** Bytes of runs and of known items. */
+  /** Bytes of runs, known items and seen keys. */
   bytes: number;
   quota: number;
   claimQuota: number;

@@ -1,6 +1,7 @@
-// Makes package-lock.json complete, whatever the registry mirror carries: the packages for other platforms that an `npm install`
-// could not see (`npm ci` refuses a lock file without them), and the hash of each package, without which `npm ci` takes whatever it is
-// sent. Run it after a change of dependencies: `node scripts/complete-lock.mjs`. It fails where a package has no hash yet.
+// Makes package-lock.json complete, whatever the registry mirror carries: the packages for other platforms
+// that an `npm install` could not see (`npm ci` refuses a lock file without them), and the hash of each
+// package, without which `npm ci` takes whatever it is sent. Run it after a change of dependencies: `node
+// scripts/complete-lock.mjs`. It fails where a package has no hash yet.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,4 +1,7 @@
-/** Writes what is derived from `api/` (the CRDs, the chart's copy of them, the field reference) and from `store/` (the accounts of Redis). `npm run generate`. */
+/**
+ * Writes what is derived from `api/` (the CRDs, the chart's copy of them, the field reference) and from
+ * `store/` (the accounts of Redis). `npm run generate`.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -23,7 +26,10 @@ function write(path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** The chart's copy: kept when the release is removed (deleting a CRD deletes every object of it), and optional. */
+/**
+ * The chart's copy: kept when the release is removed (deleting a CRD deletes every object of it), and
+ * optional.
+ */
 function chartCopy(crd: ReturnType<typeof crdOf>): string {
   const annotated = structuredClone(crd) as { metadata: Record<string, unknown> };
   annotated.metadata.annotations = { 'helm.sh/resource-policy': 'keep' };
@@ -47,12 +53,15 @@ function secretPaths(schema: Schema, path: string[] = []): string[] {
   });
 }
 
-/** What the admission policy asks the right for: a field that names a Secret and is not among these would be a way around it. */
+/**
+ * What the admission policy asks the right for: a field that names a Secret and is not among these would be a
+ * way around it.
+ */
 function secretFields(): string {
   const specOf = (kind: typeof CREDENTIAL) => (rootSchema(kind) as Schema).properties?.['spec'] ?? {};
   const ofNodes = secretPaths(specOf(WORKFLOW).properties?.['nodes'] ?? {});
   const strange = ofNodes.find((path) => !path.startsWith(AUTH));
-  if (strange) throw new Error(`nodes name Secrets in ${strange}: admission.yaml looks in ${AUTH} alone`);
+  if (strange) throw new Error(`nodes name Secrets in ${strange}: admission.yaml reads ${AUTH} only`);
   return [
     TEMPLATE_HEADER,
     template('tokensSecret', [TOKENS]),
@@ -64,7 +73,9 @@ function secretFields(): string {
   ].join('');
 }
 
-/** The paths below a node of the fields that name a Credential: `mail.credential`, `agent.tools[].credential`. */
+/**
+ * The paths below a node of the fields that name a Credential: `mail.credential`, `agent.tools[].credential`.
+ */
 function credentialPaths(schema: Schema, path = ''): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const here = path === '' ? name : `${path}.${name}`;
@@ -80,7 +91,7 @@ function credentialFields(): string {
   const spec = (rootSchema(WORKFLOW) as Schema).properties?.['spec'] ?? {};
   const paths = credentialPaths(spec.properties?.['nodes']?.items ?? {});
   const deep = paths.find((path) => path.split('[]').length > 2);
-  if (deep) throw new Error(`${deep}: admission-use.yaml looks into one list at a time`);
+  if (deep) throw new Error(`${deep}: admission-use.yaml reads one list at a time`);
   return `${TEMPLATE_HEADER}${template('credentialsOfNodes', paths)}`;
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { rootSchema } from '../api/crd.ts';
 import { API_VERSION } from '../api/group.ts';
 import type { Kind } from '../api/kinds.ts';
-import type { Skill } from '../nodes/skills/skill.ts';
+import type { Skill } from '../nodes/contract/skill.ts';
 
 type Schema = {
   type?: string | string[];

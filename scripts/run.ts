@@ -10,8 +10,8 @@ export const bin = (name: string) => join(ROOT, 'node_modules', '.bin', name);
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs a program in the repository's root and resolves with its exit code. A signal that is to end this process is passed on to the
- * program first, and ends this process when the program has ended.
+ * Runs a program in the repository's root and resolves with its exit code. A signal that is to end this
+ * process is passed on to the program first, and ends this process when the program has ended.
  */
 export function run(command: string, args: string[], env: Record<string, string> = {}): Promise<number> {
   return new Promise((resolve, reject) => {

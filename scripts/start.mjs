@@ -34,13 +34,16 @@ function install() {
   console.error(`✓ npm packages installed (${Math.round((Date.now() - started) / 1000)} s)`);
 }
 
-/** The Node 24 that package-lock.json pins; the machine's own when it is of that line and no package exists for it. */
+/**
+ * The Node 24 that package-lock.json pins; the machine's own when it is of that line and no package exists
+ * for it.
+ */
 function node24() {
   const packaged = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
   if (existsSync(packaged)) return packaged;
   if (process.versions.node.startsWith('24.')) return process.execPath;
   console.error(
-    `✗ Windlass needs Node.js 24, this is ${process.version}, and no packaged one is to be had for ` +
+    `✗ Windlass needs Node.js 24, this is ${process.version}, and no packaged one exists for ` +
       `${process.platform}-${process.arch}. Install Node.js 24 and run this again.`,
   );
   process.exit(1);

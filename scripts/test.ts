@@ -1,22 +1,20 @@
 /**
- * `npm test`: makes ready what the tests need, runs unit, integration and end-to-end tests in this order, and ends with what
- * failed and one line that counts all, from the runner's own reports. A skipped test counts as a failure. A few files that failed are
- * executed once more, alone: what passes then depends on time or load, and is listed as flaky.
+ * `npm test`: prepares what the tests need, runs unit, integration and end-to-end tests in this order, and
+ * ends with each failure and one line of totals, from the reports of vitest. With a part of a path it runs
+ * the projects that have such a file. A skipped test counts as a failure. A few files that failed are
+ * executed once more, alone: a test that passes then depends on time or load, and is listed as flaky.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { bin, ROOT, run } from './run.ts';
-
-const PROJECTS = ['unit', 'integration', 'e2e'] as const;
-type Project = (typeof PROJECTS)[number];
+import { PROJECTS, projectsOf, type Project } from './testProjects.ts';
 
 const HELP = `npm test [-- FILTER]                       all tests
-npm run test:unit [-- FILTER]              pure code, no set-up, under 20 s
+npm run test:unit [-- FILTER]              pure code, no set-up, under 15 s
 npm run test:integration [-- FILTER]       with an own etcd, kube-apiserver and Redis on free ports
 npm run test:e2e [-- FILTER]               on a cluster of its own, which is removed at the end
 
-FILTER is a part of a test file's path; -t NAME takes only the tests with that in their names. Environment:
+FILTER is a part of a test file's path, and npm test runs only the kinds of tests that have such a file; -t NAME takes only the tests with that in their names. Environment:
   WINDLASS_KEEP=1        leave the end-to-end cluster running, for the next run and for looking around
   WINDLASS_CLUSTER=…     builtin, kind or current: see docs/cluster.md`;
 
@@ -31,12 +29,13 @@ type Report = {
     assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
   }[];
 };
-/** `failures`: each with its place and what it said first. `files`: those that they are in, where a report names them all. */
+/**
+ * `failures`: each with its place and what it said first. `files`: those that they are in, where a report
+ * names them all.
+ */
 type Totals = { passed: number; failed: number; skipped: number; failures: string[]; files: string[] };
 
 const FAILURE_LENGTH = 600;
-/** One more than there are cores: integration tests wait for servers and timers for about half of their time. */
-const INTEGRATION_WORKERS = availableParallelism() + 1;
 /** Where more files fail, something is broken, and executing them again takes only time. */
 const FILES_REPEATED = 3;
 
@@ -75,7 +74,6 @@ async function runTests(project: Project, filters: string[], name: string): Prom
     '--reporter=json',
     `--outputFile.json=${file}`,
     '--passWithNoTests',
-    ...(project === 'integration' ? [`--maxWorkers=${INTEGRATION_WORKERS}`] : []),
     ...filters,
   ]);
   return totals(file, code);
@@ -93,7 +91,7 @@ async function repeatFailed(project: Project, filters: string[], first: Totals):
   return { ...again, passed: first.passed + first.failed + first.skipped };
 }
 
-/** What the report says. A run that broke off, or failed outside of any test, counts as one failure more. */
+/** What the report says. A run that crashed, or failed outside of any test, counts as one failure more. */
 function totals(file: string, code: number): Totals {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
@@ -120,6 +118,12 @@ function failuresOf({ name, message, assertionResults }: Report['testResults'][n
   return texts.map((text) => `${relative(ROOT, name)}: ${text}`.slice(0, FAILURE_LENGTH));
 }
 
+/** Where everything is that a failure says in short. */
+function logsOf(project: Project): string {
+  const report = `every message and stack: .windlass/reports/${project}.json`;
+  return project === 'e2e' ? `${report}; the cluster and its programs: .windlass/e2e.log` : report;
+}
+
 /** What `-t` leaves out was not asked for. */
 const isPart = (filters: string[]) => filters.some((filter) => /^(-t|--testNamePattern)(=|$)/.test(filter));
 
@@ -128,13 +132,16 @@ async function main(args: string[]): Promise<number> {
   const filters = chosen.length > 0 ? args.slice(1) : args;
   const sum = { passed: 0, failed: 0, skipped: 0, failures: [] as string[] };
   mkdirSync(reports, { recursive: true });
-  for (const project of chosen.length > 0 ? chosen : PROJECTS) {
+  for (const project of chosen.length > 0 ? chosen : projectsOf(filters)) {
+    const began = performance.now();
     const result = await repeatFailed(project, filters, await runProject(project, filters));
+    console.log(`${project}: ${Math.round((performance.now() - began) / 1_000)} s`);
     sum.passed += result.passed;
     const skipped = isPart(filters) ? 0 : result.skipped;
     sum.failed += result.failed + skipped;
     sum.skipped += skipped;
     sum.failures.push(...result.failures);
+    if (result.failed > 0) console.error(`› ${logsOf(project)}`);
   }
   for (const failure of sum.failures) console.error(`✗ ${failure}`);
   if (sum.skipped > 0) console.error(`✗ ${sum.skipped} tests were skipped, which counts as failed`);

@@ -24,7 +24,8 @@
  * - `wf:<group>`, a hash: see below
  * - `run:<id>`, a hash: the run. `restored`: the epoch of the record that it was restored from, until its
  *   runner has stored it again. `doubt`: it may have advanced after that record. `n:<node>`: the state of a
- *   node. `w:<node>`: when a waiting node is tried again (ms, the project's clock)
+ *   node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the hash of its
+ *   variables
  * - `ev:<id>` (in code `events`), a list: live events, each `<number> <at> <json>`
  * - `dk:<workflow>:<hash>` (in code `dedupe`), a hash: of a dedupe key: its run, and the hash of the body.
  *   Once the run is recorded also its phase, empty if there was a reply
@@ -36,6 +37,10 @@
  *   (µs)
  * - `lines:<group>` (in code `summaries`), a hash: run → summary
  * - `rev:<name>` (in code `revision`), a string: a revision
+ * - `seen:<workflow>:<node>`, a sorted set: hashes of the seen keys of a node, by `<minute at
+ *   which it expires> × 2^26 + <26 bits of the hash of the run>`
+ * - `seenby:<workflow>` (in code `seenNodes`), a set: nodes that have seen keys
+ * - `vars:<hash>` (in code `variables`), a string: the variables of a project, as JSON
  * - `polls`, a set: workflows with a polled trigger
  * - `poll:<workflow>`, a hash: see below
  * - `kept:<workflow>` (in code `knownItems`), a hash: known items of a polled trigger (base64), by name:
@@ -43,11 +48,11 @@
  *
  * `meta`: `id` of the store, or `seeding` (token) before it has one; `opened` (when it got the id, ms);
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
- * server whose clock went back); `bytes` of runs and known items, their `quota` for `submit` and `claimQuota`
- * for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for room); bytes
- * of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring` was
- * subtracted); `v` (virtual time); ends of this minute (`minute`, `ends`: one more for each 8 KiB of a run's
- * live events); the write budget (`rate`, `tokens`, `filled`).
+ * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and
+ * `claimQuota` for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for
+ * room); bytes of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring`
+ * was subtracted); `v` (virtual time); `vars` (hash of the current variables); ends of this minute (`minute`,
+ * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
  *
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
  * claimed: the limit counts them); `vt` (virtual time at which its next run starts); totals (`accepted`, one
@@ -117,8 +122,11 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   check: (credentialUid: string) => string;
   registration: (credentialUid: string) => string;
   revision: (name: string) => string;
+  variables: (hash: string) => string;
   poll: (workflowUid: string) => string;
   knownItems: (workflowUid: string) => string;
+  seen: (workflowUid: string, node: string) => string;
+  seenNodes: (workflowUid: string) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -162,7 +170,10 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     check: (credentialUid) => `${prefix}check:${credentialUid}`,
     registration: (credentialUid) => `${prefix}registration:${credentialUid}`,
     revision: (name) => `${prefix}rev:${name}`,
+    variables: (hash) => `${prefix}vars:${hash}`,
     poll: (workflowUid) => `${prefix}poll:${workflowUid}`,
     knownItems: (workflowUid) => `${prefix}kept:${workflowUid}`,
+    seen: (workflowUid, node) => `${prefix}seen:${workflowUid}:${node}`,
+    seenNodes: (workflowUid) => `${prefix}seenby:${workflowUid}`,
   };
 }

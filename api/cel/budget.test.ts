@@ -61,6 +61,23 @@ const ENDLESS = [
   'order.numbers.all(a, has(a.nope.nope))',
   `order.numbers.all(a, ${pad} (a || a) || a.nope)`,
   `order.numbers.exists(a, true && ${pad} a.nope == 1 || a)`,
+  'order.numbers.transformList(i, v, order.numbers.transformList(j, w, 1)).size() == 0',
+  'order.numbers.all(i, v, order.numbers.all(j, w, true))',
+  'order.numbers.exists(i, v, v.nope)',
+  'order.numbers.sortBy(a, order.numbers.sort().size()).size() == 0',
+  'order.numbers.all(a, order.objects.distinct().size() > 0)',
+  'order.numbers.all(a, order.objects.groupBy(o, o.value).size() > 0)',
+  'order.numbers.all(a, json.encode(order.objects).size() > 0)',
+  'order.numbers.all(a, json.decode(nodes.a.text_content).size() > 0)',
+  'order.numbers.all(a, "%s".format([order.objects]).size() > 0)',
+  'lists.range(9000000000000).size() == 0',
+  'nodes.a.text_content.replace("a", nodes.a.text_content) == ""',
+  'nodes.a.text_content.replace("", nodes.a.text_content) == ""',
+  'order.numbers.map(a, nodes.a.text_content).join() == ""',
+  'order.numbers.map(a, "").join(nodes.a.text_content) == ""',
+  'nodes.a.text_content.matches("(a{1,100}){1,9}b")',
+  'order.numbers.all(a, nodes.a.text_content.matches("a$"))',
+  'order.numbers.all(a, {"k": "v"}.merge(order.wide).size() > 0)',
 ];
 
 test.each(ENDLESS)('%s ends within the budget', (source) => {
@@ -74,6 +91,14 @@ test('a budget that was used up is whole again for the next evaluation', () => {
   expect(errorOf(() => evaluateCondition(condition, scopeOf(numbers))).message).toContain(`${STEPS} steps`);
   expect(evaluateCondition(condition, scopeOf([1, 2]))).toBe(true);
 });
+
+test.each(['(a+)+$', '(a|aa)+b', '(.*)*x', '(a|a)*b'])(
+  'the pattern %s takes time linear in the text',
+  (pattern) => {
+    const condition = compileCondition(`nodes.a.text_content.matches("${pattern}") || true`);
+    expect(evaluateCondition(condition, BIG)).toBe(true);
+  },
+);
 
 test('a loop over ten thousand objects is well within the budget', () => {
   const condition = compileCondition(

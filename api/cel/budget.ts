@@ -5,7 +5,9 @@
  * operator.
  */
 import { ExpressionError } from '../expression/errors.ts';
-import { callParts, evaluated, loopParts, operands, type SyntaxNode } from './syntax.ts';
+import { extraPrice, matchesPattern } from './library.ts';
+import { deepSize, elementCount, isCollection, width } from './size.ts';
+import { callParts, evaluated, loopParts, macroLoopOf, operands, type SyntaxNode } from './syntax.ts';
 
 /** The budget of one evaluation. */
 export const STEPS = 1_000_000;
@@ -46,6 +48,13 @@ function meterNode(written: SyntaxNode, meter: Meter, seen: Set<SyntaxNode>): nu
   const node = evaluated(written);
   if (seen.has(node)) return 0;
   seen.add(node);
+  const macro = macroLoopOf(node);
+  if (macro) {
+    const each = macro.bodies.reduce((sum, body) => sum + meterNode(body, meter, seen), 1);
+    macro.spend = (elements) => spend(meter, elements * each);
+    for (const body of macro.bodies) chargeFailures(body, meter);
+    return each + 1 + meterNode(macro.receiver, meter, seen);
+  }
   const loop = loopParts(node);
   if (!loop) {
     const size = operands(node).reduce((sum, operand) => sum + meterNode(operand, meter, seen), 1);
@@ -64,7 +73,7 @@ function meterNode(written: SyntaxNode, meter: Meter, seen: Set<SyntaxNode>): nu
 type Price = (operands: readonly unknown[], meter: Meter) => number;
 
 function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
-  const { handle } = node;
+  const handle = handlerOf(node);
   if (!handle) return;
   const makesValues = MAKES_VALUES.has(node.op);
   node.handle = (...values) => {
@@ -73,6 +82,12 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
     if (makesValues) spend(meter, width(result));
     return result;
   };
+}
+
+/** The handler that cel-js selected, except for `matches`, which takes exponential time there. */
+function handlerOf(node: SyntaxNode): SyntaxNode['handle'] {
+  if (callParts(node)?.name !== 'matches') return node.handle;
+  return (values) => matchesPattern(Array.isArray(values) ? values : []);
 }
 
 /**
@@ -112,7 +127,12 @@ function spend(meter: Meter, steps: number): void {
 
 function priceOf(node: SyntaxNode): Price {
   const call = callParts(node);
-  if (call) return ([values]) => (Array.isArray(values) ? callPrice(call.name, call.receiver, values) : 0);
+  if (call) {
+    return ([values], meter) =>
+      Array.isArray(values)
+        ? callPrice(call.name, call.receiver, values) + extraPrice(call.name, values, meter.left)
+        : 0;
+  }
   return PRICES[node.op] ?? (() => 0);
 }
 
@@ -125,7 +145,7 @@ const PRICES: Record<string, Price> = {
   '>': ([left, right]) => width(left) + width(right),
   '>=': ([left, right]) => width(left) + width(right),
   in: ([member, collection]) => {
-    if (typeof member !== 'object' || member === null) return elementCount(collection) + width(member);
+    if (!isCollection(member)) return elementCount(collection) + width(member);
     throw new ExpressionError(
       'Type',
       'the left side of in must be a string, a number or a boolean, not a list or an object',
@@ -161,33 +181,3 @@ function callPrice(name: string, receiver: boolean, values: readonly unknown[]):
 const COMPARED_PER_STEP = 512;
 /** A calculation in a time zone formats and parses a date. */
 const TIME_ZONE_STEPS = 500;
-const CHARACTERS_PER_STEP = 32;
-
-/** The price of reading a value once, without its members. */
-function width(value: unknown): number {
-  if (typeof value === 'string') return value.length / CHARACTERS_PER_STEP;
-  return isCollection(value) ? elementCount(value) : 0;
-}
-
-function elementCount(value: unknown): number {
-  if (Array.isArray(value)) return value.length;
-  if (value instanceof Map) return value.size;
-  return isCollection(value) ? Object.keys(value).length : 0;
-}
-
-function isCollection(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
-/** The number of values in a value; stops counting above `room`. */
-function deepSize(value: unknown, room: number): number {
-  if (!isCollection(value)) return 1 + width(value);
-  const members: Iterable<unknown> =
-    Array.isArray(value) || value instanceof Map ? value.values() : Object.values(value);
-  let size = 1;
-  for (const member of members) {
-    if (size > room) return size;
-    size += deepSize(member, room - size);
-  }
-  return size;
-}

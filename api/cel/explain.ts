@@ -9,6 +9,9 @@ import { lookUp, missingValue, type Scope } from '../expression/scope.ts';
 import { isBareText, QUOTES_NEEDED } from './habits.ts';
 import { accessParts, isSyntaxNode, operands, type SyntaxNode } from './syntax.ts';
 
+/** The name of exact numbers in messages of cel-js. */
+export const EXACT_TYPE = 'ExactNumber';
+
 /** The error of an evaluation. `error` is whatever was thrown. */
 export function explainEvaluation(error: unknown, source: string, scope: Scope): ExpressionError {
   if (error instanceof ExpressionError) return error;
@@ -19,8 +22,13 @@ export function explainEvaluation(error: unknown, source: string, scope: Scope):
   if (error.code === 'no_such_key' || error.code === 'index_out_of_bounds') {
     return explainMissing(isSyntaxNode(node) ? node : undefined, source, scope);
   }
-  const summary = QUOTING[error.code] ?? plainSummary(error.summary);
+  const summary = QUOTING[error.code] ?? `${plainSummary(error.summary)}${exactHint(error.summary)}`;
   return new ExpressionError('Type', summary, { position: positionOf(error, source) });
+}
+
+function exactHint(summary: string): string {
+  if (!summary.includes(EXACT_TYPE)) return '';
+  return `; an ${EXACT_TYPE} has more digits than arithmetic keeps: only == and != are exact, string(…) gives its digits, and double(…) rounds it`;
 }
 
 /**
@@ -91,8 +99,11 @@ function explainMissing(node: SyntaxNode | undefined, source: string, scope: Sco
 
 function print(reference: Reference): string {
   if (reference.source === 'index') return 'index';
-  if (reference.source === 'item') return `item${printPath(reference.path)}`;
-  return `nodes.${reference.node}.${reference.member}${printPath(reference.path)}`;
+  const path = printPath(reference.path);
+  if (reference.source === 'node') return `nodes.${reference.node}.${reference.member}${path}`;
+  return reference.source === 'previous'
+    ? `previous.${reference.member}${path}`
+    : `${reference.source}${path}`;
 }
 
 /** Every reference of an expression to the output of a node, each up to the first computed key. */
@@ -110,7 +121,12 @@ function referenceOf(node: SyntaxNode): Reference | undefined {
     at = access.from;
   }
   if (at.op !== 'id') return undefined;
-  if (at.args === 'item') return { source: 'item', path };
+  if (at.args === 'item' || at.args === 'run' || at.args === 'vars') return { source: at.args, path };
+  if (at.args === 'previous') {
+    const [key = 'data_content', ...below] = path;
+    const member = NODE_MEMBERS.find((name) => name === key);
+    return member && { source: 'previous', member, path: below };
+  }
   const [id, key, ...rest] = path;
   const member = NODE_MEMBERS.find((name) => name === (key ?? 'data_content'));
   if (at.args !== 'nodes' || typeof id !== 'string' || !member) return undefined;

@@ -13,7 +13,7 @@ export type SyntaxNode = {
   readonly args: unknown;
   readonly start: number;
   readonly end: number;
-  readonly meta: { alternate?: unknown };
+  readonly meta: { alternate?: unknown; macro?: unknown };
   handle?: (...operands: unknown[]) => unknown;
   evaluate: (...context: unknown[]) => unknown;
 };
@@ -46,6 +46,24 @@ export function loopParts(node: SyntaxNode): LoopParts | undefined {
     : undefined;
 }
 
+/**
+ * A loop of `loops.ts`, which evaluates `bodies` for each element of `receiver`. `spend` charges the budget
+ * for this number of elements.
+ */
+export type MacroLoop = {
+  readonly receiver: SyntaxNode;
+  readonly variables: readonly string[];
+  readonly bodies: readonly SyntaxNode[];
+  spend: (elements: number) => void;
+};
+
+export function macroLoopOf(node: SyntaxNode): MacroLoop | undefined {
+  const { macro } = node.meta;
+  return typeof macro === 'object' && macro !== null && 'bodies' in macro && 'spend' in macro
+    ? (macro as MacroLoop)
+    : undefined;
+}
+
 /** The name of the called function. If `receiver`, the first operand is the receiver. */
 export function callParts(node: SyntaxNode): { name: string; receiver: boolean } | undefined {
   if ((node.op !== 'call' && node.op !== 'rcall') || !Array.isArray(node.args)) return undefined;
@@ -53,14 +71,25 @@ export function callParts(node: SyntaxNode): { name: string; receiver: boolean }
   return typeof name === 'string' ? { name, receiver: node.op === 'rcall' } : undefined;
 }
 
-/** The object and the key of `a.b`, `a['b']` or `a[0]`; the key is undefined if it is computed. */
+const ACCESS_OPTIONAL: Partial<Record<string, boolean>> = {
+  '.': false,
+  '[]': false,
+  '.?': true,
+  '[?]': true,
+};
+
+/**
+ * The object and the key of `a.b`, `a['b']`, `a[0]`, or optional as `a.?b`; the key is undefined if it is
+ * computed.
+ */
 export function accessParts(
   node: SyntaxNode,
-): { from: SyntaxNode; key: string | number | undefined } | undefined {
-  if ((node.op !== '.' && node.op !== '[]') || !Array.isArray(node.args)) return undefined;
+): { from: SyntaxNode; key: string | number | undefined; optional: boolean } | undefined {
+  const optional = ACCESS_OPTIONAL[node.op];
+  if (optional === undefined || !Array.isArray(node.args)) return undefined;
   const [from, key]: unknown[] = node.args;
   if (!isSyntaxNode(from)) return undefined;
-  return { from, key: typeof key === 'string' ? key : literalKey(key) };
+  return { from, optional, key: typeof key === 'string' ? key : literalKey(key) };
 }
 
 function literalKey(key: unknown): string | number | undefined {

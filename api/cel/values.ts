@@ -1,7 +1,9 @@
 /**
  * Converts between JSON and CEL values. Does not change its input; results are plain JSON of bounded size.
  */
+import { Optional } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { ExactNumber, fromBigInt } from '../exact/exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
 import { OUTPUT_LIMIT } from '../expression/evaluate.ts';
 
@@ -18,7 +20,7 @@ export function toCel(value: unknown): unknown {
 }
 
 function holdsConstructor(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
   if (depth > DEPTH_LIMIT) throw tooDeep();
   let found = Object.hasOwn(value, 'constructor');
   // Visits every member, so that the depth limit applies whether or not there is such a member.
@@ -27,14 +29,15 @@ function holdsConstructor(value: unknown, depth: number): boolean {
 }
 
 function withMaps(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
   if (Array.isArray(value)) return value.map(withMaps);
   const members = Object.entries(value).map(([key, member]) => [key, withMaps(member)] as const);
   return Object.hasOwn(value, 'constructor') ? new Map(members) : Object.fromEntries(members);
 }
 
 /**
- * A CEL value as JSON: ints as numbers, timestamps and durations as strings (RFC 3339, `3600s`).
+ * A CEL value as JSON: ints as numbers (beyond 2^53 exact ones), timestamps and durations as strings (RFC
+ * 3339, `3600s`).
  * @throws ExpressionError `Type` for a value that JSON cannot represent, `Limit` for one that is too large or
  *   too deep
  */
@@ -46,7 +49,7 @@ type Room = { room: number };
 
 function toJson(value: unknown, size: Room, depth: number): unknown {
   const scalar = toScalar(value);
-  size.room -= 2 + (typeof scalar === 'string' ? scalar.length : 0);
+  size.room -= 2 + lengthOf(scalar);
   if (size.room < 0)
     throw new ExpressionError('Limit', `the result is larger than ${OUTPUT_LIMIT} characters of JSON`);
   if (scalar !== undefined) return scalar;
@@ -61,6 +64,11 @@ function toJson(value: unknown, size: Room, depth: number): unknown {
   );
 }
 
+function lengthOf(scalar: unknown): number {
+  if (scalar instanceof ExactNumber) return scalar.text.length;
+  return typeof scalar === 'string' ? scalar.length : 0;
+}
+
 function toKey(key: unknown, size: Room): string {
   const text = String(key);
   size.room -= text.length;
@@ -68,24 +76,21 @@ function toKey(key: unknown, size: Room): string {
 }
 
 /** The scalar in JSON; undefined for a list or an object. */
-function toScalar(value: unknown): string | number | boolean | null | undefined {
+function toScalar(value: unknown): string | number | boolean | ExactNumber | null | undefined {
+  if (value instanceof ExactNumber) return value;
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'bigint') return toNumber(value);
-  if (value instanceof UnsignedInt) return toNumber(value.value);
+  if (typeof value === 'bigint') return fromBigInt(value);
+  if (value instanceof UnsignedInt) return fromBigInt(value.value);
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Duration) return value.toString();
   if (Array.isArray(value) || value instanceof Map || isPlain(value)) return undefined;
+  if (value instanceof Optional)
+    throw new ExpressionError(
+      'Type',
+      'the result is optional: end it with .orValue(…), which gives a default',
+    );
   throw notJson();
-}
-
-function toNumber(value: bigint): number {
-  const number = Number(value);
-  if (Number.isSafeInteger(number)) return number;
-  throw new ExpressionError(
-    'Type',
-    'JSON cannot represent an integer beyond 2^53 exactly: convert it with string(…)',
-  );
 }
 
 function isPlain(value: unknown): boolean {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { errorOf, outcomeOf } from '../../test/support/data/outcome.ts';
+import { parseExact } from '../exact/exactNumber.ts';
 import { ExpressionError, MissingValueError } from './errors.ts';
 import { evaluate, OUTPUT_LIMIT, toText } from './evaluate.ts';
 import type { NodeOutput, Scope } from './scope.ts';
@@ -19,7 +20,18 @@ const OUTPUTS: Record<string, NodeOutput> = {
 };
 
 const FAILED: Scope = { node: () => ({ error: { message: 'refused' } }) };
-const SCOPE: Scope = { node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined) };
+const SCOPE: Scope = {
+  node: (id) => (Object.hasOwn(OUTPUTS, id) ? OUTPUTS[id] : undefined),
+  previous: 'agent',
+  run: {
+    id: 'orders-1',
+    workflow: 'orders',
+    project: 'shop',
+    accepted: '2026-01-31T22:30:00.000Z',
+    test: false,
+  },
+  vars: { url: 'https://example.com', 'limits.json': { max: 5 } },
+};
 const EACH: Scope = { ...SCOPE, item: { name: 'Bo', tags: ['x'] }, index: 0 };
 
 const run = (value: unknown, scope: Scope = SCOPE) => evaluate(compileValue(value), scope);
@@ -49,6 +61,20 @@ const VALUES: [text: string, value: unknown][] = [
   [`${$data('.name')}${$data('.zero')}`, 'Ada0'],
   ["{{ '{{' }} $index }}", '{{ $index }}'],
   ['no reference', 'no reference'],
+  ['{{ $previous.text_content }}', 'Thanks {{ $index }}'],
+  ['{{ $previous.data_content[1] }}', 2],
+  ['{{ $run.id }} {{ $run.workflow }} {{ $run.project }}', 'orders-1 orders shop'],
+  ['{{ $run.test }}', false],
+  ['{{ $run.accepted }}', '2026-01-31T22:30:00.000Z'],
+  ['{{ $vars.url }}/a', 'https://example.com/a'],
+  ["{{ $vars['limits.json'].max }}", 5],
+  ["{{ $vars.none ?? 'x' }}", 'x'],
+  ["{{ $('trigger').data_content.nope.deeper ?? 'none' }}", 'none'],
+  ["{{ $('trigger').data_content.note ?? 'none' }}", 'none'],
+  ["{{ $('trigger').data_content.empty ?? 'none' }}", ''],
+  ["{{ $('trigger').data_content.zero ?? 1 }}", 0],
+  ["{{ $('nowhere').text_content ?? null }}", null],
+  ["a {{ $('trigger').data_content.nope ?? 1.5 }} b", 'a 1.5 b'],
 ];
 
 test.each(VALUES)('%j gives %j', (text, value) => {
@@ -76,6 +102,12 @@ test('what a reference yields is never parsed again', () => {
 });
 
 const MISSING: [text: string, message: RegExp][] = [
+  [
+    '{{ $vars.none }}',
+    /^the project has no variable 'none': add the key to the ConfigMap windlass-variables$/,
+  ],
+  ["{{ $vars['limits.json'].min }}", /^\$vars\['limits\.json'\] has no member \.min: it has 1 member$/],
+  ['{{ $previous.headers.a }}', /^\$previous\.headers: there are no headers/],
   ["{{ $('nowhere').text_content }}", /^\$\('nowhere'\)\.text_content: the node 'nowhere' did not run$/],
   ["{{ $('agent').error }}", /^\$\('agent'\)\.error: the node did not fail/],
   ["{{ $('agent').headers.a }}", /^\$\('agent'\)\.headers: there are no headers/],
@@ -257,4 +289,15 @@ test('whatever text a reference yields comes out as it is', () => {
       expect(run("<{{ $('a').data_content.text }}>", scope)).toBe(`<${text}>`);
     }),
   );
+});
+
+test('an exact number keeps every digit: alone, inside text and inside objects', () => {
+  const scope: Scope = {
+    node: () => ({ text_content: '', data_content: parseExact('{"id":12345678901234567890}') }),
+  };
+  const id = $data('.id');
+  expect(JSON.stringify(run({ id, all: $data(''), text: `no. ${id}`, json: `${$data('')}!` }, scope))).toBe(
+    '{"id":12345678901234567890,"all":{"id":12345678901234567890},"text":"no. 12345678901234567890","json":"{\\"id\\":12345678901234567890}!"}',
+  );
+  expect(errorOf(() => run($data('.id.text'), scope)).message).toContain('is a number and has no .text');
 });

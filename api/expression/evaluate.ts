@@ -3,6 +3,7 @@
  * of plain objects and elements of lists; never parses the value of a reference; no result is larger than
  * `OUTPUT_LIMIT`. Values are not copied: the result may share parts with the scope and is read-only.
  */
+import { ExactNumber } from '../exact/exactNumber.ts';
 import { ExpressionError } from './errors.ts';
 import { printReference, type Reference } from './reference.ts';
 import { lookUp, missingValue, type Scope } from './scope.ts';
@@ -23,9 +24,13 @@ export function evaluate(compiled: CompiledValue, scope: Scope): unknown {
   return evaluatePart(compiled, { scope, room: OUTPUT_LIMIT });
 }
 
-/** The value of one reference, with its type. @throws MissingValueError */
+/**
+ * The value of one reference, with its type, or its default if the value is null or does not exist.
+ * @throws MissingValueError without a default
+ */
 export function resolve(reference: Reference, scope: Scope): unknown {
   const value = lookUp(reference, scope);
+  if (reference.default !== undefined) return value ?? reference.default;
   if (value === undefined) throw missingValue(reference, scope);
   return value;
 }
@@ -85,6 +90,7 @@ function tooLarge(part: string | Reference): ExpressionError {
 /** At least half of the length of the value as JSON; stops counting above `room`. */
 function sizeOf(value: unknown, room: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 2;
+  if (value instanceof ExactNumber) return value.text.length;
   if (!isCollection(value)) return 4;
   if (depth > DEPTH_LIMIT)
     throw new ExpressionError('Limit', `values must be nested at most ${DEPTH_LIMIT} levels deep`);

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { errorOf, outcomeOf } from '../../test/support/data/outcome.ts';
 import { ExpressionError } from './errors.ts';
-import { parseTemplate, printTemplate, TEMPLATE_LIMITS } from './parse.ts';
+import { parseTemplate, TEMPLATE_LIMITS, type Template } from './parse.ts';
+import { printReference } from './reference.ts';
 
 const refusalOf = (text: string) => errorOf(() => parseTemplate(text));
 
@@ -31,6 +32,17 @@ const REFERENCES: [written: string, reference: object][] = [
   ['$item.name', { source: 'item', path: ['name'] }],
   ["$item['a'][0]", { source: 'item', path: ['a', 0] }],
   ['$index', { source: 'index' }],
+  ['$previous.text_content', { source: 'previous', member: 'text_content', path: [] }],
+  ['$previous.data_content.items[0]', { source: 'previous', member: 'data_content', path: ['items', 0] }],
+  ['$run.accepted', { source: 'run', path: ['accepted'] }],
+  ['$vars.url', { source: 'vars', path: ['url'] }],
+  ["$vars['limits.json'].max", { source: 'vars', path: ['limits.json', 'max'] }],
+  ["$('trigger').data_content.x ?? 'none'", { ...trigger('x'), default: 'none' }],
+  ['$item ?? "it\'s"', { source: 'item', path: [], default: "it's" }],
+  ['$item.a ??-1.5e2', { source: 'item', path: ['a'], default: -150 }],
+  ['$item.a ?? true', { source: 'item', path: ['a'], default: true }],
+  ['$item.a ?? null', { source: 'item', path: ['a'], default: null }],
+  ["$item.a ?? ''", { source: 'item', path: ['a'], default: '' }],
 ];
 
 test.each(REFERENCES)('%s is a reference', (written, reference) => {
@@ -57,6 +69,18 @@ test.each(TEXTS)('%s', (_, text, parts, single) => {
 });
 
 const REFUSED: [text: string, line: number, column: number, message: RegExp][] = [
+  ['{{ $previous }}', 1, 4, /after \$previous use one of \.text_content/],
+  ['{{ $previous.x }}', 1, 4, /after \$previous use one of/],
+  ['{{ $previous.text_content.x }}', 1, 4, /text_content is a string/],
+  ['{{ $run.name }}', 1, 4, /after \$run use one of \.id, \.workflow/],
+  ['{{ $run }}', 1, 4, /after \$run use one of/],
+  ['{{ $vars }}', 1, 4, /after \$vars write the name of a variable/],
+  ['{{ $vars[0] }}', 1, 4, /after \$vars write the name/],
+  ['{{ $item ?? }}', 1, 13, /after \?\? write a text in quotes, a number/],
+  ['{{ $item ?? none }}', 1, 13, /after \?\? write a text in quotes/],
+  ['{{ $item ?? truely }}', 1, 13, /after \?\? write a text in quotes/],
+  ['{{ $item ?? 1e999 }}', 1, 13, /after \?\? write a text in quotes/],
+  ['{{ $item ?? $index }}', 1, 13, /after \?\? write a text in quotes/],
   ['{{', 1, 3, /not followed by a reference/],
   ['{{ }}', 1, 4, /not followed by a reference/],
   ['{{ $index', 1, 1, /this {{ has no closing }}/],
@@ -197,6 +221,16 @@ const step = fc.oneof(
 );
 const reference = fc.oneof(
   fc.record({ source: fc.constant('index' as const) }),
+  fc.record({
+    source: fc.constant('previous' as const),
+    member: fc.constantFrom('data_content' as const, 'error' as const),
+    path: fc.array(step, { maxLength: 4 }),
+    default: fc.oneof(fc.string(), fc.boolean(), fc.constant(null), fc.integer()),
+  }),
+  fc.record({
+    source: fc.constant('vars' as const),
+    path: fc.array(step, { maxLength: 4 }).map((path) => ['name', ...path]),
+  }),
   fc.record({ source: fc.constant('item' as const), path: fc.array(step, { maxLength: 4 }) }),
   fc.record({
     source: fc.constant('node' as const),
@@ -213,6 +247,16 @@ const text = fc.oneof(
 const parts = fc
   .tuple(fc.array(fc.tuple(text, reference), { maxLength: 4 }), text)
   .map(([pairs, last]) => [...pairs.flat(), last].filter((part) => part !== ''));
+
+/** The text of a template. */
+function printTemplate({ parts: some, single }: Template): string {
+  const printed = some.map((part) =>
+    typeof part === 'string' ? part.replaceAll('{{', "{{ '{{' }}") : `{{ ${printReference(part)} }}`,
+  );
+  const texts = some.filter((part) => typeof part === 'string');
+  const isBare = some.length - texts.length === 1 && texts.every((part) => part.trim() === '');
+  return `${!single && isBare ? "{{ '' }}" : ''}${printed.join('')}`;
+}
 
 test('a template of any texts and references comes back the same when it is printed and parsed', () => {
   fc.assert(

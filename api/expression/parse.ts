@@ -4,7 +4,14 @@
  * printing and parsing again gives the same template.
  */
 import { ExpressionError, positionAt } from './errors.ts';
-import { NODE_MEMBERS, type NodeMember, type PathStep, printReference, type Reference } from './reference.ts';
+import {
+  type Literal,
+  NODE_MEMBERS,
+  type NodeMember,
+  type PathStep,
+  type Reference,
+  RUN_MEMBERS,
+} from './reference.ts';
 
 /**
  * A parsed text: its parts in order, literal texts and references. Plain JSON data, so that it can be stored
@@ -23,7 +30,7 @@ export const TEMPLATE_LIMITS = {
 } as const;
 
 const ALLOWED =
-  "inside {{ }} write $('node id').text_content, $('node id').data_content.name[0]['any key'], $item, $index, or text in quotes";
+  "inside {{ }} write $('node id').text_content, $('node id').data_content.name[0]['any key'], $previous, $run, $vars, $item, $index, or text in quotes";
 
 /**
  * Parses one text. `{{ 'text' }}` yields that text unchanged: `{{ '{{' }}` yields two literal braces, and `{{
@@ -61,15 +68,6 @@ export function parseTemplate(text: string): Template {
   return { parts: parts.filter((part) => typeof part !== 'string'), single: true };
 }
 
-/** The text of a template; parsing it gives the same template. */
-export function printTemplate(template: Template): string {
-  const printed = template.parts.map((part) =>
-    typeof part === 'string' ? part.replaceAll('{{', "{{ '{{' }}") : `{{ ${printReference(part)} }}`,
-  );
-  const needsQuote = !template.single && isBareReference(template.parts);
-  return `${needsQuote ? "{{ '' }}" : ''}${printed.join('')}`;
-}
-
 /** White space around one reference does not count as text: block scalars of YAML end with a line break. */
 function isBareReference(parts: readonly TemplatePart[]): boolean {
   const references = parts.filter((part) => typeof part !== 'string');
@@ -99,7 +97,7 @@ type Cursor = { readonly text: string; readonly open: number; offset: number };
 function parseBraces(cursor: Cursor): TemplatePart {
   skipSpace(cursor);
   const first = cursor.text[cursor.offset];
-  const part = first === "'" || first === '"' ? parseString(cursor) : parseReference(cursor);
+  const part = first === "'" || first === '"' ? parseString(cursor) : parseWithDefault(cursor);
   skipSpace(cursor);
   if (cursor.text.startsWith('}}', cursor.offset)) {
     cursor.offset += 2;
@@ -109,11 +107,37 @@ function parseBraces(cursor: Cursor): TemplatePart {
   throw syntax(cursor, cursor.offset, `expected }} here; ${ALLOWED}`);
 }
 
+function parseWithDefault(cursor: Cursor): Reference {
+  const reference = parseReference(cursor);
+  skipSpace(cursor);
+  if (!take(cursor, '??')) return reference;
+  skipSpace(cursor);
+  return { ...reference, default: parseLiteral(cursor) };
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const WORDS: Record<string, Literal> = { true: true, false: false, null: null };
+
+function parseLiteral(cursor: Cursor): Literal {
+  const start = cursor.offset;
+  const first = cursor.text[start];
+  if (first === "'" || first === '"') return parseString(cursor);
+  for (const [word, value] of Object.entries(WORDS)) if (takeWord(cursor, word)) return value;
+  const digits = match(cursor, NUMBER);
+  const number = Number(digits);
+  if (digits !== undefined && Number.isFinite(number)) return number;
+  throw syntax(cursor, start, "after ?? write a text in quotes, a number, true, false or null: ?? 'none'");
+}
+
 function parseReference(cursor: Cursor): Reference {
   const start = cursor.offset;
   if (take(cursor, '$(')) return parseNodeReference(cursor, start);
   if (takeWord(cursor, '$item')) return { source: 'item', path: parsePath(cursor, []) };
   if (takeWord(cursor, '$index')) return { source: 'index' };
+  if (takeWord(cursor, '$previous'))
+    return { source: 'previous', ...parseMember(cursor, start, '$previous') };
+  if (takeWord(cursor, '$run')) return parseRunReference(cursor, start);
+  if (takeWord(cursor, '$vars')) return parseVariable(cursor, start);
   throw syntax(
     cursor,
     start,
@@ -129,14 +153,38 @@ function parseNodeReference(cursor: Cursor, start: number): Reference {
   const node = parseString(cursor);
   skipSpace(cursor);
   if (!take(cursor, ')')) throw syntax(cursor, cursor.offset, "expected ) after the node's ID");
+  return { source: 'node', node, ...parseMember(cursor, start, "$('node id')") };
+}
+
+function parseMember(
+  cursor: Cursor,
+  start: number,
+  written: string,
+): { member: NodeMember; path: PathStep[] } {
   const [member, ...path] = parsePath(cursor, []);
   if (!isNodeMember(member)) {
-    throw syntax(cursor, start, `after $('node id') use one of .${NODE_MEMBERS.join(', .')}`);
+    throw syntax(cursor, start, `after ${written} use one of .${NODE_MEMBERS.join(', .')}`);
   }
   if (member === 'text_content' && path.length > 0) {
     throw syntax(cursor, start, 'text_content is a string and has no members: remove the path after it');
   }
-  return { source: 'node', node, member, path };
+  return { member, path };
+}
+
+function parseRunReference(cursor: Cursor, start: number): Reference {
+  const path = parsePath(cursor, []);
+  if (path.length === 1 && RUN_MEMBERS.some((member) => member === path[0])) return { source: 'run', path };
+  throw syntax(cursor, start, `after $run use one of .${RUN_MEMBERS.join(', .')}`);
+}
+
+function parseVariable(cursor: Cursor, start: number): Reference {
+  const path = parsePath(cursor, []);
+  if (typeof path[0] === 'string') return { source: 'vars', path };
+  throw syntax(
+    cursor,
+    start,
+    "after $vars write the name of a variable: $vars.name or $vars['limits.json'].max",
+  );
 }
 
 function isNodeMember(step: PathStep | undefined): step is NodeMember {

@@ -2,21 +2,36 @@
  * Looks up the values of references, and explains why a value does not exist. Reads only own properties of
  * objects and elements of lists: no inherited member, no length, no method.
  */
+import { ExactNumber } from '../exact/exactNumber.ts';
+import { VARIABLES_NAME } from './variables.ts';
 import { MissingValueError } from './errors.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 
 /** The output of a node as references read it. `error` exists if the node failed and the run continued. */
-export type NodeOutput = { text_content: string; data_content: unknown; error?: unknown; headers?: unknown };
+export type NodeOutput = {
+  text_content: string;
+  data_content: unknown;
+  error?: unknown;
+  headers?: unknown;
+  item?: unknown;
+  index?: unknown;
+};
+
+/** The members of `$run`. `accepted` is a time (RFC 3339). */
+type RunContext = { id: string; workflow: string; project: string; accepted: string; test: boolean };
 
 /**
  * `node` returns undefined for a node that was skipped or did not run, and only `error` for one that failed.
- * `item` and `index` exist in a node with forEach.
+ * `previous` is the ID of the node before, if there is exactly one. `item` and `index` exist in a node with
+ * forEach.
  */
 export type Scope = {
   node: (id: string) => Partial<NodeOutput> | undefined;
+  previous?: string | undefined;
+  run?: RunContext | undefined;
+  vars?: Readonly<Record<string, unknown>> | undefined;
   item?: unknown;
   index?: number;
-  previous?: unknown;
 };
 
 /** The text of a reference in a message. */
@@ -33,11 +48,21 @@ export function lookUp(reference: Reference, scope: Scope): unknown {
 type PathReference = Exclude<Reference, { source: 'index' }>;
 
 function rootOf(reference: PathReference, scope: Scope): unknown {
-  return reference.source === 'item' ? scope.item : scope.node(reference.node)?.[reference.member];
+  switch (reference.source) {
+    case 'node':
+      return scope.node(reference.node)?.[reference.member];
+    case 'previous':
+      return scope.previous === undefined ? undefined : scope.node(scope.previous)?.[reference.member];
+    case 'vars':
+      return scope.vars ?? {};
+    case 'item':
+    case 'run':
+      return scope[reference.source];
+  }
 }
 
 function step(value: unknown, key: PathStep): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return undefined;
   const fits = typeof key === (Array.isArray(value) ? 'number' : 'string');
   return fits && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
@@ -51,6 +76,8 @@ export function missingValue(
   const written = print(reference);
   if (reference.source === 'index') return new MissingValueError(written, outsideForEach(written));
   const root = { ...reference, path: [] };
+  if (reference.source === 'vars' && step(scope.vars, reference.path[0] ?? '') === undefined)
+    return new MissingValueError(written, missingVariable(String(reference.path[0])));
   let there = rootOf(reference, scope);
   if (there === undefined) return new MissingValueError(written, whyNoRoot(root, scope, print));
   for (const [depth, key] of reference.path.entries()) {
@@ -65,8 +92,16 @@ export function missingValue(
 function whyNoRoot(root: PathReference, scope: Scope, print: Printer): string {
   const written = print(root);
   if (root.source === 'item') return outsideForEach(written);
-  const ran = scope.node(root.node) !== undefined;
-  return `${written}: ${ran ? WHY_ABSENT[root.member] : `the node '${root.node}' did not run`}`;
+  if (!('member' in root)) return `${written} has no value here`;
+  const id = root.source === 'node' ? root.node : scope.previous;
+  if (id === undefined) return `${written} has no value: several nodes come before, or none`;
+  const ran = scope.node(id) !== undefined;
+  return `${written}: ${ran ? WHY_ABSENT[root.member] : `the node '${id}' did not run`}`;
+}
+
+/** Why a variable has no value, and what to do. */
+function missingVariable(name: string): string {
+  return `the project has no variable '${name}': add the key to the ConfigMap ${VARIABLES_NAME}`;
 }
 
 function outsideForEach(written: string): string {
@@ -78,6 +113,8 @@ const WHY_ABSENT = {
   data_content: 'the node failed and produced no data_content',
   error: 'the node did not fail, so there is no error',
   headers: 'there are no headers: list them in headers of the webhook',
+  item: 'it exists only inside a group with forEach',
+  index: 'it exists only inside a group with forEach',
 } as const;
 
 /**
@@ -85,7 +122,8 @@ const WHY_ABSENT = {
  */
 function describeMissing(value: unknown, key: PathStep): string {
   const wanted = printStep(key);
-  if (typeof value !== 'object' || value === null) return `is ${named(value)} and has no ${wanted}`;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber)
+    return `is ${named(value)} and has no ${wanted}`;
   if (Array.isArray(value)) {
     if (typeof key === 'number') return `has no element ${wanted}: it has ${count(value.length, 'element')}`;
     return `is a list: use an index such as [0], not ${wanted}`;
@@ -97,6 +135,7 @@ function describeMissing(value: unknown, key: PathStep): string {
 
 function named(value: unknown): string {
   if (value === null) return 'null';
+  if (value instanceof ExactNumber) return 'a number';
   return typeof value === 'string' ? 'a string' : `a ${typeof value}`;
 }
 

@@ -121,7 +121,7 @@ test('required fields come first, with descriptions as help and defaults as plac
     properties: {
       pollIntervalSeconds: {
         type: 'integer',
-        description: 'Seconds between two looks. Default 60, at least 5.',
+        description: 'Seconds between two polls. Default 60, at least 5.',
       },
       model: { type: 'string', description: 'The model.' },
       active: { type: 'boolean' },

@@ -32,7 +32,8 @@ export type Editor =
   | { kind: 'tools' }
   | { kind: 'cron' }
   | { kind: 'timeZone' }
-  | { kind: 'celValues' };
+  | { kind: 'celValues' }
+  | { kind: 'javaScript' };
 
 export type Field = {
   name: string;
@@ -210,6 +211,7 @@ const HINTS: Record<string, Hint> = {
   'skill.name': { editor: { kind: 'skill' }, label: 'Skill' },
   'response.headers': { isExpression: true },
   'response.body': { isExpression: true },
+  'code.source': { editor: { kind: 'javaScript' }, label: 'JavaScript' },
   'options.forEach': { isExpression: true },
   'workflow.description': { editor: { kind: 'longText' } },
   'set.values': { editor: { kind: 'celValues' } },

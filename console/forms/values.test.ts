@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemsAt, scalarOf, scalarText, withMember } from './values.ts';
+import { mistakeIn, problemsAt, scalarOf, scalarText, withMember } from './values.ts';
 
 test.each([
   ['', { a: 1 }],
@@ -45,4 +45,15 @@ test('problems are shown at their field, including nested ones at leaves', () =>
   expect(problemsAt(problems, 'agent.prompt', false)).toEqual(['is empty']);
   expect(problemsAt(problems, 'agent.tools', true)).toEqual(['is unknown']);
   expect(problemsAt(problems, 'agent.tools', false)).toEqual([]);
+});
+
+test.each([
+  [
+    'node code: code.source: line 2, column 11: unexpected token',
+    { line: 2, column: 11, message: 'unexpected token' },
+  ],
+  ['JavaScript is required.', undefined],
+  [undefined, undefined],
+])('the position of an error in code: %s', (error, mistake) => {
+  expect(mistakeIn(error)).toEqual(mistake);
 });

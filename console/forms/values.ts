@@ -61,3 +61,12 @@ export function problemsAt(problems: readonly FieldProblem[], path: string, isLe
   const found = problems.filter(({ field }) => field === path || isBelow(field));
   return [...new Set(found.map(({ message }) => message))];
 }
+
+/** An error at a position of a text; line and column count from 1. */
+export type Mistake = { line: number; column: number; message: string };
+
+/** The position in `line 2, column 5: unexpected token`. */
+export function mistakeIn(error: string | undefined): Mistake | undefined {
+  const [, line, column, message = ''] = /\bline (\d+), column (\d+): ([^]*)/.exec(error ?? '') ?? [];
+  return line === undefined ? undefined : { line: Number(line), column: Number(column), message };
+}

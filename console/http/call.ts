@@ -2,6 +2,7 @@
  * HTTP calls of the console. They send the header that the session cookie requires, and fail with
  * `ApiFailure`. A call with an expired session waits for a new sign-in and is then repeated.
  */
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { ApiFailure, failureOf, failureOfNetwork } from './failure.ts';
 
 export type CallOptions = {
@@ -34,13 +35,13 @@ export async function call(path: string, options: CallOptions = {}): Promise<Res
     await renewSession();
     return call(path, { ...options, signsIn: false });
   }
-  throw failureOf(response.status, await bodyOf(response));
+  throw failureOf(response.status, await bodyOf(response, path));
 }
 
 /** As `call`, with the parsed JSON body. */
 export async function callJson<T>(path: string, options: CallOptions = {}): Promise<T> {
   const response = await call(path, options);
-  const body = await bodyOf(response);
+  const body = await bodyOf(response, path);
   if (typeof body === 'string' && body !== '') throw failureOf(response.status, body);
   return body as T;
 }
@@ -66,10 +67,11 @@ async function send(path: string, options: CallOptions): Promise<Response> {
   }
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
+/** The API server rounds the numbers of its objects; runs of the gateway have exact ones. */
+async function bodyOf(response: Response, path: string): Promise<unknown> {
   const text = await response.text();
   try {
-    return JSON.parse(text);
+    return path.startsWith('/kube/') ? JSON.parse(text) : parseExact(text);
   } catch {
     return text;
   }

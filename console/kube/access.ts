@@ -50,8 +50,8 @@ export function useMay(...rights: Right[]): boolean {
  * object is asked about. Empty until the answers arrive.
  */
 export function useMissing(right: Omit<Right, 'name'>, names: readonly string[]): ReadonlySet<string> {
-  const { data: isHeldForAll } = useQuery({ ...rightQuery(right), enabled: names.length > 0 });
-  const asked = isHeldForAll === false ? names : [];
+  const { data: isGrantedForAll } = useQuery({ ...rightQuery(right), enabled: names.length > 0 });
+  const asked = isGrantedForAll === false ? names : [];
   const answers = useQueries({ queries: asked.map((name) => rightQuery({ ...right, name })) });
   return new Set(asked.filter((_, index) => answers[index]?.data === false));
 }

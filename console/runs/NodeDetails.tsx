@@ -7,6 +7,7 @@ import { durationOf } from './live/result.ts';
 import type { NodeView } from './live/runState.ts';
 import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
+import { LogText } from './LogText.tsx';
 import { OutputView } from './output/OutputView.tsx';
 import { PhaseLabel } from './phases.tsx';
 
@@ -64,6 +65,11 @@ export function NodeDetails({ at, node, before, now }: Props) {
           />
         )}
       </Part>
+      {node.log !== undefined && (
+        <Part title="Log">
+          <LogText text={node.log} />
+        </Part>
+      )}
     </Stack>
   );
 }

@@ -20,6 +20,16 @@ const ADVICE: Record<FailureReason, string> = {
   Timeout:
     'Give the node a longer timeout or less work. Retries on the node help if the service is slow at times.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
+  CodeError: 'Correct the code at the line that the message names.',
+  CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',
+  CodeMemoryExceeded:
+    'Keep less data in the code at a time, or give it more memory (code.memoryMiB, at most 128).',
+  CodeStackExceeded:
+    'Replace the recursion in the code by a loop, or return data that is nested less deeply.',
+  CodeInputTooLarge: 'Let the code name fewer nodes, or give it more memory (code.memoryMiB, at most 128).',
+  CodeDisabled:
+    'Compute the value with the skill set, or ask an administrator to allow code (runner.code.enabled).',
+  InvalidOutput: 'Return a JSON value from the code: text, a number, true, false, null, a list or an object.',
   EffectUnknown:
     'Check at the service, for example in the mailbox, whether the effect happened. If it did not, retry; a retry repeats all steps.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',

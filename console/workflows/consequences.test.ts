@@ -51,16 +51,16 @@ test.each([
 });
 
 test.each([
-  [0, 0, 'Waiting runs are held and start when you resume it.', 'Runs that are executing continue'],
-  [1, 1, '1 waiting run is held and starts when you resume it.', '1 run is executing and continues'],
-  [12, 3, '12 waiting runs are held and start', '3 runs are executing and continue'],
+  [0, 0, 'Waiting runs stay queued and start when you resume it.', 'Runs that are executing continue'],
+  [1, 1, '1 waiting run stays queued and starts when you resume it.', '1 run is executing and continues'],
+  [12, 3, '12 waiting runs stay queued and start', '3 runs are executing and continue'],
 ])(
   'suspending a workflow with %i waiting and %i running runs lists both',
-  (waiting, running, held, executing) => {
+  (waiting, running, queued, executing) => {
     const sentences = suspensionOf({ ...item, trigger: 'manual', waiting, running });
     expect(sentences).toEqual([
       'Every run is refused, including test runs.',
-      expect.stringContaining(held),
+      expect.stringContaining(queued),
       expect.stringContaining(executing),
     ]);
   },

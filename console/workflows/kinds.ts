@@ -19,6 +19,8 @@ const STEPS: Record<StepKind, string> = {
   response: 'Response',
   group: 'Group',
   wait: 'Wait',
+  fail: 'Fail',
+  code: 'Code',
 };
 
 const TRIGGER_NAMES = Object.keys(TRIGGERS) as TriggerKind[];

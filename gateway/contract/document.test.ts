@@ -109,8 +109,8 @@ test('the contract needs no token, and a cached version gets 304', async () => {
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
   expect(answer.json()).toEqual(openApiDocument());
   const tag = String(answer.headers.etag);
-  for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-    const again = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': held } });
+  for (const cached of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+    const again = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': cached } });
     expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', tag]);
   }
   const other = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': '"other"' } });

@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 3.1 document of all operations. It is generated from the schemas that validate requests and
- * from the registers of operations and problems, and holds nothing of an installation or a tenant.
+ * from the registers of operations and problems, and holds nothing of an installation or a project.
  */
 import * as z from 'zod';
 import { acceptedRun, runEvent, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';

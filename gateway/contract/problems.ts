@@ -193,7 +193,8 @@ export const PROBLEMS = {
   'number-out-of-range': {
     status: 422,
     title: 'JSON number out of range',
-    detail: 'Numbers must fit a double. Send larger ones as strings.',
+    detail:
+      'A number may have 1,000 characters, and an exponent within the range of a double. Send others as strings.',
   },
   'lone-surrogate': {
     status: 422,

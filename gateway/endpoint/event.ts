@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 
 /** In characters. */
 const MAX_KEY = 1_024;
@@ -19,7 +20,7 @@ export function eventInput(data: string, headers?: Record<string, string>): stri
 
 /** The output of a trigger from a JSON object with its members. Missing or invalid members are empty. */
 export function inputFromOutput(text: string): string {
-  const { text_content, data_content = null } = JSON.parse(text) as Record<string, unknown>;
+  const { text_content, data_content = null } = parseExact(text) as Record<string, unknown>;
   return JSON.stringify({
     text_content: typeof text_content === 'string' ? text_content : '',
     data_content,

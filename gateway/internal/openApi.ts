@@ -1,5 +1,5 @@
 /**
- * `GET /openapi.json`: the contract for programs. It contains nothing of an installation or a tenant, so it
+ * `GET /openapi.json`: the contract for programs. It contains nothing of an installation or a project, so it
  * needs no token. Generated once, with an ETag.
  */
 import { createHash } from 'node:crypto';

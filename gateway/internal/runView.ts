@@ -1,8 +1,10 @@
 /** The representation of a run: the same members from the run store, its record or its summary. */
+import { joinExact } from '../../api/exact/exactNumber.ts';
 import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { RunPhase } from '../../api/phase.ts';
 import type { Revision } from '../../api/revision.ts';
+import type { NodeStatus } from '../../api/run.ts';
 import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
@@ -69,8 +71,15 @@ export function viewRecord({ metadata, spec, status }: WorkflowRun): RunView {
     completionTime: status?.completionTime,
     reason: status?.reason,
     message: status?.message,
-    nodes: status?.nodes ?? [],
+    nodes: (status?.nodes ?? []).map(withExactOutput),
   };
+}
+
+/** The recorded output, with the digits that the API server rounded. */
+function withExactOutput({ output, ...node }: NodeStatus): NodeStatus {
+  if (output === undefined) return node;
+  const { exact, ...rest } = output;
+  return { ...node, output: { ...rest, data_content: joinExact(rest.data_content, exact) } };
 }
 
 function viewNode(node: NodeState): RunView['nodes'][number] {
@@ -86,6 +95,7 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
     reason: node.reason,
     message: node.message,
     usage: node.usage,
+    log: node.log,
   };
 }
 

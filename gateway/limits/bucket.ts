@@ -27,6 +27,6 @@ export function take(bucket: Bucket): void {
 }
 
 /** Returns a token. */
-export function giveBack(bucket: Bucket): void {
+export function returnToken(bucket: Bucket): void {
   bucket.tokens = Math.min(bucket.size, bucket.tokens + 1);
 }

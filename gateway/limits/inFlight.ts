@@ -27,32 +27,32 @@ const TINY_BYTES = 4_096;
 
 /** While half of the limit is free, a body may have `largestBody` bytes. */
 export function createInFlight(limit: number, largestBody: number): InFlight {
-  let held = 0;
+  let reserved = 0;
   const fits = (bytes: number, own: number): boolean => {
-    const free = limit - (held - own);
+    const free = limit - (reserved - own);
     const share = (2 * largestBody * free) / limit;
     return bytes <= free && bytes <= Math.max(share, free * 8 >= limit ? SMALL_BYTES : TINY_BYTES);
   };
   return {
     reserve: () => {
-      if (held + REQUEST_BYTES > limit) return undefined;
-      held += REQUEST_BYTES;
+      if (reserved + REQUEST_BYTES > limit) return undefined;
+      reserved += REQUEST_BYTES;
       let body = 0;
       let isOpen = true;
       return {
         growTo: (bytes) => {
           if (!fits(bytes, body)) return false;
-          held += bytes - body;
+          reserved += bytes - body;
           body = bytes;
           return true;
         },
         release: () => {
-          if (isOpen) held -= body + REQUEST_BYTES;
+          if (isOpen) reserved -= body + REQUEST_BYTES;
           isOpen = false;
         },
       };
     },
     fits: (bytes) => fits(bytes, 0),
-    bytes: () => held,
+    bytes: () => reserved,
   };
 }

@@ -33,7 +33,7 @@ test('a submission that waited too long is refused and takes no place', async ()
   expect(await concurrency.enter('a')).toBe(true);
 });
 
-/** A response as far as waiting looks at it. */
+/** The part of a response that waiting uses. */
 function responseOf() {
   const response = Object.assign(new EventEmitter(), { destroyed: false });
   return { response: response as unknown as ServerResponse, close: () => response.emit('close') };

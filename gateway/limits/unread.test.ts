@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { createUnread } from './unread.ts';
 
-/** A response as far as it is looked at here. */
+/** The part of a response that is used here. */
 function responseOf(writableLength: number) {
   const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
   const response = Object.assign(new EventEmitter(), { destroyed: false, writableLength, req: { socket } });

@@ -6,10 +6,10 @@ import type { ServerResponse } from 'node:http';
 
 export type Unread = {
   /**
-   * Call after sending. Counts what the client has not read, plus `held` bytes elsewhere, until it reads or
-   * disconnects.
+   * Call after sending. Counts what the client has not read, plus `elsewhere` bytes in other buffers, until
+   * it reads or disconnects.
    */
-  add: (response: ServerResponse, held?: number) => void;
+  add: (response: ServerResponse, elsewhere?: number) => void;
   /** Call when the client has read what was counted, and more of the answer follows. */
   remove: (response: ServerResponse) => void;
 };
@@ -37,9 +37,9 @@ export function createUnread(limit: number): Unread {
     total += bytes - (known?.bytes ?? 0);
   };
   return {
-    add: (response, held = 0) => {
+    add: (response, elsewhere = 0) => {
       if (response.writableLength === 0 || response.destroyed) return;
-      count(response, response.writableLength + OVERHEAD_BYTES + held);
+      count(response, response.writableLength + OVERHEAD_BYTES + elsewhere);
       for (const longest of counted.keys()) {
         if (total <= limit || longest === response) return;
         remove(longest);

@@ -1,12 +1,12 @@
 /**
  * Limits how often calls of a webhook with `auth` may fail verification, per client address and in all. A
- * call is counted before it is verified and given back when it passes, so that only failures count. An
- * address with a recently verified call has its own limit: neither other addresses nor an attacker behind the
- * same proxy can exclude it. Memory is bounded; a forgotten address starts with a full bucket.
+ * call is counted before it is verified; a call that passes returns its token, so that only failures count.
+ * An address with a recently verified call has its own limit: neither other addresses nor an attacker behind
+ * the same proxy can exclude it. Memory is bounded; a forgotten address starts with a full bucket.
  */
 import {
   createBucket,
-  giveBack,
+  returnToken,
   isUnlimited,
   secondsToWait,
   take,
@@ -64,7 +64,7 @@ export function createUnverifiedRates({
       return { key, buckets };
     },
     passed: ({ key, buckets }, now) => {
-      buckets.forEach(giveBack);
+      buckets.forEach(returnToken);
       const trust = trusted.of(key, () => ({ until: 0, bucket: bucketOf(perRoute, now) }));
       trust.until = now + TRUSTED_MS;
     },

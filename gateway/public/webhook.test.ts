@@ -160,7 +160,7 @@ test('an address can guess a token at a bounded rate, and honest callers with th
 const now = () => String(Math.floor(Date.now() / 1_000));
 const WRONG: [cause: string, request: () => InjectOptions][] = [
   ['no signature', () => post('hmac')],
-  ['a signature that is none', () => post('hmac', { headers: { 'x-signature': 'abc' } })],
+  ['a malformed signature', () => post('hmac', { headers: { 'x-signature': 'abc' } })],
   ['the signature of another body', () => post('hmac', { headers: { 'x-signature': sign('{"a":1}') } })],
   [
     'a signature of long ago',

@@ -4,7 +4,7 @@ import { listen } from '../../test/support/network/listen.ts';
 import { startModelServer, type ModelFault } from '../../test/support/providers/model/modelServer.ts';
 import { pollUntil } from '../../test/support/time/poll.ts';
 import { stepContext } from '../../test/support/nodes/stepContext.ts';
-import type { StepContext } from '../node.ts';
+import type { StepContext } from '../contract/node.ts';
 import { executeAgent, type AgentPatience } from './agent.ts';
 import type { AgentFields } from '../providers/openai/request.ts';
 

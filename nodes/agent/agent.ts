@@ -5,7 +5,7 @@
 import type OpenAI from 'openai';
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { StepError } from '../../api/reasons.ts';
-import { abortion, partOf, type StepContext, type StepResult } from '../node.ts';
+import { abortion, partOf, type StepContext, type StepResult } from '../contract/node.ts';
 import { addChunk, emptyDraft, finished, type Answer } from './answer.ts';
 import { openClient } from '../providers/openai/client.ts';
 import { adapted, requestOf, type AgentFields } from '../providers/openai/request.ts';

@@ -30,3 +30,15 @@ test('a schema that cannot be used is found before the model is asked', () => {
   expect(outputSchemaProblem(schema)).toBeUndefined();
   expect(outputSchemaProblem({ type: 'objekt' })).toContain('outputSchema cannot be used');
 });
+
+test('numbers of an answer keep every digit, and are checked as numbers', () => {
+  const numbers = {
+    type: 'object',
+    properties: { id: { type: 'integer', minimum: 1 }, price: { type: 'number', maximum: 1 } },
+  };
+  const text = '{"id":12345678901234567890,"price":0.1000000000000000055511151231257827}';
+  expect(JSON.stringify(structuredAnswer(text, numbers))).toBe(text);
+  expect(() => structuredAnswer('{"id":-12345678901234567890}', numbers)).toThrow(
+    'does not fit outputSchema: id',
+  );
+});

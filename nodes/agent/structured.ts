@@ -1,5 +1,6 @@
 /** Answers that must fit a JSON Schema: checks the schema, and finds the value in the text of an answer. */
 import * as z from 'zod';
+import { rounded } from '../../api/exact/exactNumber.ts';
 import { parseJson } from '../../api/json.ts';
 import { StepError } from '../../api/reasons.ts';
 
@@ -29,7 +30,7 @@ export function structuredAnswer(text: string, schema: JsonSchema): unknown {
     .find((result) => result.ok);
   if (!found?.ok)
     throw new StepError('InvalidAnswer', 'the answer holds no JSON, but outputSchema asks for it');
-  const fit = z.fromJSONSchema(schema).safeParse(found.value);
+  const fit = z.fromJSONSchema(schema).safeParse(rounded(found.value));
   if (fit.success) return found.value;
   const [issue] = fit.error.issues;
   const place = issue ? z.core.toDotPath(issue.path) : '';

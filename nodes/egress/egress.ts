@@ -67,7 +67,10 @@ export function literalProblem({ hostname, port, protocol }: URL, rules: EgressR
   return problem === undefined ? undefined : forbidden(host, isLocal ? 'leads to' : 'is', problem).message;
 }
 
-/** Whether the address of a Service may be one that is allowed: a range or an address other than loopback, at that port. */
+/**
+ * Whether the address of a Service may be one that is allowed: a range or an address other than loopback, at
+ * that port.
+ */
 function mayAdmitService({ allow }: EgressRules, port: number): boolean {
   return allow.some((rule) => {
     if ('host' in rule) return false;

@@ -1,6 +1,6 @@
 /** Compares the current state of some files, as a store reports it, with the known items. */
-import { KnownList, type Known } from './known.ts';
-import type { Change, SeenFile } from './source.ts';
+import { KnownList, type Known } from '../contract/known.ts';
+import type { Change, SeenFile } from '../contract/source.ts';
 import { inOrder } from './walk.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Known } from './known.ts';
+import { Known } from '../contract/known.ts';
 import { walk, type Place } from './walk.ts';
 
 const file = (text: string) => {

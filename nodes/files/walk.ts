@@ -2,8 +2,8 @@
  * Compares a complete list of files with the known items, in any order of both, over one or several polls.
  */
 import * as z from 'zod';
-import { KnownList, type Known } from './known.ts';
-import type { Change, Extent, SeenFile } from './source.ts';
+import { KnownList, type Known } from '../contract/known.ts';
+import type { Change, Extent, SeenFile } from '../contract/source.ts';
 
 /** Where a walk continues. */
 export const place = z.object({

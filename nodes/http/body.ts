@@ -1,9 +1,9 @@
 /**
- * Reads bodies of answers. Guarantees that no more than a bound is read and held, also of compressed bodies
- * and of those that never end.
+ * Reads bodies of answers. Guarantees that no more than a bound is read and kept in memory, also of
+ * compressed bodies and of those that never end.
  */
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { connectionFailure, Failure } from './failure.ts';
+import { connectionFailure, Failure } from '../contract/failure.ts';
 import type { HttpAnswer } from './request.ts';
 
 const DECODERS = {

@@ -4,11 +4,12 @@
  * may have done what was asked.
  */
 import { dispatcherThrough, openDispatcher } from '../egress/connect.ts';
-import { quoted, type Mask } from '../secret.ts';
+import { quoted, type Mask } from '../contract/secret.ts';
 import { drop } from './body.ts';
-import { connectionFailure, Failure, type Asked, type FailureKind } from './failure.ts';
+import { connectionFailure, Failure, type Asked, type FailureKind } from '../contract/failure.ts';
 import { isRedirect, redirected } from './redirect.ts';
-import { SAFE_METHODS, type HttpAnswer, type HttpRequest, type Wire } from './request.ts';
+import { SAFE_METHODS, type HttpAnswer, type HttpRequest } from './request.ts';
+import type { Wire } from '../contract/node.ts';
 import { retryAfterMs } from './retryAfter.ts';
 import { addToQuery, queryOf } from './url.ts';
 

@@ -2,11 +2,12 @@
 import type * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../contract/secret.ts';
 import { parseOrUndefined, readStart, readUpTo, tooLarge, unreadable } from './body.ts';
 import { send } from './client.ts';
-import type { Failure } from './failure.ts';
-import { at, type HttpAnswer, type HttpRequest, type Wire } from './request.ts';
+import type { Failure } from '../contract/failure.ts';
+import { at, type HttpAnswer, type HttpRequest } from './request.ts';
+import type { Wire } from '../contract/node.ts';
 import { joinURL } from './url.ts';
 
 export type JsonCall = Omit<HttpRequest, 'origin' | 'path'> & {

@@ -1,5 +1,5 @@
 /** Redirects by the rules of fetch (Fetch Standard, "HTTP-redirect fetch"). */
-import { Failure } from './failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { at, SAFE_METHODS, type HttpRequest } from './request.ts';
 import { urlProblem } from './url.ts';
 

@@ -1,11 +1,7 @@
 /** What a request to a provider is, and its answer. */
 import type { Readable } from 'node:stream';
-import type { Egress } from '../egress/egress.ts';
-import type { Secret } from '../secret.ts';
-import type { Asked } from './failure.ts';
-
-/** Where a request may connect to, and what stops it. */
-export type Wire = { egress: Egress; signal: AbortSignal };
+import type { Secret } from '../contract/secret.ts';
+import type { Asked } from '../contract/failure.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 

@@ -240,11 +240,8 @@ test.each<[string, string | Buffer]>([
     'Subject: cut off\nContent-Type: multipart/mixed; boundary=never\n\nthe beginning',
   ],
   ['no boundary', 'Subject: cut off\nContent-Type: multipart/mixed\n\nthe beginning'],
-  ['base64 that is none', 'Subject: cut off\nContent-Transfer-Encoding: base64\n\n!!!!*'],
-  [
-    'quoted-printable that is none',
-    'Subject: cut off\nContent-Transfer-Encoding: quoted-printable\n\n=ZZ=0=\n=',
-  ],
+  ['invalid base64', 'Subject: cut off\nContent-Transfer-Encoding: base64\n\n!!!!*'],
+  ['invalid quoted-printable', 'Subject: cut off\nContent-Transfer-Encoding: quoted-printable\n\n=ZZ=0=\n='],
   ['a transfer encoding that nobody knows', 'Subject: cut off\nContent-Transfer-Encoding: rot13\n\na'],
   ['a header without a colon', 'Subject: cut off\nthis is no header\n\na'],
   ['bytes at random', Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * n * 31 + 7) % 256))],

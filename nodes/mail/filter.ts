@@ -5,7 +5,7 @@
 import type { MailTrigger } from '../../api/trigger.ts';
 import type { MailHeader } from './content.ts';
 
-/** Whether the trigger looks at headers at all. */
+/** Whether the trigger filters by headers. */
 export function hasFilter({ from, subject }: MailTrigger): boolean {
   return Boolean(from) || Boolean(subject);
 }

@@ -2,7 +2,7 @@
  * Parses Markdown as models write it: bold, italic, strikethrough, code, links, headings (as bold) and lists.
  * Marks that are not well-formed stay as they are written, so that no text is lost. Linear time. Pure.
  */
-import type { Format, RichText, Span } from './richText.ts';
+import type { Format, RichText, Span } from '../contract/messenger.ts';
 
 type Output = { text: string; spans: Span[] };
 

@@ -1,37 +1,6 @@
 /** Messages that messengers deliver to bots: how they become events, and the filters of bot triggers. */
 import type { ChatType } from '../../api/trigger.ts';
-import type { NodeOutput } from '../../api/value.ts';
-
-/** What a service has sent. */
-export type Received =
-  /** A message that somebody wrote. */
-  | ReceivedMessage
-  /** The service asks whether anybody is there, and wants this text as the answer. */
-  | { kind: 'challenge'; text: string }
-  /** Anything else: it starts nothing. */
-  | { kind: 'other' };
-
-/** Reads the body of a verified request. `username`: that of the bot, where it is known. Pure. */
-export type ReadMessage = (body: unknown, username?: string) => Received;
-
-export type ReceivedMessage = {
-  kind: 'message';
-  /** Names the event: the same in each delivery of it. */
-  id: string;
-  chatType: ChatType | undefined;
-  /** The command that it begins with, in lower case and without a slash. */
-  command: string | undefined;
-  output: BotOutput;
-};
-
-/** What the trigger gives to the nodes behind it. */
-type BotOutput = NodeOutput & {
-  data_content: {
-    chat_id: number | string;
-    from: { first_name: string; username: string };
-    message_type: string;
-  };
-};
+import type { ReceivedMessage } from '../contract/messenger.ts';
 
 /** Which messages start runs. */
 export type Wanted = {

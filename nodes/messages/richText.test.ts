@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { partsOf, type RichText } from './richText.ts';
+import { partsOf } from './richText.ts';
+import type { RichText } from '../contract/messenger.ts';
 
 const room = (most: number) => ({ most, lengthOf: ({ text }: RichText) => text.length });
 const plain = (text: string): RichText => ({ text, spans: [] });

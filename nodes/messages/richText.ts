@@ -1,22 +1,10 @@
 /** Text with formats, independent of the messenger: plain text and the spans of its formats. Pure. */
-
-export type Format = 'bold' | 'italic' | 'strikethrough' | 'code' | 'pre' | 'link';
-
-/**
- * Positions count UTF-16 units, as JavaScript and Telegram do. Of two spans that touch, one lies within the
- * other.
- */
-export type Span = { format: Format; start: number; end: number; url?: string; language?: string };
-
-export type RichText = { text: string; spans: readonly Span[] };
+import type { RichText, Room } from '../contract/messenger.ts';
 
 /** A word or a line that is longer than this part of a message is cut. */
 const LEAST_PART = 0.5;
 /** Longer than any character that a reader sees as one. */
 const LONGEST_CHARACTER = 64;
-
-/** How long a message may be, and how long a part is as it is sent: at least as long as its text. */
-export type Room = { most: number; lengthOf: (part: RichText) => number };
 
 /**
  * The text in parts that each have room: cut between paragraphs, lines or words where there are such, and

@@ -3,8 +3,8 @@
  * used.
  */
 import type { CredentialKind, CredentialSpec, Platform } from '../../api/credential.ts';
-import type { ReadMessage } from '../messages/received.ts';
-import type { Provider } from '../provider.ts';
+import type { ReadMessage } from '../contract/messenger.ts';
+import type { Provider } from '../contract/provider.ts';
 import { google } from './google/provider.ts';
 import { http } from './http/provider.ts';
 import { imap } from './imap/provider.ts';

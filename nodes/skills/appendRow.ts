@@ -4,11 +4,11 @@
  */
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext, StepResult } from '../node.ts';
+import type { StepContext, StepResult } from '../contract/node.ts';
 import { appendRowAt, openSheets, readValues, titleOf } from '../providers/google/sheets.ts';
 import { cellsOf, row, rowRules, table, tableOf } from './sheets/parameters.ts';
 import { columnsOf, lettersOf, placeOf, rangeOf, type Area, type Column } from '../spreadsheet/table.ts';
-import type { SkillDefinition } from './skill.ts';
+import type { SkillDefinition } from '../contract/skill.ts';
 
 const parameters = z.strictObject({ ...table, ...row });
 

@@ -3,11 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import { asStep, type StepContext, type StepResult } from '../node.ts';
+import { asStep, type StepContext, type StepResult } from '../contract/node.ts';
 import { credentialsFor } from '../providers/register.ts';
 import { openStore } from './openStore.ts';
-import { tooLarge, type ReadFile } from '../files/store.ts';
-import { textParameter, type SkillDefinition } from './skill.ts';
+import { tooLarge, type ReadFile } from '../contract/store.ts';
+import { textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 /** In base64 it still fits into an output. */
 const MOST_BYTES = 384_000;

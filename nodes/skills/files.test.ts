@@ -3,7 +3,7 @@
  * format, and on a bucket that fails.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { StepContext } from '../node.ts';
+import type { StepContext } from '../contract/node.ts';
 import { findSkill } from '../register.ts';
 import { startBucketServer } from '../../test/support/providers/s3/bucketServer.ts';
 import {

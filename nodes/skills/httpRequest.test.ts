@@ -1,5 +1,6 @@
 /** What the skill `http_request` sends, and which parameters it takes. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { startHttpTarget } from '../../test/support/nodes/httpTarget.ts';
 import { sendJson } from '../../test/support/network/listen.ts';
 import { stepContext } from '../../test/support/nodes/stepContext.ts';
@@ -120,7 +121,7 @@ const invalid: [what: string, parameters: object, problem: RegExp][] = [
     { url: 'http://a.example/', maxResponseBytes: 524_288 },
     /^maxResponseBytes: /,
   ],
-  ['a status that is none', { url: 'http://a.example/', expect: ['2xy'] }, /^expect\[0\]: must be a status/],
+  ['an invalid status', { url: 'http://a.example/', expect: ['2xy'] }, /^expect\[0\]: must be a status/],
   ['too many redirects', { url: 'http://a.example/', followRedirects: 11 }, /^followRedirects: /],
   ['an unknown parameter', { url: 'http://a.example/', uri: '' }, /no parameter named uri/],
 ];
@@ -141,4 +142,34 @@ test('what a reference will give is not judged before it is known', () => {
     headers: { 'X-A': "{{ $('a').text_content }}" },
   };
   expect(validateSkill('http_request', parameters)).toEqual([]);
+});
+
+test('exact numbers are sent and received with every digit', async () => {
+  const text = '{"id":12345678901234567890,"price":0.1000000000000000055511151231257827}';
+  target.answer((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text),
+  );
+  const data = parseExact(text) as { id: unknown };
+  const { output } = await target.call({
+    method: 'POST',
+    url: `${target.url}/`,
+    query: { id: data.id, all: [data.id] },
+    headers: { 'x-id': data.id },
+    body: data,
+  });
+  expect(target.seen).toMatchObject([
+    {
+      url: '/?id=12345678901234567890&all=12345678901234567890',
+      headers: { 'x-id': '12345678901234567890' },
+      body: text,
+    },
+  ]);
+  expect(JSON.stringify((output.data_content as { body: unknown }).body)).toBe(text);
+  await target.call({
+    method: 'POST',
+    url: target.url,
+    contentType: 'application/x-www-form-urlencoded',
+    body: data,
+  });
+  expect(target.seen.at(-1)?.body).toBe('id=12345678901234567890&price=0.1000000000000000055511151231257827');
 });

@@ -5,16 +5,16 @@
 import { StepError } from '../../api/reasons.ts';
 import { readStart, readUpTo } from '../http/body.ts';
 import { meaningOf, send, statusFailure } from '../http/client.ts';
-import { Failure } from '../http/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import type { HttpAnswer } from '../http/request.ts';
-import { asStep, type StepContext, type StepResult } from '../node.ts';
-import { masked, type Mask } from '../secret.ts';
+import { asStep, type StepContext, type StepResult } from '../contract/node.ts';
+import { masked, type Mask } from '../contract/secret.ts';
 import { outputOf } from './http/answer.ts';
 import { authorityFor } from '../providers/http/authority.ts';
 import { isExpected, parameters, RESPONSE_BYTES, type Parameters } from './http/parameters.ts';
 import { requestOf } from './http/request.ts';
 import { urlRule } from './http/url.ts';
-import type { SkillDefinition } from './skill.ts';
+import type { SkillDefinition } from '../contract/skill.ts';
 
 /** What is masked of the answer to a failed request, and how many characters of it the message quotes. */
 const MASKED_BYTES = 16_384;

@@ -5,13 +5,12 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { NodeOutput } from '../../api/value.ts';
-import { partOf, type StepContext } from '../node.ts';
+import { partOf, type StepContext } from '../contract/node.ts';
 import { checkMailbox, readMailbox, type Mailbox } from '../mail/mailbox.ts';
 import { markup } from './markup.ts';
 import { MOST_RECIPIENTS, recipients } from './recipients.ts';
-import { writtenByAuthor } from './rules.ts';
+import { writtenByAuthor, textParameter } from '../contract/skill.ts';
 import { deliver, type Delivery, type Mail } from '../providers/smtp/delivery.ts';
-import { textParameter } from './skill.ts';
 
 const LONGEST_SUBJECT = 998;
 const BODY_LIMIT = 524_288;

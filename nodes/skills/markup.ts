@@ -1,7 +1,7 @@
 /** Rule for HTML that is composed of text and references: the value of a reference within text is escaped. */
 import { toText } from '../../api/expression/evaluate.ts';
 import { plainOf } from '../../api/expression/sourced.ts';
-import type { ParameterRule } from './skill.ts';
+import type { ParameterRule } from '../contract/skill.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',

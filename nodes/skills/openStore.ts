@@ -1,7 +1,7 @@
 /** Opens the file store that a credential leads to. */
 import { StepError } from '../../api/reasons.ts';
-import type { Store } from '../files/store.ts';
-import type { StepContext } from '../node.ts';
+import type { Store } from '../contract/store.ts';
+import type { StepContext } from '../contract/node.ts';
 import { findProvider, titlesFor } from '../providers/register.ts';
 
 /**

@@ -1,5 +1,6 @@
 /** Rows that are read, as workflows see them. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { startSheetsServer } from '../../test/support/providers/google/sheetsServer.ts';
 import { sheetsFailure, sheetsSkill } from '../../test/support/nodes/sheetsSkill.ts';
 
@@ -70,6 +71,12 @@ test('a table is read where it lies, and from the sheet of that name', async () 
   server.addSheet('orders', "Ada's 2", [['Title'], ['', 'Item', 'Price', 'other'], ['', 'Lamp', 1, 'other']]);
   const { data } = await read({ sheet: "Ada's 2", range: 'B2:C' });
   expect(data['rows']).toEqual([{ row: 3, values: { Item: 'Lamp', Price: 1 } }]);
+});
+
+test('a row is found by a number with more digits than a double has', async () => {
+  server.put('orders', [['Id'], ['12345678901234567890'], ['12345678901234567891']]);
+  const { data } = await read({ where: { Id: parseExact('12345678901234567891') } });
+  expect(data['rows']).toEqual([{ row: 3, values: { Id: '12345678901234567891' } }]);
 });
 
 test('rows are chosen by what they hold, and what was left out is read from where the answer ended', async () => {

@@ -1,13 +1,13 @@
 /**
  * Skill `read_rows`: reads rows of a table in Google Sheets by the headings of its columns. Guarantees that
- * one page at a time is held in memory, and that the output is within its limit: `more` tells that there are
+ * one page at a time is in memory, and that the output is within its limit: `more` tells that there are
  * further rows.
  */
 import * as z from 'zod';
 import { OUTPUT_LIMIT, toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { Cell } from '../spreadsheet/book.ts';
-import type { StepContext, StepResult } from '../node.ts';
+import type { Cell } from '../contract/book.ts';
+import type { StepContext, StepResult } from '../contract/node.ts';
 import { named, namesOf, type Values } from '../spreadsheet/layout.ts';
 import {
   openSheets,
@@ -19,13 +19,15 @@ import {
 import { pagesOf, type Bounded, type Page } from './sheets/pages.ts';
 import { table, tableOf, tableRules } from './sheets/parameters.ts';
 import { columnNamed, rangeOf, type Area, type Column } from '../spreadsheet/table.ts';
-import type { SkillDefinition } from './skill.ts';
+import { exactAsText, type SkillDefinition } from '../contract/skill.ts';
 
 const ROWS = { default: 100, most: 10_000 } as const;
 /** What the rows of an output may have as JSON; the rest of the room is for what stands around them. */
 const ROOM = OUTPUT_LIMIT - 4_096;
 
-const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false');
+const scalar = exactAsText(
+  z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false'),
+);
 
 const parameters = z.strictObject({
   ...table,

@@ -14,7 +14,7 @@ import {
   type Mailbox,
   type MailboxReading,
 } from '../mail/mailbox.ts';
-import type { ParameterRule } from './skill.ts';
+import type { ParameterRule } from '../contract/skill.ts';
 import { splitAtCommas } from './split.ts';
 
 /** Of one mail, in all fields together. */

@@ -7,12 +7,11 @@
 import * as z from 'zod';
 import { StepError } from '../../api/reasons.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import type { StepContext, StepResult } from '../node.ts';
+import type { StepContext, StepResult } from '../contract/node.ts';
 import { addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
 import { readMailbox, type Mailbox } from '../mail/mailbox.ts';
 import { MOST_RECIPIENTS } from './recipients.ts';
-import { destination } from './rules.ts';
-import type { SkillDefinition } from './skill.ts';
+import { destination, type SkillDefinition } from '../contract/skill.ts';
 
 /**
  * As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail.

@@ -2,10 +2,10 @@
  * Applies the rules of a skill to its parameters, when the workflow is checked and when a step is executed.
  */
 import type { Scope } from '../../api/expression/scope.ts';
-import { evaluateSourced, plainOf, type SourcedValue } from '../../api/expression/sourced.ts';
+import { evaluateSourced, type SourcedValue } from '../../api/expression/sourced.ts';
 import { compileValue } from '../../api/expression/template.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { ParameterRule, Skill, WrittenParameters } from './skill.ts';
+import type { ParameterRule, Skill, WrittenParameters } from '../contract/skill.ts';
 
 type Rules = Skill['rules'];
 
@@ -75,20 +75,4 @@ function named<T>(name: string, work: () => T): T {
     if (!(error instanceof StepError)) throw error;
     throw new StepError(error.reason, `${name}: ${error.message}`, { cause: error });
   }
-}
-
-/** A parameter that says where data goes, and whose schema admits one place alone. */
-export const destination: ParameterRule = { isDestination: true, compose: plainOf };
-
-/** A parameter that decides how others are read: only the author of the workflow may set it. */
-export const writtenByAuthor: ParameterRule = {
-  check: refuseReference,
-  compose: (given) => {
-    if (given.kind === 'literal') return given.value;
-    return refuseReference();
-  },
-};
-
-function refuseReference(): never {
-  throw new StepError('InvalidParameters', 'takes no reference: write the value in the workflow');
 }

@@ -6,7 +6,7 @@ import { startMailServer, type MailFault } from '../../test/support/providers/ma
 import { pollUntil } from '../../test/support/time/poll.ts';
 import { stepContext } from '../../test/support/nodes/stepContext.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext } from '../node.ts';
+import type { StepContext } from '../contract/node.ts';
 import { findSkill, validateSkill } from '../register.ts';
 
 const server = await startMailServer();

@@ -3,11 +3,11 @@
  * section 6.1), so a mail that may have been accepted is reported as in doubt.
  */
 import * as z from 'zod';
-import type { StepContext, StepResult } from '../node.ts';
+import type { StepContext, StepResult } from '../contract/node.ts';
 import { address, addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
 import type { Mailbox } from '../mail/mailbox.ts';
 import { MOST_RECIPIENTS, recipient } from './recipients.ts';
-import type { SkillDefinition } from './skill.ts';
+import type { SkillDefinition } from '../contract/skill.ts';
 
 const parameters = z
   .strictObject({

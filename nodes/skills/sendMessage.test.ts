@@ -14,7 +14,7 @@ import {
   TELEGRAM_TOKEN,
   type TelegramFault,
 } from '../../test/support/providers/telegram/telegramServer.ts';
-import type { StepContext } from '../node.ts';
+import type { StepContext } from '../contract/node.ts';
 import { findSkill, validateSkill } from '../register.ts';
 
 const telegram = await startTelegramServer();

@@ -13,14 +13,13 @@ import {
   type CredentialAccess,
   type StepContext,
   type StepResult,
-} from '../node.ts';
-import { echoesOf } from '../secret.ts';
+} from '../contract/node.ts';
+import { echoesOf } from '../contract/secret.ts';
 import { parseMarkdown } from '../messages/markdown.ts';
-import type { Bot, Messenger, Outgoing, Sent } from '../messages/messenger.ts';
-import { partsOf, type RichText, type Room } from '../messages/richText.ts';
+import type { Bot, Messenger, Outgoing, Sent, RichText, Room } from '../contract/messenger.ts';
+import { partsOf } from '../messages/richText.ts';
 import { credentialsFor, findProvider } from '../providers/register.ts';
-import { destination } from './rules.ts';
-import { textParameter, type SkillDefinition } from './skill.ts';
+import { destination, textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 const LONGEST_TEXT = 524_288;
 /** Telegram admits some 20 messages a minute in a group. */
@@ -133,7 +132,9 @@ async function sendAll(messages: readonly Outgoing[], sending: Sending): Promise
   const patience = { leftMs: LONGEST_WAIT_MS };
   for (const message of messages) {
     try {
-      sent.push(await (sent.length === 0 ? sendOne(message, sending) : insist(message, sending, patience)));
+      sent.push(
+        await (sent.length === 0 ? sendOne(message, sending) : sendWithRetries(message, sending, patience)),
+      );
     } catch (error) {
       throw sent.length === 0
         ? error
@@ -155,7 +156,11 @@ function sendOne(message: Outgoing, { messenger, bot, context }: Sending): Promi
 }
 
 /** In the midst of a text the step waits itself: once it fails nothing of the text can be sent again. */
-async function insist(message: Outgoing, sending: Sending, patience: { leftMs: number }): Promise<Sent> {
+async function sendWithRetries(
+  message: Outgoing,
+  sending: Sending,
+  patience: { leftMs: number },
+): Promise<Sent> {
   for (;;) {
     try {
       return await sendOne(message, sending);

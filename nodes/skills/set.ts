@@ -3,8 +3,8 @@
  * run.
  */
 import * as z from 'zod';
-import type { StepResult } from '../node.ts';
-import type { SkillDefinition } from './skill.ts';
+import type { StepResult } from '../contract/node.ts';
+import type { SkillDefinition } from '../contract/skill.ts';
 import { isRecord } from '../../api/record.ts';
 
 const isStructure = (value: unknown) =>

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { StepContext, StepResult } from '../node.ts';
+import type { StepContext, StepResult } from '../contract/node.ts';
 import {
   openSheets,
   readValues,
@@ -29,7 +29,7 @@ import {
   type Area,
   type Column,
 } from '../spreadsheet/table.ts';
-import { textParameter, type SkillDefinition } from './skill.ts';
+import { exactAsText, textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 const parameters = z
   .strictObject({
@@ -44,9 +44,12 @@ const parameters = z
       256,
       'In place of row: heading or letter of the column that identifies it.',
     ).optional(),
-    key: z
-      .union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false')
-      .refine((key) => key !== '', 'must not be empty')
+    key: exactAsText(
+      z
+        .union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false')
+        .refine((key) => key !== '', 'must not be empty')
+        .optional(),
+    )
       .optional()
       .describe('What that column holds in the row.'),
     ...row,

@@ -5,11 +5,10 @@
 import * as z from 'zod';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
-import { asStep, type StepContext, type StepResult } from '../node.ts';
+import { asStep, type StepContext, type StepResult } from '../contract/node.ts';
 import { credentialsFor } from '../providers/register.ts';
 import { openStore } from './openStore.ts';
-import { destination } from './rules.ts';
-import { textParameter, type SkillDefinition } from './skill.ts';
+import { destination, textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 const LONGEST_CONTENT = 524_288;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;

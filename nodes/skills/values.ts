@@ -36,14 +36,20 @@ export function compileValues(values: unknown, options: CelOptions = {}): Compil
 }
 
 /** The nodes that an expression names, and what it reads out of them. */
-type Named = { path: string; ids: readonly string[]; reads: readonly Reference[] };
+type Named = {
+  path: string;
+  ids: readonly string[];
+  names: ValueExpression['names'];
+  reads: readonly Reference[];
+};
 
 /** The nodes that each expression names. */
 export function nodesNamed(compiled: CompiledValues): Named[] {
   if (compiled.kind === 'literal') return [];
   if (compiled.kind === 'expression') {
     const { path, expression } = compiled;
-    return [{ path, ids: expression.references, reads: valueReferences(expression) }];
+    const { references, names } = expression;
+    return [{ path, ids: references, names, reads: valueReferences(expression) }];
   }
   const parts = compiled.kind === 'list' ? compiled.items : compiled.entries.map(([, value]) => value);
   return parts.flatMap(nodesNamed);

@@ -1,9 +1,9 @@
 /**
  * The columns of the watched area: their names, the key column, and where columns moved since the last poll.
  */
-import { PollError } from '../poller.ts';
+import { PollError } from '../contract/poller.ts';
 import { columnOf, lettersOf } from './table.ts';
-import type { Cell } from './book.ts';
+import type { Cell } from '../contract/book.ts';
 
 /** What a row is in the output: by the names of columns, or in order where there is no header. */
 export type Values = Record<string, Cell> | Cell[];

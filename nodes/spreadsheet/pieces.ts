@@ -1,8 +1,7 @@
 /** Reads cells in pieces that are small enough for one answer. */
-import { Failure } from '../http/failure.ts';
-import { PollError } from '../poller.ts';
-import type { Cell } from './book.ts';
-import type { Area } from './reference.ts';
+import { Failure } from '../contract/failure.ts';
+import { PollError } from '../contract/poller.ts';
+import type { Cell, Area } from '../contract/book.ts';
 
 /**
  * The rows of the area. Where `ask` fails with `TooLarge`, the halves are asked for.

@@ -2,17 +2,9 @@
  * Parses how people name spreadsheets and cells: ID or URL, A1 notation
  * (https://developers.google.com/workspace/sheets/api/guides/concepts#cell).
  */
-import { PollError } from '../poller.ts';
+import type { Area } from '../contract/book.ts';
+import { PollError } from '../contract/poller.ts';
 import { lettersOf, parseRange, spreadsheetIn } from './table.ts';
-
-/**
- * Cells of a sheet, counted from 0; the ends are the first that do not belong to it, and `Infinity` where
- * nothing is said.
- */
-export type Area = { startRow: number; endRow: number; startColumn: number; endColumn: number };
-
-/** A sheet by its title or by its number in URLs; neither: the first one. */
-export type SheetName = { title?: string; gid?: string };
 
 /**
  * The id of a spreadsheet, and the sheet that its URL shows.

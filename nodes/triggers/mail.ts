@@ -1,6 +1,6 @@
 /** The poller of mail triggers. */
 import type { MailTrigger } from '../../api/trigger.ts';
-import { createPoller, PollError } from '../poller.ts';
+import { createPoller, PollError } from '../contract/poller.ts';
 import { findProvider, titlesFor } from '../providers/register.ts';
 
 export const mailPoller = createPoller<MailTrigger>(async (trigger, cursor, context, since) => {

@@ -18,7 +18,7 @@ function credential(bot: Credential['spec']['bot'], account?: string): Credentia
 
 const declared: BotRoute = { credential: 'helper', commands: ['/order'] };
 
-test('of a Telegram bot the token is what its messages are verified with, and its name is told once it is known', () => {
+test('messages to a Telegram bot are verified by its token, and the route has its name when it is known', () => {
   const verify = { secretRefs: [tokenRef], toleranceSeconds: 300 };
   expect(botWith(declared, credential({ tokenRef }))).toEqual({ ...declared, platform: 'telegram', verify });
   expect(botWith(declared, credential({ tokenRef }, 'helper_bot'))).toEqual({
@@ -29,7 +29,7 @@ test('of a Telegram bot the token is what its messages are verified with, and it
   });
 });
 
-test('of a Slack bot it is the signing secret, and without one nothing is', () => {
+test('messages to a Slack bot are verified by its signing secret, and without one not at all', () => {
   const slack = { platform: 'slack', tokenRef } as const;
   expect(botWith(declared, credential({ ...slack, signingSecretRef }, 'bot (Team)'))).toEqual({
     ...declared,
@@ -39,7 +39,7 @@ test('of a Slack bot it is the signing secret, and without one nothing is', () =
   expect(botWith(declared, credential(slack))).toEqual({ ...declared, platform: 'slack' });
 });
 
-test('what the Credential says is no part of what the workflow says', () => {
+test('fields of the Credential are not part of the declared bot', () => {
   const bot = botWith(declared, credential({ tokenRef }, 'helper_bot'));
   expect(declaredBot({ ...bot, account: '12' })).toEqual(declared);
   expect(botOf(workflow('one').spec)).toEqual({ bot: { credential: 'helper' } });
@@ -87,7 +87,7 @@ function routeOf(name: string, bot: BotRoute): WebhookRoute {
   };
 }
 
-test('who asks first has the bot, before its route says so and after', () => {
+test('the first workflow that asks has the bot, before and after its route exists', () => {
   const { apply, routes, take } = project();
   apply('one');
   apply('two');
@@ -123,7 +123,7 @@ test.each([
   expect(take('one', { credential: 'helper' })).toBe('two');
 });
 
-test('a workflow that was deleted before it had a route lets go', () => {
+test('a workflow that was deleted before it had a route releases the bot', () => {
   const { apply, workflows, take } = project();
   apply('one');
   take('one');

@@ -1,35 +1,36 @@
 /**
- * Which workflow takes the messages of a bot: the first one that asked, until it lets go. A bot has one URL, and what comes there
- * starts one run. Routes say who has it; what was decided and is not in a route yet is remembered here.
+ * Which workflow has a bot: the first that asked, until it releases it. A bot has one URL, and a message
+ * starts one run. Routes show which workflow has it; decisions that are not in a route yet are remembered
+ * here.
  */
 import type { WebhookRoute } from '../../api/kinds.ts';
 import { objectKey } from '../../kube/resource.ts';
-import type { World } from '../world.ts';
-import { wantedBot, type BotRoute } from './route.ts';
+import type { Caches } from '../shared/caches.ts';
+import { requestedBot, type BotRoute } from './route.ts';
 
 export type BotHolders = {
-  /** Takes the bot for a workflow; the name of the one that has it, if that is another one: then the workflow has none. */
+  /** Assigns the bot to the workflow, or returns the name of the other workflow that has it. */
   take(workflow: { namespace: string; name: string; uid: string }, bot: BotRoute): string | undefined;
 };
 
 type Claim = { uid: string; name: string };
 
-type Seen = { workflows: Pick<World['workflows'], 'get'>; routes: Pick<World['routes'], 'list'> };
+type BotCaches = { workflows: Pick<Caches['workflows'], 'get'>; routes: Pick<Caches['routes'], 'list'> };
 
-export function createBotHolders(world: Seen): BotHolders {
+export function createBotHolders(caches: BotCaches): BotHolders {
   const claims = new Map<string, Claim>();
 
-  /** Whether the workflow that has claimed it still wants it. */
+  /** Whether the workflow with the claim still asks for the bot. */
   function stands(namespace: string, credential: string, { uid, name }: Claim): boolean {
-    const workflow = world.workflows.get(namespace, name);
-    return workflow?.metadata.uid === uid && wantedBot(workflow)?.credential === credential;
+    const workflow = caches.workflows.get(namespace, name);
+    return workflow?.metadata.uid === uid && requestedBot(workflow)?.credential === credential;
   }
 
   return {
     take: ({ namespace, name, uid }, bot) => {
       const key = objectKey({ namespace, name: bot.credential });
       const claim = claims.get(key);
-      const routed = world.routes.list(namespace).find((route) => has(route, uid, bot));
+      const routed = caches.routes.list(namespace).find((route) => has(route, uid, bot));
       if (routed) {
         if (claim?.uid === uid) claims.delete(key);
         return routed.spec.workflow;
@@ -41,7 +42,7 @@ export function createBotHolders(world: Seen): BotHolders {
   };
 }
 
-/** Whether the route of another workflow has the bot, be it by another Credential with the same token. */
+/** Whether the route of another workflow has the bot, also by another Credential with the same token. */
 function has({ spec }: WebhookRoute, uid: string, { credential, account }: BotRoute): boolean {
   const { bot } = spec;
   if (bot === undefined || spec.workflowUID === uid) return false;

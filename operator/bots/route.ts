@@ -1,4 +1,4 @@
-/** What the route says of a bot, as pure functions: some of it the workflow says, the rest its Credential. */
+/** The bot of a route, from the workflow and its Credential. Pure. */
 import { isEnabled } from '../../api/access.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec, Verification } from '../../api/route.ts';
@@ -9,7 +9,7 @@ export type BotRoute = NonNullable<RouteSpec['bot']>;
 const TOLERANCE_SECONDS = 300;
 const LONGEST_NAME = 256;
 
-/** What a workflow's trigger says. */
+/** The bot as the trigger of a workflow declares it. */
 export function botOf(spec: WorkflowSpec): Pick<RouteSpec, 'bot'> {
   const trigger = spec.nodes.find((node) => node.bot)?.bot;
   if (trigger === undefined) return {};
@@ -17,14 +17,14 @@ export function botOf(spec: WorkflowSpec): Pick<RouteSpec, 'bot'> {
   return { bot: { credential, ...(chatTypes && { chatTypes }), ...(commands && { commands }) } };
 }
 
-/** What of a route's bot its workflow says: whatever else there is comes from its Credential. */
+/** The part of a route's bot that the workflow declares, without that of the Credential. */
 export function declaredBot(bot: BotRoute | undefined): BotRoute | undefined {
   if (bot === undefined) return undefined;
   const { credential, chatTypes, commands } = bot;
   return { credential, ...(chatTypes && { chatTypes }), ...(commands && { commands }) };
 }
 
-/** The bot with what its Credential says; without `verify` where it cannot be verified who sends its messages. */
+/** The bot with the fields of its Credential; without `verify` if senders cannot be verified. */
 export function botWith(declared: BotRoute, { spec, status }: Credential): BotRoute {
   const { platform = 'telegram', tokenRef, signingSecretRef } = spec.bot ?? {};
   const secretRef = platform === 'slack' ? signingSecretRef : tokenRef;
@@ -41,7 +41,7 @@ export function botWith(declared: BotRoute, { spec, status }: Credential): BotRo
   };
 }
 
-/** The bot that a workflow asks for, while it is active and not suspended. */
-export function wantedBot({ spec }: Pick<Workflow, 'spec'>): BotRoute | undefined {
+/** The bot that an active workflow asks for. */
+export function requestedBot({ spec }: Pick<Workflow, 'spec'>): BotRoute | undefined {
   return isEnabled(spec) ? botOf(spec).bot : undefined;
 }

@@ -1,15 +1,17 @@
 /**
- * Gives the route of a workflow its bot, with what the gateway verifies messages with, or says why it gets none: the Credential
- * is not there, or another workflow has the bot already.
+ * Adds the bot to the route of a workflow, with the verification material for the gateway, or returns why
+ * not: the Credential does not exist, or another workflow has the bot.
  */
 import type { Reason } from '../../api/conditions.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import { verificationIn, type RouteSpec } from '../../api/route.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
+import type { WebhookSecrets } from '../webhooks/material.ts';
+import type { BotHolders } from './holders.ts';
 import { botWith, declaredBot, type BotRoute } from './route.ts';
 
-/** Why the messages of a bot start no runs of this workflow. */
+/** Why messages to the bot start no runs of this workflow. */
 export type Unserved = {
   reason: Extract<Reason, 'BotTaken' | 'CredentialMissing' | 'WrongCredentialKind'>;
   message: string;
@@ -17,11 +19,11 @@ export type Unserved = {
 
 type Taken = { route: RouteSpec; unverifiable?: KeyProblem; unserved?: Unserved };
 
-type TakeContext = Pick<OperatorContext, 'world' | 'webhooks' | 'bots'>;
+type TakeContext = Pick<OperatorContext, 'caches'> & { webhooks: WebhookSecrets; bots: BotHolders };
 
-/** `served` is the route as it is now. */
+/** `served` is the current route. */
 export async function withBot(
-  { world, webhooks, bots }: TakeContext,
+  { caches, webhooks, bots }: TakeContext,
   { metadata }: Workflow,
   { bot: asked, ...route }: RouteSpec,
   served: RouteSpec | undefined,
@@ -30,7 +32,7 @@ export async function withBot(
   if (declared === undefined) return { route };
   const { name, namespace = '', uid = '', annotations } = metadata;
   const self = { namespace, name, uid };
-  const credential = world.credentials.get(namespace, declared.credential);
+  const credential = caches.credentials.get(namespace, declared.credential);
   const unusable = problemOf(declared, credential);
   if (unusable !== undefined || credential === undefined) return { route, ...unusable };
   const taken = takenBy(declared, bots.take(self, declared));
@@ -56,23 +58,23 @@ function problemOf(
   { credential: name }: BotRoute,
   credential: Credential | undefined,
 ): Pick<Taken, 'unserved'> | undefined {
-  const nobody = 'No message starts a run:';
+  const prefix = 'No message starts a run:';
   if (credential === undefined || credential.metadata.deletionTimestamp !== undefined) {
-    const message = `${nobody} there is no Credential ${name} in this namespace.`;
+    const message = `${prefix} Credential ${name} does not exist in this namespace. Apply it, or name another one.`;
     return { unserved: { reason: 'CredentialMissing', message } };
   }
   if (credential.spec.bot) return undefined;
-  const message = `${nobody} the Credential ${name} is not of kind bot.`;
+  const message = `${prefix} Credential ${name} is not of kind bot. Name another one.`;
   return { unserved: { reason: 'WrongCredentialKind', message } };
 }
 
 function takenBy({ credential }: BotRoute, other: string | undefined): Pick<Taken, 'unserved'> | undefined {
   if (other === undefined) return undefined;
-  const message = `The messages to the bot of Credential ${credential} start runs of the workflow ${other}, and a bot has room for one: switch one of the two off (spec.active: false), or give this one a bot of its own.`;
+  const message = `The bot of Credential ${credential} already starts runs of workflow ${other}, and a bot can serve one workflow. Deactivate one of the two (spec.active: false), or use another bot.`;
   return { unserved: { reason: 'BotTaken', message } };
 }
 
 function unsigned({ credential }: BotRoute): KeyProblem {
-  const message = `Credential ${credential}: it names no signingSecretRef, without which nobody can tell whether a message comes from Slack: add it`;
+  const message = `Credential ${credential} has no signingSecretRef, which is needed to verify messages of Slack: add it`;
   return { reason: 'KeyMissing', message };
 }

@@ -17,11 +17,11 @@ test.each([
   expect(split(...waiting)).toEqual(rates);
 });
 
-test('a hundred busy projects each keep what nobody goes below', () => {
+test('a hundred busy projects each keep the minimum', () => {
   expect(new Set(split(...Array.from({ length: 100 }, () => 7)))).toEqual(new Set([LEAST]));
 });
 
-test('whatever waits where, nobody starves, nobody has too much, and all together keep within the total', () => {
+test('every project gets at least the minimum and at most its limit, and all together at most the total', () => {
   const waiting = fc.array(fc.nat(3), { maxLength: 60 });
   fc.assert(
     fc.property(

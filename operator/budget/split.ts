@@ -1,26 +1,26 @@
 /**
- * How the writes that the API server is asked for are shared out: a third is for pruning records, since each takes two writes
- * to make and one to remove; the rest is for making them, split among the projects. Pure.
+ * How the write budget is split: a third is for pruning records, since each needs two writes to create and
+ * one to delete; the rest is for creating them, split among the projects. Pure.
  */
 
 export type Budget = {
-  /** Writes a second of all projects together. */
+  /** Writes per second of all projects together. */
   total: number;
   /** The most that one project gets. */
   perProject: number;
 };
 
-/** What every project gets, so that none starves: a record a second. */
+/** The least that every project gets: one record per second. */
 export const LEAST = 2;
 
-/** How many records may be pruned a second: as many as can be made. */
+/** Records that may be pruned per second: as many as can be created. */
 export function prunesPerSecond(total: number): number {
   return Math.max(1, Math.floor(total / 3));
 }
 
 /**
- * The writes a second of each project: those that have something to record get equal shares of what there is, up to the most
- * that one may have; what is left is for the others, so that their first runs are recorded at once.
+ * The writes per second of each project: projects with waiting records get equal shares, up to `perProject`;
+ * the others share the rest, so that their first runs are recorded at once.
  */
 export function splitBudget(
   projects: ReadonlyMap<string, { waiting: number }>,

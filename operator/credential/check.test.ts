@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkKeys } from './check.ts';
-import { nextLookMs } from './reconcile.ts';
+import { nextCheckMs } from './controller.ts';
 
 const refs = [
   { name: 'mail', key: 'password' },
@@ -50,5 +50,5 @@ test.each([
   ['complete', condition('True', '2026-01-01T00:00:00Z'), 300_000],
   ['never looked at', undefined, 1_000],
 ])('a Secret that is %s is looked at again in due time', (_sentence, ready, expected) => {
-  expect(nextLookMs(ready, now)).toBe(expected);
+  expect(nextCheckMs(ready, now)).toBe(expected);
 });

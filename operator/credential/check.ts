@@ -1,4 +1,4 @@
-/** Whether the Secrets that a credential names hold the keys that it names. Pure; values are never looked at. */
+/** Whether the Secrets of a credential have the keys that it names. Pure; values are never read. */
 import type { Reason } from '../../api/conditions.ts';
 import type { SecretKeyRef } from '../../api/value.ts';
 
@@ -11,11 +11,11 @@ export type Finding = {
 /** The keys of each Secret by its name; undefined where there is no such Secret. */
 export type SecretKeys = ReadonlyMap<string, readonly string[] | undefined>;
 
-/** Only of kinds that cannot be checked: for others the result of a check takes its place. */
+/** For kinds that cannot be checked; for others, the result of the check replaces it. */
 const COMPLETE =
-  'The Secret and its keys exist. Whether it works is not known: set http.checkURL to have it checked.';
+  'The Secret and its keys exist. Whether the credential works is unknown: set http.checkURL to have it checked.';
 
-/** What the condition `Ready` of the credential should say, as far as Secrets go. */
+/** The finding about Secrets for the condition `Ready`. */
 export function checkKeys(namespace: string, refs: readonly SecretKeyRef[], found: SecretKeys): Finding {
   const missing = refs.find(({ name }) => found.get(name) === undefined);
   if (missing)

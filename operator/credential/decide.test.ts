@@ -26,7 +26,7 @@ const condition = (reason: string, observedGeneration = 2): Condition => ({
 });
 const decided = (changes: object, before?: Condition) => decide({ ...facts, ...changes }, before, 2);
 
-test('a credential that no workflow names is ready as it is, and says that it was not tried', () => {
+test('a credential that no workflow names is ready, with the note that it was not checked', () => {
   const decision = decided({ isUsed: false });
   expect(decision.finding).toMatchObject({ status: 'True', reason: 'Unused' });
   expect(decision.checked).toMatchObject({ status: 'Unknown', reason: 'NotChecked' });
@@ -52,11 +52,11 @@ test.each([
   ['that no runner can try yet', { hasRunner: false }, true],
   ['that a runner could not try', { seen: { now, answer: answer(untriable, 0) } }, true],
   ['while the run store is away', { seen: undefined }, true],
-])('of a credential %s it is known whether it will yet be tried', (_sentence, changes, isUntried) => {
-  expect(decided(changes).isUntried ?? false).toBe(isUntried);
+])('of a credential %s it is known whether it will yet be tried', (_sentence, changes, isUnchecked) => {
+  expect(decided(changes).isUnchecked ?? false).toBe(isUnchecked);
 });
 
-test('a credential that was never tried is tried as soon as there is a runner', () => {
+test('an unchecked credential is checked as soon as there is a runner', () => {
   expect(decided({ hasRunner: false })).toMatchObject({
     finding: { status: 'Unknown', reason: 'NotChecked' },
   });
@@ -65,7 +65,7 @@ test('a credential that was never tried is tried as soon as there is a runner', 
   expect(decided({})).toMatchObject({ finding: { status: 'Unknown' }, ask: { failures: 0 } });
 });
 
-test('what is asked already is not asked again', () => {
+test('a pending check is not requested again', () => {
   const waiting = { key: 'now', askedAt: now - 2_000 };
   expect(decided({ seen: { now, waiting } })).toMatchObject({ againMs: 1_000 });
   expect(decided({ seen: { now, waiting } }).ask).toBeUndefined();

@@ -1,70 +1,74 @@
 /**
- * When a credential is checked, and what its conditions `Ready` and `Checked` say of it. Pure. It is checked when it or a Secret of it has changed, when
- * somebody asks for it, daily, and again and again while it does not work: soon where the other side was not there, with growing patience where it
- * refused, since accounts are locked after too many logins.
+ * When a credential is checked, and what its conditions `Ready` and `Checked` say. Pure. It is checked when
+ * it or one of its Secrets changes, on request, daily, and repeatedly while it does not work: soon if the
+ * provider was unreachable, with a growing back-off if it refused, since providers lock accounts after too
+ * many logins.
  */
 import type { CheckResult } from '../../api/check.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { CheckAnswer } from '../../store/requests/checks.ts';
+import type { Finding } from '../shared/status.ts';
 import type { CheckFacts } from './facts.ts';
 
-export type Finding = { status: 'True' | 'False' | 'Unknown'; reason: Reason; message: string };
-
 export type Decision = {
-  /** What the condition says; undefined: it stays as it is. */
+  /** The finding of `Ready`; undefined: it stays as it is. */
   finding?: Finding;
-  /** What the condition `Checked` says; undefined: it stays as it is. */
+  /** The finding of `Checked`; undefined: it stays as it is. */
   checked?: Finding;
-  /** What was found of the credential as it is now. */
+  /** The answer for the credential as it is now. */
   answer?: Answer;
-  /** It is to be checked now, after so many failures in a row. */
+  /** Request a check now, after this many consecutive failures. */
   ask?: { failures: number };
-  /** It will be checked as it is now, and was not yet. */
-  isUntried?: boolean;
-  /** When to look again at the latest. */
+  /** It has not been checked as it is now, and will be. */
+  isUnchecked?: boolean;
+  /** When to reconcile again at the latest. */
   againMs: number;
 };
 
 const DAY_MS = 24 * 3_600_000;
-/** What needs no second look by itself: whatever changes it wakes the credential. */
+/** If only a change matters, which causes a reconcile itself. */
 const QUIET_MS = 300_000;
-/** While there is no runner: whoever comes wakes the credential, too. */
+/** While there is no runner: a new one causes a reconcile, too. */
 const NO_RUNNER_MS = 30_000;
-const STORE_AWAY_MS = 5_000;
-const LOOK = { leastMs: 500, mostMs: 30_000 };
-const AWAY = { firstMs: 5_000, mostMs: 20_000 };
+const STORE_UNAVAILABLE_MS = 5_000;
+const CHECK = { leastMs: 500, mostMs: 30_000 };
+const UNREACHABLE = { firstMs: 5_000, mostMs: 20_000 };
 const REFUSED = { firstMs: 20_000, mostMs: 3_600_000 };
 
-/** `before` is the condition as it stands, `generation` that of the spec. */
+/** `before` is the current condition, `generation` that of the spec. */
 export function decide(facts: CheckFacts, before: Condition | undefined, generation: number): Decision {
   const { key, isUsed, hasRunner, seen } = facts;
-  if (!isUsed) return ofUnused(facts, before, generation);
-  const untriedFor = (why: Finding) => ({
-    ...kept(before, generation, why),
+  if (!isUsed) return decideUnused(facts, before, generation);
+  const uncheckedFor = (why: Finding) => ({
+    ...unlessChecked(before, generation, why),
     checked: why,
-    isUntried: true,
+    isUnchecked: true,
   });
-  if (!seen) return { ...untriedFor(storeAway), againMs: STORE_AWAY_MS };
+  if (!seen) return { ...uncheckedFor(storeUnavailable), againMs: STORE_UNAVAILABLE_MS };
   const { now, waiting, answer } = seen;
   const isAsked = waiting?.key === key;
-  // Who was asked answers soon, or never: the longer it takes, the less often there is a look.
-  const lookMs = isAsked ? clamp((now - waiting.askedAt) / 2, LOOK) : QUIET_MS;
+  // A runner answers soon or never: the longer it takes, the less often the operator checks.
+  const checkMs = isAsked ? clamp((now - waiting.askedAt) / 2, CHECK) : QUIET_MS;
   const mayAsk = !isAsked && hasRunner;
-  if (answer?.key === key) return tried(answer, now, { lookMs, mayAsk });
-  const untried = untriedFor(hasRunner ? asked : noRunner);
+  if (answer?.key === key) return decideChecked(answer, now, { checkMs, mayAsk });
+  const notChecked = uncheckedFor(hasRunner ? asked : noRunner);
   return mayAsk
-    ? { ...untried, ask: { failures: 0 }, againMs: LOOK.leastMs }
-    : { ...untried, againMs: hasRunner ? lookMs : NO_RUNNER_MS };
+    ? { ...notChecked, ask: { failures: 0 }, againMs: CHECK.leastMs }
+    : { ...notChecked, againMs: hasRunner ? checkMs : NO_RUNNER_MS };
 }
 
 /**
- * A credential that no workflow names is ready when its Secrets are complete. The result of a check counts for a day: there is no
- * further check by itself.
+ * A credential that no workflow names is ready if its Secrets are complete. The result of a requested check
+ * counts for a day.
  */
-function ofUnused({ key, seen }: CheckFacts, before: Condition | undefined, generation: number): Decision {
+function decideUnused(
+  { key, seen }: CheckFacts,
+  before: Condition | undefined,
+  generation: number,
+): Decision {
   // While the run store is unavailable the last result stays.
-  if (!seen && isResult(before, generation)) return { againMs: STORE_AWAY_MS };
+  if (!seen && isResult(before, generation)) return { againMs: STORE_UNAVAILABLE_MS };
   const answer = seen?.answer;
   const counts = answer?.key === key && seen !== undefined && seen.now - answer.at < DAY_MS;
   if (!counts) return { finding: unused, checked: unchecked, againMs: QUIET_MS };
@@ -72,48 +76,48 @@ function ofUnused({ key, seen }: CheckFacts, before: Condition | undefined, gene
   return { finding: checked.status === 'Unknown' ? unused : checked, checked, answer, againMs: QUIET_MS };
 }
 
-/** Of an account that is connected: `Ready` says so, unless a check has shown that it does not work. */
+/** For an account: `Ready` reports the connection, unless a check showed that it does not work. */
 export function decideConnected(
   facts: CheckFacts,
   connected: Finding,
   before: Condition | undefined,
   generation: number,
 ): Decision {
-  const wasTried = before?.reason === 'Rejected' || before?.reason === 'Unreachable';
-  const decision = decide(facts, wasTried ? before : undefined, generation);
+  const wasChecked = before?.reason === 'Rejected' || before?.reason === 'Unreachable';
+  const decision = decide(facts, wasChecked ? before : undefined, generation);
   const isWrong = decision.finding === undefined || decision.finding.status === 'False';
   return isWrong ? decision : { ...decision, finding: connected };
 }
 
 type Answer = CheckAnswer & { at: number };
 
-function tried(
+function decideChecked(
   answer: Answer,
   now: number,
-  { lookMs, mayAsk }: { lookMs: number; mayAsk: boolean },
+  { checkMs, mayAsk }: { checkMs: number; mayAsk: boolean },
 ): Decision {
   const dueMs = answer.at + untilNextMs(answer) - now;
-  const isUntried = !answer.result.works && answer.result.reason === 'NotChecked';
+  const isUnchecked = !answer.result.works && answer.result.reason === 'NotChecked';
   const finding = findingOf(answer.result);
-  const found = { finding, checked: finding, answer, isUntried };
-  if (dueMs > 0) return { ...found, againMs: clamp(dueMs, { leastMs: LOOK.leastMs, mostMs: lookMs }) };
-  if (!mayAsk) return { ...found, againMs: lookMs };
-  return { ...found, ask: { failures: answer.failures }, againMs: LOOK.leastMs };
+  const found = { finding, checked: finding, answer, isUnchecked };
+  if (dueMs > 0) return { ...found, againMs: clamp(dueMs, { leastMs: CHECK.leastMs, mostMs: checkMs }) };
+  if (!mayAsk) return { ...found, againMs: checkMs };
+  return { ...found, ask: { failures: answer.failures }, againMs: CHECK.leastMs };
 }
 
-/** An answer, as far as it counts here. */
+/** The part of an answer that the back-off depends on. */
 type Failing = {
   failures: number;
   result: { works: true } | Extract<CheckResult, { works: false }>;
 };
 
-/** From one check to the next. */
+/** The time from one check to the next, in milliseconds. */
 export function untilNextMs({ failures, result }: Failing): number {
   if (result.works) return DAY_MS;
-  const isAway = result.reason === 'Unreachable' || result.reason === 'NotChecked';
-  const { firstMs, mostMs } = isAway ? AWAY : REFUSED;
-  const patience = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), mostMs);
-  return Math.max(patience, result.retryAfterMs ?? 0);
+  const isUnreachable = result.reason === 'Unreachable' || result.reason === 'NotChecked';
+  const { firstMs, mostMs } = isUnreachable ? UNREACHABLE : REFUSED;
+  const backoffMs = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), mostMs);
+  return Math.max(backoffMs, result.retryAfterMs ?? 0);
 }
 
 const unused: Finding = {
@@ -127,10 +131,10 @@ const unchecked: Finding = {
   reason: 'NotChecked',
   message: 'Not checked: no workflow of this namespace names it. It is checked as soon as one does.',
 };
-const storeAway: Finding = {
+const storeUnavailable: Finding = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
-  message: 'Not checked: the run store cannot be reached. This is tried again.',
+  message: 'Not checked: the run store cannot be reached. The operator tries again.',
 };
 const noRunner: Finding = {
   status: 'Unknown',
@@ -148,25 +152,32 @@ const OF_CHECKS: ReadonlySet<string> = new Set<Reason>([
   'MissingScope',
 ]);
 
-/** What `Checked` says of a credential that cannot be checked as it is. */
+/** The finding of `Checked` for a credential that cannot be checked as it is. */
 export const INCOMPLETE: Finding = {
   status: 'Unknown',
   reason: 'NotChecked',
   message: 'Not checked: see the condition Ready.',
 };
 
-/** What `Checked` says: the result for the same spec stays until the next check. */
+/** The finding of `Checked`: the result for the same spec stays until the next check. */
 export function checkedAfter(
-  { checked, answer, isUntried }: Decision,
+  { checked, answer, isUnchecked }: Decision,
   before: Condition | undefined,
   generation: number,
 ): Finding | undefined {
-  const isAwaited = isUntried === true && answer === undefined;
-  return checked && isAwaited ? kept(before, generation, checked).finding : checked;
+  const isAwaited = isUnchecked === true && answer === undefined;
+  return checked && isAwaited ? unlessChecked(before, generation, checked).finding : checked;
 }
 
-/** What was found of the same spec stays until more is known, so that a changed Secret does not make everything unready. */
-function kept(before: Condition | undefined, generation: number, otherwise: Finding): { finding?: Finding } {
+/**
+ * A result for the same spec stays until the next one, so that a changed Secret does not make workflows
+ * unready.
+ */
+function unlessChecked(
+  before: Condition | undefined,
+  generation: number,
+  otherwise: Finding,
+): { finding?: Finding } {
   return isResult(before, generation) ? {} : { finding: otherwise };
 }
 

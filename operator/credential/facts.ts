@@ -1,4 +1,4 @@
-/** What the state of a credential is decided from: its Secrets, who uses it, and what the run store knows of its check. */
+/** The facts about a credential: its Secrets, its use, and its check in the run store. */
 import { createHash } from 'node:crypto';
 import { secretRefs, type CredentialSpec } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
@@ -7,16 +7,17 @@ import { canonicalJson } from '../../kube/json.ts';
 import { secrets, objectKey } from '../../kube/resource.ts';
 import { CHECKS, type SeenCheck } from '../../store/requests/checks.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import type { OperatorContext } from '../context.ts';
-import { POOL } from '../project/names.ts';
-import { BY_CREDENTIAL, projectOf } from '../world.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { hasRunner, type Pools } from '../pods/pools.ts';
+import { POOL } from '../shared/names.ts';
+import { BY_CREDENTIAL, projectOf } from '../shared/caches.ts';
 import type { SecretKeys } from './check.ts';
-import { isWished } from './wish.ts';
+import { isCheckRequested } from './requestedCheck.ts';
 
-/** The Secrets that a credential names: their keys, and what changes whenever one of them does. Values are never looked at. */
+/** The Secrets of a credential: their keys, and their versions. Values are never read. */
 export type FoundSecrets = { keys: SecretKeys; versions: Record<string, string> };
 
-/** Reads them, each by its name. */
+/** Reads each Secret by name. */
 export async function readSecrets(
   { client }: Pick<OperatorContext, 'client'>,
   namespace: string,
@@ -32,41 +33,47 @@ export async function readSecrets(
   return { keys, versions };
 }
 
-/** Names what a check would try: another spec, another state of the Secrets, another access token and another wish have another one. */
+/**
+ * Identifies a check: by the spec, the versions of the Secrets, the access token, and the requested check.
+ */
 export function checkKey(
   spec: CredentialSpec,
   { versions }: FoundSecrets,
-  { token = 0, wish }: { token?: number | undefined; wish?: string | undefined } = {},
+  { token = 0, requested }: { token?: number | undefined; requested?: string | undefined } = {},
 ): string {
-  const tried = { spec, versions, token, ...(wish !== undefined && { wish }) };
-  return createHash('sha256').update(canonicalJson(tried)).digest('hex').slice(0, 32);
+  // The name of the member is part of hashes in the run store.
+  const checked = { spec, versions, token, ...(requested !== undefined && { wish: requested }) };
+  return createHash('sha256').update(canonicalJson(checked)).digest('hex').slice(0, 32);
 }
 
-/** Who could try a credential, and what came of it. */
+/** Whether a credential can be checked, and the result. */
 export type CheckFacts = {
   key: string;
-  /** Whether a workflow of the namespace names it, or somebody asks for a check: else no runner may read its Secrets. */
+  /**
+   * Whether a workflow of the namespace names it, or a check is requested: otherwise no runner may read its
+   * Secrets.
+   */
   isUsed: boolean;
   /** Whether there is a runner that may read its Secrets. */
   hasRunner: boolean;
-  /** Undefined while the run store cannot be asked. */
+  /** Undefined while the run store is unavailable. */
   seen: SeenCheck | undefined;
 };
 
-/** Gathers them. */
+/** Gathers the facts. */
 export async function checkFacts(
-  context: OperatorContext,
+  context: OperatorContext & { pools: Pick<Pools, 'grantedSecrets'> },
   credential: Credential,
   key: string,
 ): Promise<CheckFacts> {
-  const { world, conn } = context;
+  const { caches, conn } = context;
   const { namespace = '', name, uid = '' } = credential.metadata;
-  const isNamed = world.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
-  const project = projectOf(world, namespace);
+  const isNamed = caches.workflows.byIndex(BY_CREDENTIAL, objectKey({ namespace, name })).length > 0;
+  const project = projectOf(caches, namespace);
   const seen = project === undefined ? undefined : await CHECKS.read(conn, project, uid);
   return {
     key,
-    isUsed: isNamed || isWished(credential),
+    isUsed: isNamed || isCheckRequested(credential),
     hasRunner: hasRunnerFor(context, credential),
     seen: isUnavailable(seen) ? undefined : seen,
   };
@@ -74,10 +81,10 @@ export async function checkFacts(
 
 /** Whether there is a runner that may read the Secrets of the credential. */
 export function hasRunnerFor(
-  { world, grantedSecrets }: Pick<OperatorContext, 'world' | 'grantedSecrets'>,
+  { caches, pools }: Pick<OperatorContext, 'caches'> & { pools: Pick<Pools, 'grantedSecrets'> },
   { metadata: { namespace = '', name }, spec }: Pick<Credential, 'metadata' | 'spec'>,
 ): boolean {
-  const granted = grantedSecrets.get(namespace);
+  const granted = pools.grantedSecrets.get(namespace);
   const mayRead = runnerRefs(name, spec).every((ref) => granted?.includes(ref.name));
-  return mayRead && (world.deployments.get(namespace, POOL)?.status?.availableReplicas ?? 0) > 0;
+  return mayRead && hasRunner(caches.deployments.get(namespace, POOL));
 }

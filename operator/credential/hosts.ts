@@ -1,11 +1,11 @@
-/** What the condition `HostsAllowed` of a credential says: where `http_request` may send it. Pure. */
+/** The condition `HostsAllowed` of a credential: the hosts to which `http_request` may send it. Pure. */
 import type { ConditionType, Reason } from '../../api/conditions.ts';
 import { credentialKind } from '../../api/credential.ts';
 import { allowedHostsOf, constantEntry } from '../../api/hosts.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import { removeCondition, setCondition } from '../../kube/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
-import { credentialRefs } from '../workflow/references.ts';
+import { credentialRefs } from '../shared/credentialRefs.ts';
 
 type Finding = {
   status: 'True' | 'False';
@@ -20,15 +20,15 @@ const EXAMPLE = 'api.example.com';
 const SUGGESTED = 5;
 
 /**
- * Whether the credential names a host; undefined for a kind that says itself where it belongs. `used` are the entries that would admit
- * the URLs of the steps that name it.
+ * Whether the credential names a host; undefined for other kinds. `used`: entries that admit the URLs of the
+ * steps that name it.
  */
 export function hostsFinding(credential: Named, used: readonly string[]): Finding | undefined {
   const { http, oauth2 } = credential.spec;
   if (!http && !oauth2) return undefined;
   const hosts = allowedHostsOf(credential.spec);
   if (hosts.length === 0)
-    return { status: 'False', reason: 'NoAllowedHosts', message: toAdd(credential, used) };
+    return { status: 'False', reason: 'NoAllowedHosts', message: howToAdd(credential, used) };
   const scheme = hosts.every((host) => host.includes('://'))
     ? ''
     : ' Entries without a scheme admit https only.';
@@ -36,7 +36,7 @@ export function hostsFinding(credential: Named, used: readonly string[]): Findin
   return { status: 'True', reason: 'HostsAllowed', message };
 }
 
-/** The conditions with what the credential's hosts are. The same list when nothing changed. */
+/** The conditions with `HostsAllowed`. The same list if nothing changed. */
 export function withHosts(
   list: readonly Condition[],
   credential: Named,
@@ -58,17 +58,17 @@ export function usedHosts(workflows: readonly Pick<Workflow, 'spec'>[], credenti
   return [...new Set(entries)].toSorted();
 }
 
-function toAdd({ metadata: { namespace = '', name }, spec }: Named, used: readonly string[]): string {
+function howToAdd({ metadata: { namespace = '', name }, spec }: Named, used: readonly string[]): string {
   const kind = credentialKind(spec);
   const what = spec.http
     ? 'No host may receive it, so no step can use it.'
     : 'http_request may send the access token to no host; triggers and other skills use it as before.';
   const hosts = used.length > 0 ? used.slice(0, SUGGESTED) : [exampleFor(spec)];
   const patch = JSON.stringify({ spec: { [kind]: { allowedHosts: hosts } } });
-  return `${what} Name the hosts, for example: kubectl -n ${namespace} patch credentials.windlass.dev ${name} --type merge -p '${patch}'`;
+  return `${what} Add the hosts, for example: kubectl -n ${namespace} patch credentials.windlass.dev ${name} --type merge -p '${patch}'`;
 }
 
-/** The host that it is tried at or used at otherwise, if that can be an entry. */
+/** The host of its check or API, if it can be an entry. */
 function exampleFor({ http, oauth2 }: Credential['spec']): string {
   return constantEntry(http?.checkURL ?? oauth2?.apiURL) ?? EXAMPLE;
 }

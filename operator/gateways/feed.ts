@@ -1,16 +1,16 @@
-/** Tells the view of the gateway what the caches see: routes, the replicas' Leases, the endpoints of its Services. */
+/** Updates the view of the gateway from the caches: routes, Leases of replicas, endpoints of its Services. */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Change } from '../../kube/cache.ts';
 import type { EndpointSlice, KubeObject, Lease } from '../../kube/resource.ts';
-import type { World } from '../world.ts';
+import type { Caches } from '../shared/caches.ts';
 import type { GatewayView, ReplicaReport } from './view.ts';
 
 const SERVICE_LABEL = 'kubernetes.io/service-name';
 
-/** Feeds the view from now on. `services` are the gateway's. */
+/** Updates the view from now on. `services` are the gateway's. */
 export function feedGatewayView(
   view: GatewayView,
-  { routes, leases, slices }: Pick<World, 'routes' | 'leases' | 'slices'>,
+  { routes, leases, slices }: Pick<Caches, 'routes' | 'leases' | 'slices'>,
   services: readonly string[],
 ): void {
   routes.onChange(({ type, object }) => {
@@ -29,18 +29,21 @@ function feedLease(view: GatewayView, { type, object }: Change<Lease>): void {
   else view.setReport(report);
 }
 
-/** What a Lease says; undefined for one that is no gateway replica's, or of one that does not know its routes yet. */
+/**
+ * The report in a Lease; undefined if it is not of a gateway replica, or of one that has not loaded its
+ * routes yet.
+ */
 export function reportOf({ metadata, spec }: Lease): ReplicaReport | undefined {
   const digest = metadata.annotations?.[ANNOTATION.routes];
   if (digest === undefined) return undefined;
-  // A replica names its pod and, after an underscore, which no pod's name has, the process in it.
+  // The holder is `<pod>_<process>`: no pod name contains an underscore.
   const process = spec?.holderIdentity ?? metadata.name;
   const [replica = process] = process.split('_', 1);
   const waiting = (metadata.annotations?.[ANNOTATION.waiting] ?? '').split(',').filter((uid) => uid !== '');
   return { replica, process, digest, waiting: new Set(waiting) };
 }
 
-/** The names of the pods that are ready behind one of the Services. */
+/** The names of the pods with a ready endpoint of one of the Services. */
 export function readyReplicas(slices: readonly EndpointSlice[], services: readonly string[]): Set<string> {
   const endpoints = slices.filter((slice) => isOf(slice, services)).flatMap((slice) => slice.endpoints ?? []);
   const ready = endpoints.filter((endpoint) => endpoint.conditions?.ready !== false);

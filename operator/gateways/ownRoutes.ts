@@ -1,20 +1,20 @@
-/** The routes as the operator sees them, with their digest, to be compared with what replicas say. */
+/** The operator's routes with their digest, for comparison with the reports of replicas. */
 import { agrees, bucketOf, emptyDigest, toggle } from '../../api/routes.ts';
 
 /** A route as replicas acknowledge it. */
 export type RouteVersion = { uid: string; generation: number };
 
 export type OwnRoutes = {
-  /** Puts a route in; undefined if it is in already, else the bucket that changed. */
+  /** Adds a route. Returns the bucket that changed; undefined if the route was in it. */
   set(route: RouteVersion): number | undefined;
-  /** Takes a route out and returns its bucket. */
+  /** Removes a route and returns its bucket. */
   remove(uid: string): number;
   generation(uid: string): number | undefined;
   /** The buckets that have routes. */
   buckets(): number[];
-  /** Changes whenever what is in the bucket does. */
+  /** Changes whenever the bucket's content does. */
   mark(bucket: number): bigint;
-  /** The uids of a bucket's routes, if the digest that a replica wrote agrees about it; else none. */
+  /** The uids of a bucket's routes if the digest of a replica agrees about it; else none. */
   agreed(bucket: number, digest: string): string[];
 };
 
@@ -46,10 +46,10 @@ export function createOwnRoutes(): OwnRoutes {
     generation: (uid) => generations.get(uid),
     buckets: () => [...members.keys()],
     mark: (bucket) => digest[bucket] ?? 0n,
-    agreed: (bucket, said) => {
+    agreed: (bucket, reported) => {
       const uids = [...(members.get(bucket) ?? [])];
       const [sample] = uids;
-      return sample !== undefined && agrees(said, digest, sample) ? uids : [];
+      return sample !== undefined && agrees(reported, digest, sample) ? uids : [];
     },
   };
 }

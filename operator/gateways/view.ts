@@ -1,28 +1,31 @@
 /**
- * Which gateway replicas there are, and which routes each of them has said that it serves. Replicas that have a ready
- * endpoint count, and those whose Lease is fresh: traffic can reach both. A route counts as served by a replica from the
- * moment at which the replica's digest agreed with ours, until the route changes or the replica's process does.
- * No clock of another machine is compared: a Lease is fresh while we see it change.
+ * The gateway replicas, and the routes that each serves by its own report. Replicas with a ready endpoint
+ * count, and those with a fresh Lease: traffic can reach both. A replica serves a route from the time its
+ * digest agreed with the operator's, until the route or the replica's process changes. Clocks of other
+ * machines are not compared: a Lease is fresh while it changes.
  */
 import type { Clock } from '../../kube/clock.ts';
 import { createOwnRoutes, type OwnRoutes, type RouteVersion } from './ownRoutes.ts';
 
-/** What a replica's Lease says. */
+/** The report in a replica's Lease. */
 export type ReplicaReport = {
   /** The name of the pod. */
   replica: string;
-  /** Changes when the process does: what the former one served, the new one has to learn. */
+  /** Changes when the process restarts: the new one has to load all routes. */
   process: string;
   /** The digest, as `formatDigest` writes it. */
   digest: string;
-  /** The uids of routes that it knows and answers with 503, because what verifies their callers is not there yet. */
+  /** The uids of routes that it answers with 503, because their verification material is missing yet. */
   waiting: ReadonlySet<string>;
 };
 
 export type Routing =
   | { kind: 'NoGateway' }
   | { kind: 'Lagging'; replicas: string[] }
-  /** `settling`: it was served, and a replica has disagreed for so short a time that it may just have learned of another route. */
+  /**
+   * `settling`: it was served, and a replica disagrees for a short time, as it does while it loads another
+   * route.
+   */
   | { kind: 'Served'; settling: boolean };
 
 /** The uids of routes that another replica serves now, or `all` when replicas came or went. */
@@ -51,9 +54,12 @@ type Replica = {
   agreedAt: Map<number, bigint>;
 };
 
-/** How long a Lease counts after we last saw it change. */
+/** How long a Lease counts after its last change, in milliseconds. */
 export const FRESH_MS = 15_000;
-/** How long a replica may disagree about a route that it served before: another route of the same bucket is on its way. */
+/**
+ * How long a replica may disagree about a route that it served before, while it loads another route of the
+ * same bucket.
+ */
 export const SETTLING_MS = 5_000;
 
 /** Creates a view without routes and replicas. */
@@ -77,7 +83,7 @@ export function createGatewayView(clock: Clock): GatewayView {
     tell([...new Set([...replicas.values()].flatMap((replica) => compareBucket(own, replica, bucket)))]);
   }
 
-  /** Traffic reaches whoever has a ready endpoint, and whoever may have had one a moment ago. */
+  /** Traffic reaches replicas with a ready endpoint, and those that had one a moment ago. */
   function members(): string[] {
     const fresh = [...replicas].filter(([, replica]) => isFresh(replica)).map(([name]) => name);
     return [...new Set([...ready, ...fresh])];
@@ -143,12 +149,15 @@ export function createGatewayView(clock: Clock): GatewayView {
   };
 }
 
-/** What is in one of the sets alone. */
+/** The symmetric difference of the sets. */
 function difference(before: ReadonlySet<string>, after: ReadonlySet<string>): string[] {
   return [...new Set([...before, ...after])].filter((uid) => before.has(uid) !== after.has(uid));
 }
 
-/** Where a replica agrees about a bucket it serves all routes in it. Returns those of which that is news. */
+/**
+ * A replica that agrees about a bucket serves all routes in it. Returns the routes that it did not serve
+ * before.
+ */
 function compareBucket(own: OwnRoutes, replica: Replica, bucket: number): string[] {
   const mark = own.mark(bucket);
   if (replica.agreedAt.get(bucket) === mark) return [];
@@ -156,8 +165,8 @@ function compareBucket(own: OwnRoutes, replica: Replica, bucket: number): string
   if (agreed.length > 0) replica.agreedAt.set(bucket, mark);
   return agreed.filter((uid) => {
     const generation = own.generation(uid) ?? 0;
-    const isNews = replica.served.get(uid) !== generation;
+    const isNew = replica.served.get(uid) !== generation;
     replica.served.set(uid, generation);
-    return isNews;
+    return isNew;
   });
 }

@@ -13,7 +13,7 @@ const credential: Credential = {
   spec: { oauth2: { preset: 'google', clientID: 'a', clientSecretRef: { name: 'client', key: 'secret' } } },
 };
 
-test('whoever does not lead any more, as soon as the secret is read, asks no provider', async () => {
+test('an operator that stopped leading while it read the Secret calls no provider', async () => {
   const shown: (string | undefined)[] = [];
   let isLeading = true;
   let isLost = false;

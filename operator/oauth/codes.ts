@@ -1,6 +1,7 @@
 /**
- * Says which key codes are to be sealed to, and takes the codes that browsers brought. The private key lives as long as this operator
- * leads and is stored nowhere: a code is good for a minute, and who brings one while nobody leads is told to come again.
+ * Publishes the key to which the gateway seals OAuth codes, and exchanges the codes. The private key exists
+ * only in memory while this operator leads: a code is valid for a minute, and without a leader the gateway
+ * asks the browser to try again.
  */
 import * as z from 'zod';
 import { sleep, type Clock } from '../../kube/clock.ts';
@@ -11,9 +12,9 @@ import { createSealingKeys } from '../../store/oauth/seal.ts';
 import { publishKey, SEALED_FOR, takeCodes, type Code } from '../../store/oauth/states.ts';
 import type { Connections } from './connections.ts';
 
-const LOOK_MS = 500;
+const EVERY_MS = 500;
 const PUBLISH_MS = 5_000;
-/** A code that does not get its turn within this time has ended. */
+/** A code that is not exchanged within this time has expired. */
 const PATIENCE_MS = 60_000;
 const AGAIN_MS = 1_000;
 
@@ -24,8 +25,8 @@ export type CodesOptions = {
   clock: Clock;
 };
 
-/** Takes codes until the signal is aborted. */
-export async function keepCodes(options: CodesOptions, signal: AbortSignal): Promise<void> {
+/** Exchanges codes until the signal is aborted. */
+export async function exchangeCodes(options: CodesOptions, signal: AbortSignal): Promise<void> {
   const { conn, log, clock } = options;
   const keys = await createSealingKeys();
   const underWay = new Set<Promise<void>>();
@@ -37,23 +38,23 @@ export async function keepCodes(options: CodesOptions, signal: AbortSignal): Pro
     }
     const codes = await takeCodes(conn);
     for (const sealed of isUnavailable(codes) ? [] : codes) {
-      const code = opened(await keys.open(sealed, SEALED_FOR));
+      const code = parseCode(await keys.open(sealed, SEALED_FOR));
       if (code === undefined) {
-        // Or a code that was sealed for another operator: the browser has to bring it again.
+        // It may be sealed for an earlier leader: the person has to connect again.
         log.warn({}, 'invalid OAuth code');
         continue;
       }
-      const exchanged = exchangeInTurn(options, code, signal);
+      const exchanged = exchangeWithRetries(options, code, signal);
       underWay.add(exchanged);
       void exchanged.finally(() => underWay.delete(exchanged));
     }
-    await sleep(LOOK_MS, signal, clock);
+    await sleep(EVERY_MS, signal, clock);
   }
   await Promise.all(underWay);
 }
 
-/** What is thrown was thrown before the provider was asked, so that the code is still good. Never rejects. */
-async function exchangeInTurn(
+/** Errors are thrown before the provider is called, so that the code stays valid. Never rejects. */
+async function exchangeWithRetries(
   { connections, log, clock }: CodesOptions,
   code: Code,
   signal: AbortSignal,
@@ -69,7 +70,7 @@ async function exchangeInTurn(
     }
   }
   const { namespace, name } = code;
-  log.error({ namespace, credential: name, err: last }, 'a code could not be exchanged');
+  log.error({ namespace, credential: name, err: last }, 'cannot exchange an OAuth code');
 }
 
 const text = z.string();
@@ -88,8 +89,8 @@ const form = z.object({
   answeredBy: text.optional(),
 });
 
-/** Whoever has the gateway's account in the run store can seal anything. */
-function opened(sealed: string | undefined): Code | undefined {
+/** Validates the content: any program with the gateway's run store account can seal one. */
+function parseCode(sealed: string | undefined): Code | undefined {
   try {
     const found: unknown = JSON.parse(sealed ?? '');
     return form.safeParse(found).success ? (found as Code) : undefined;

@@ -1,7 +1,8 @@
 /**
- * Keeps the accounts of oauth2 credentials connected. The operator that leads is the only one who talks to token endpoints: it
- * stores what a code or a refresh token brought before anybody uses it, renews before the end, and takes away what a
- * provider has taken back. What it could not store yet it keeps, and asks for nothing new meanwhile.
+ * Keeps the accounts of oauth2 credentials connected. Only the leading operator calls token endpoints. It
+ * stores a new grant before runners get its access token, renews tokens before they expire, and removes
+ * tokens that a provider revoked. While a grant cannot be stored, it stays in memory and no new one is
+ * requested.
  */
 import type { Credential } from '../../api/kinds.ts';
 import type { Audit } from '../../api/audit/audit.ts';
@@ -14,53 +15,52 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Recorder } from '../../kube/events.ts';
 import type { Log } from '../../kube/log.ts';
 import { hashOf, type Code } from '../../store/oauth/states.ts';
-import type { World } from '../world.ts';
+import type { Caches } from '../shared/caches.ts';
+import { createNotifier, type Notifier } from '../shared/notifier.ts';
 import type { Ask } from './ask.ts';
-import { nextLookAt, renewalAt, retryMs } from './due.ts';
+import { nextCheckAt, renewalAt, retryMs } from './due.ts';
 import { accountOf, exchangeCode, refresh, revoke, type Issued } from './endpoint.ts';
-import { grantOf, isUsable, parseGrant, REFRESH_TOKENS, takenBack, type Grant } from './grant.ts';
-import { connectionOfFacts, type Connection } from './say.ts';
+import { grantOf, isUsable, parseGrant, REFRESH_TOKENS, revokedGrant, type Grant } from './grant.ts';
+import { connectionOfFacts, type Connection } from './connection.ts';
 import { dropEntries, readStored, saveGrant, showToken, type Stored } from './stored.ts';
-import { createTurns } from './turns.ts';
-import { missingScopes, neededScopes, wantedScopes } from './wanted.ts';
+import { createProjectSemaphore } from './semaphore.ts';
+import { missingScopes, neededScopes, requestedScopes } from './scopes.ts';
 
 export type Connections = {
-  /** What is known of the connection of a credential; undefined before the first look. */
+  /** The connection of a credential; undefined before its first reconcile. */
   of(uid: string | undefined): Connection | undefined;
-  /** Looks at a credential: stores, renews, and takes away what is to be. */
+  /** Stores, renews or removes the tokens of a credential. */
   reconcile: (key: Key) => Promise<Action>;
-  /** Exchanges a code that a browser brought. Throws a WaitingError where it is not its turn. */
+  /**
+   * Exchanges a code from a browser. Throws a WaitingError if too many requests of the project are in
+   * progress.
+   */
   exchange(code: Code): Promise<void>;
-  /** Tells these from now on what happens. */
-  follow(on: ConnectionsEvents): void;
+  /** Notifies of a credential whose connection changed. */
+  changed: Notifier<Key>;
+  /** Notifies of a credential with a grant to store. */
+  received: Notifier<Key>;
 };
 
 export type ConnectionsOptions = {
   client: Pick<KubeClient, 'find' | 'create' | 'patch'>;
-  world: Pick<World, 'credentials' | 'workflows'>;
+  caches: Pick<Caches, 'credentials' | 'workflows'>;
   ask: Ask;
   /** The gateway's internal listener, for people. */
   gatewayURL: string;
   log: Log;
   audit: Audit;
+  /** Records Events of the Kubernetes API. */
+  events: Pick<Recorder, 'record'>;
   clock: Clock;
 };
 
-const NOT_STORED = `what the provider gave could not be stored in the Secret ${REFRESH_TOKENS}: the operator's log says why; it is kept and tried again`;
+const NOT_STORED = `the new tokens could not be stored in the Secret ${REFRESH_TOKENS}. The operator tries again; see its log`;
 
-const MOVED = 'it was connected for another client or for other hosts than the spec names now';
+const CONNECTION_CHANGED = 'the spec names another client or other hosts than when it was connected';
 
-/** Who is to know, and where Events go that people see. */
-type ConnectionsEvents = {
-  events: Pick<Recorder, 'record'>;
-  /** What is known of the connection has changed. */
-  onChange: (key: Key) => void;
-  /** There is something to store. */
-  onBrought: (key: Key) => void;
-};
-
-/** What is remembered of a credential. Losing it costs words, and what a provider gave and is not stored yet. */
-type Memory = {
+/** The state of a credential. Losing it costs texts, and a grant that is not stored yet. */
+type Entry = {
   connection?: Connection;
   grant?: Grant | undefined;
   unsaved?: Grant;
@@ -69,90 +69,89 @@ type Memory = {
   notBefore: number;
 };
 
-type Keeper = ConnectionsOptions & {
-  on: ConnectionsEvents;
-  memories: Map<string, Memory>;
-  /** Those that were deleted, with what they were granted: it is to be taken back. */
-  gone: { credential: Credential; grant: Grant }[];
+type State = ConnectionsOptions & {
+  changed: Notifier<Key>;
+  received: Notifier<Key>;
+  /** By uid of the credential. */
+  entries: Map<string, Entry>;
+  /** Deleted credentials, with grants that are to be revoked. */
+  deleted: { credential: Credential; grant: Grant }[];
 };
 
-/** A credential with what there is to say and to remember of it. */
-type Subject = { credential: Credential; memory: Memory };
+type Subject = { credential: Credential; entry: Entry };
 
 export function createConnections(options: ConnectionsOptions): Connections {
-  const on: ConnectionsEvents = {
-    events: { record: () => false },
-    onChange: () => undefined,
-    onBrought: () => undefined,
-  };
-  const keeper: Keeper = { ...options, on, memories: new Map(), gone: [] };
-  const inTurn = createTurns();
-  options.world.credentials.onChange(({ type, object }) => {
+  const [changed, received] = [createNotifier<Key>(), createNotifier<Key>()];
+  const state: State = { ...options, changed, received, entries: new Map(), deleted: [] };
+  const limited = createProjectSemaphore();
+  options.caches.credentials.onChange(({ type, object }) => {
     if (type !== 'deleted') return;
     const { uid = '' } = object.metadata;
-    const { grant } = keeper.memories.get(uid) ?? {};
-    keeper.memories.delete(uid);
+    const { grant } = state.entries.get(uid) ?? {};
+    state.entries.delete(uid);
     const isToRevoke = object.spec.oauth2 && providerOf(object.spec.oauth2).revocationURL !== undefined;
-    if (isToRevoke && grant?.connection === nameOf(object)) keeper.gone.push({ credential: object, grant });
+    if (isToRevoke && grant?.connection === connectionHash(object))
+      state.deleted.push({ credential: object, grant });
   });
   return {
-    of: (uid = '') => keeper.memories.get(uid)?.connection,
-    reconcile: (key) => inTurn(key.namespace, () => reconcile(keeper, key)),
-    exchange: (code) => inTurn(code.namespace, () => exchange(keeper, code)),
-    follow: (followers) => void Object.assign(on, followers),
+    of: (uid = '') => state.entries.get(uid)?.connection,
+    reconcile: (key) => limited(key.namespace, () => reconcile(state, key)),
+    exchange: (code) => limited(code.namespace, () => exchange(state, code)),
+    changed,
+    received,
   };
 }
 
-async function reconcile(keeper: Keeper, { namespace, name }: Key): Promise<Action> {
-  const { client, world } = keeper;
-  const credential = await world.credentials.getFresh(namespace, name);
-  await takeBack(keeper, { namespace, name });
+async function reconcile(state: State, { namespace, name }: Key): Promise<Action> {
+  const { client, caches } = state;
+  const credential = await caches.credentials.getFresh(namespace, name);
+  await revokeDeleted(state, { namespace, name });
   const stored = await readStored(client, namespace);
-  await sweep(keeper, namespace, stored);
+  await sweep(state, namespace, stored);
   if (!credential?.spec.oauth2 || credential.metadata.deletionTimestamp !== undefined) return done();
-  const subject = subjectOf(keeper, credential);
-  const grant = await grantFor(keeper, subject, stored).catch((error: unknown) => {
-    if (subject.memory.unsaved) sayUnsaved(keeper, subject, stored);
+  const subject = subjectOf(state, credential);
+  const grant = await grantFor(state, subject, stored).catch((error: unknown) => {
+    if (subject.entry.unsaved) reportUnsaved(state, subject, stored);
     throw error;
   });
-  subject.memory.grant = grant;
-  await showToken(client, credential, stored, grant && isUsable(grant, now(keeper)) ? grant : undefined);
-  say(keeper, subject, grant);
-  const { notBefore } = subject.memory;
-  const lookAt = nextLookAt(credential.metadata.uid ?? '', grant, notBefore, now(keeper));
-  return after(lookAt - now(keeper));
+  subject.entry.grant = grant;
+  await showToken(client, credential, stored, grant && isUsable(grant, now(state)) ? grant : undefined);
+  report(state, subject, grant);
+  const { notBefore } = subject.entry;
+  const checkAt = nextCheckAt(credential.metadata.uid ?? '', grant, notBefore, now(state));
+  return after(checkAt - now(state));
 }
 
-async function exchange(keeper: Keeper, code: Code): Promise<void> {
-  const { world, log, on } = keeper;
-  const credential = world.credentials.get(code.namespace, code.name);
+async function exchange(state: State, code: Code): Promise<void> {
+  const { caches, log, received } = state;
+  const credential = caches.credentials.get(code.namespace, code.name);
   if (!credential || credential.metadata.uid !== code.uid) return;
-  const { memory } = subjectOf(keeper, credential);
+  const { entry } = subjectOf(state, credential);
   const { generation } = credential.metadata;
-  const isSame = generation === code.generation && nameOf(credential) === code.connection;
-  const brought = isSame ? await bringOf(keeper, credential, code) : CHANGED;
+  const isSame = generation === code.generation && connectionHash(credential) === code.connection;
+  const issued = isSame ? await issuedFor(state, credential, code) : CHANGED;
   const fields = { ...nameFields(credential), user: code.user };
-  keeper.audit.record({
+  state.audit.record({
     event: 'credential.connect',
     user: { username: code.user },
     object: { namespace: code.namespace, name: code.name, uid: code.uid },
-    // The provider's words are in the operator's log.
-    ...(brought.outcome === 'issued' ? { result: 'allowed' } : { result: 'failed', reason: brought.outcome }),
+    // The log has the message of the provider.
+    ...(issued.outcome === 'issued' ? { result: 'allowed' } : { result: 'failed', reason: issued.outcome }),
   });
-  if (brought.outcome === 'issued') {
+  if (issued.outcome === 'issued') {
     const first = { connection: code.connection, scopes: code.scopes };
-    memory.unsaved = grantOf(brought, first, now(keeper));
-    settle(memory);
-    log.info(fields, 'a credential was connected');
+    entry.unsaved = grantOf(issued, first, now(state));
+    settle(entry);
+    log.info(fields, 'connected a credential');
   } else {
-    memory.problem = `connecting failed: ${brought.message}`;
-    log.warn({ ...fields, reason: brought.message }, 'a credential could not be connected');
-    tell(keeper, credential, 'NotConnected', `Connecting failed: ${brought.message}.`);
+    entry.problem = `connecting failed: ${issued.message}`;
+    log.warn({ ...fields, reason: issued.message }, 'cannot connect a credential');
+    recordWarning(state, credential, 'NotConnected', `Connecting failed: ${issued.message}.`);
   }
-  on.onBrought(keyOf(credential));
+  received.notify(keyOf(credential));
 }
 
-function bringOf({ ask }: Keeper, credential: Credential, code: Code): Promise<Issued> {
+function issuedFor({ ask }: State, credential: Credential, code: Code): Promise<Issued> {
   return ask(credential, async (asking) => {
     const issued = await exchangeCode(asking, code);
     if (issued.outcome !== 'issued' || issued.account !== undefined) return issued;
@@ -161,24 +160,24 @@ function bringOf({ ask }: Keeper, credential: Credential, code: Code): Promise<I
   });
 }
 
-/** Asks the provider, once, to take back what it has granted to a credential of that name that is gone. */
-async function takeBack({ gone, ask, log }: Keeper, { namespace, name }: Key): Promise<void> {
-  const at = gone.findIndex(
+/** Asks the provider, once, to revoke the grant of a deleted credential of that name. */
+async function revokeDeleted({ deleted, ask, log }: State, { namespace, name }: Key): Promise<void> {
+  const at = deleted.findIndex(
     ({ credential: { metadata } }) => metadata.namespace === namespace && metadata.name === name,
   );
-  const [found] = at < 0 ? [] : gone.splice(at, 1);
+  const [found] = at < 0 ? [] : deleted.splice(at, 1);
   if (!found || found.grant.accessToken === '') return;
   const { accessToken, refreshToken = accessToken } = found.grant;
-  const said = await ask(found.credential, (asking) => revoke(asking, refreshToken));
-  const reason = typeof said === 'string' ? said : said?.message;
+  const failed = await ask(found.credential, (asking) => revoke(asking, refreshToken));
+  const reason = typeof failed === 'string' ? failed : failed?.message;
   if (reason === undefined)
-    log.info({ namespace, credential: name }, 'a credential is gone, and so is its access');
-  else log.warn({ namespace, credential: name, reason }, 'what was granted could not be taken back');
+    log.info({ namespace, credential: name }, 'revoked the grant of a deleted credential');
+  else log.warn({ namespace, credential: name, reason }, 'cannot revoke a grant');
 }
 
-/** Takes out what belongs to credentials that are gone, or are of another kind now. */
-async function sweep({ client, world }: Keeper, namespace: string, stored: Stored): Promise<void> {
-  const there = world.credentials.list(namespace).filter(({ spec }) => spec.oauth2);
+/** Removes the entries of credentials that were deleted or are of another kind now. */
+async function sweep({ client, caches }: State, namespace: string, stored: Stored): Promise<void> {
+  const there = caches.credentials.list(namespace).filter(({ spec }) => spec.oauth2);
   const uids = new Set(there.map(({ metadata }) => metadata.uid));
   const names = new Set(there.flatMap(({ metadata: { name } }) => [name, connectionKey(name)]));
   const gone = (keys: Iterable<string>, known: ReadonlySet<string | undefined>): string[] =>
@@ -187,90 +186,92 @@ async function sweep({ client, world }: Keeper, namespace: string, stored: Store
   await dropEntries(client, namespace, REFRESH_TOKENS, gone(stored.grants.keys(), uids));
 }
 
-function subjectOf({ memories }: Keeper, credential: Credential): Subject {
+function subjectOf({ entries }: State, credential: Credential): Subject {
   const { uid = '' } = credential.metadata;
-  const memory = memories.get(uid) ?? { failures: 0, notBefore: 0 };
-  memories.set(uid, memory);
-  return { credential, memory };
+  const entry = entries.get(uid) ?? { failures: 0, notBefore: 0 };
+  entries.set(uid, entry);
+  return { credential, entry };
 }
 
-/** The grant of the credential as its spec is now, renewed where it is time. */
-async function grantFor(keeper: Keeper, subject: Subject, stored: Stored): Promise<Grant | undefined> {
-  const { credential, memory } = subject;
+/** The grant for the current spec of the credential, renewed if it is due. */
+async function grantFor(state: State, subject: Subject, stored: Stored): Promise<Grant | undefined> {
+  const { credential, entry } = subject;
   const { uid = '' } = credential.metadata;
-  const known = memory.unsaved
-    ? await save(keeper, subject, memory.unsaved)
+  const known = entry.unsaved
+    ? await save(state, subject, entry.unsaved)
     : parseGrant(stored.grants.get(uid));
   if (known === undefined) return undefined;
-  if (known.connection !== nameOf(credential)) {
-    memory.problem ??= MOVED;
+  if (known.connection !== connectionHash(credential)) {
+    entry.problem ??= CONNECTION_CHANGED;
     return undefined;
   }
-  if (memory.problem === MOVED) delete memory.problem;
+  if (entry.problem === CONNECTION_CHANGED) delete entry.problem;
   const dueAt = renewalAt(uid, known) ?? Infinity;
-  if (now(keeper) < Math.max(dueAt, memory.notBefore)) return known;
-  await renew(keeper, subject, known);
-  return memory.unsaved ? save(keeper, subject, memory.unsaved) : known;
+  if (now(state) < Math.max(dueAt, entry.notBefore)) return known;
+  await renew(state, subject, known);
+  return entry.unsaved ? save(state, subject, entry.unsaved) : known;
 }
 
-async function save({ client }: Keeper, { credential, memory }: Subject, grant: Grant): Promise<Grant> {
+async function save({ client }: State, { credential, entry }: Subject, grant: Grant): Promise<Grant> {
   await saveGrant(client, credential, grant);
-  // Unless something newer has come meanwhile.
-  if (memory.unsaved === grant) delete memory.unsaved;
-  if (memory.problem === NOT_STORED) delete memory.problem;
+  // A newer grant may have arrived meanwhile.
+  if (entry.unsaved === grant) delete entry.unsaved;
+  if (entry.problem === NOT_STORED) delete entry.problem;
   return grant;
 }
 
-async function renew(keeper: Keeper, { credential, memory }: Subject, grant: Grant): Promise<void> {
+async function renew(state: State, { credential, entry }: Subject, grant: Grant): Promise<void> {
   const { refreshToken = '' } = grant;
-  const issued = await keeper.ask(credential, (asking) => refresh(asking, refreshToken));
-  // Somebody has connected it anew meanwhile, and that counts.
-  if (memory.unsaved) return;
+  const issued = await state.ask(credential, (asking) => refresh(asking, refreshToken));
+  // A person connected it again meanwhile: that grant counts.
+  if (entry.unsaved) return;
   if (issued.outcome === 'issued') {
-    memory.unsaved = grantOf(issued, grant, now(keeper));
-    settle(memory);
+    entry.unsaved = grantOf(issued, grant, now(state));
+    settle(entry);
     return;
   }
   const { message } = issued;
-  keeper.log.warn({ ...nameFields(credential), reason: message }, 'a token could not be renewed');
+  state.log.warn({ ...nameFields(credential), reason: message }, 'cannot renew a token');
   if (issued.outcome === 'refused' && issued.isFinal) {
-    settle(memory);
-    memory.problem = message;
-    memory.unsaved = takenBack(grant);
-    const note = `The provider has taken the access back: ${message}. Connect it again.`;
-    return tell(keeper, credential, 'NotConnected', note);
+    settle(entry);
+    entry.problem = message;
+    entry.unsaved = revokedGrant(grant);
+    const note = `The provider revoked the access: ${message}. Connect it again.`;
+    return recordWarning(state, credential, 'NotConnected', note);
   }
-  memory.failures += 1;
-  memory.notBefore = now(keeper) + retryMs(memory.failures);
-  memory.problem = `it could not be renewed: ${message}`;
+  entry.failures += 1;
+  entry.notBefore = now(state) + retryMs(entry.failures);
+  entry.problem = `it could not be renewed: ${message}`;
 }
 
-function say(keeper: Keeper, { credential, memory }: Subject, grant: Grant | undefined): void {
-  const { world, clock, gatewayURL, on } = keeper;
-  const scopes = wantedScopes(world, credential);
-  const missing = grant === undefined ? [] : missingScopes(neededScopes(world, credential), grant.scopes);
-  const { problem, connection: before } = memory;
+function report(state: State, { credential, entry }: Subject, grant: Grant | undefined): void {
+  const { caches, clock, gatewayURL, changed } = state;
+  const scopes = requestedScopes(caches, credential);
+  const missing = grant === undefined ? [] : missingScopes(neededScopes(caches, credential), grant.scopes);
+  const { problem, connection: before } = entry;
   const facts = { credential, grant, scopes, missing, problem, gatewayURL, now: clock.date() };
-  memory.connection = connectionOfFacts(facts);
-  const { said } = memory.connection;
-  const isNews = said.reason === 'Expiring' || (said.reason === 'Expired' && before?.said.status === 'True');
-  if (isNews && before?.said.reason !== said.reason) tell(keeper, credential, said.reason, said.message);
-  if (canonicalJson(before ?? null) !== canonicalJson(memory.connection)) on.onChange(keyOf(credential));
+  entry.connection = connectionOfFacts(facts);
+  const { finding } = entry.connection;
+  const isNews =
+    finding.reason === 'Expiring' || (finding.reason === 'Expired' && before?.finding.status === 'True');
+  if (isNews && before?.finding.reason !== finding.reason)
+    recordWarning(state, credential, finding.reason, finding.message);
+  if (canonicalJson(before ?? null) !== canonicalJson(entry.connection)) changed.notify(keyOf(credential));
 }
 
-/** What a provider gave is kept and not used, so that what was granted before counts. */
-function sayUnsaved(keeper: Keeper, subject: Subject, { grants }: Stored): void {
-  const { credential, memory } = subject;
-  memory.problem = NOT_STORED;
+/** A grant that is not stored is not used: the previous one counts. */
+function reportUnsaved(state: State, subject: Subject, { grants }: Stored): void {
+  const { credential, entry } = subject;
+  entry.problem = NOT_STORED;
   const before = parseGrant(grants.get(credential.metadata.uid ?? ''));
-  say(keeper, subject, before?.connection === nameOf(credential) ? before : undefined);
+  report(state, subject, before?.connection === connectionHash(credential) ? before : undefined);
 }
 
-function tell({ on }: Keeper, credential: Credential, reason: string, note: string): void {
-  on.events.record(credential, { type: 'Warning', reason, action: 'Connect', note });
+function recordWarning({ events }: State, credential: Credential, reason: string, note: string): void {
+  events.record(credential, { type: 'Warning', reason, action: 'Connect', note });
 }
 
-function now({ clock }: Keeper): number {
+function now({ clock }: State): number {
   return clock.date().getTime();
 }
 
@@ -280,13 +281,13 @@ const CHANGED: Issued = {
   message: 'the credential was changed while it was being connected',
 };
 
-function settle(memory: Memory): void {
-  memory.failures = 0;
-  memory.notBefore = 0;
-  delete memory.problem;
+function settle(entry: Entry): void {
+  entry.failures = 0;
+  entry.notBefore = 0;
+  delete entry.problem;
 }
 
-function nameOf({ spec }: Credential): string {
+function connectionHash({ spec }: Credential): string {
   return spec.oauth2 ? hashOf(connectionOf(spec.oauth2)) : '';
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextLookAt, noticeAt, renewalAt, retryMs } from './due.ts';
+import { nextCheckAt, noticeAt, renewalAt, retryMs } from './due.ts';
 import type { Grant } from './grant.ts';
 
 const MINUTE = 60_000;
@@ -21,13 +21,13 @@ test('a token of an hour is renewed between 22 and 15 minutes before its end, ea
   expect(new Set(times.map((time) => Math.floor(time / MINUTE))).size).toBeGreaterThan(5);
 });
 
-test('it is the same time whoever asks, and another one for the next token', () => {
+test('the renewal time is the same for each replica, and differs for the next token', () => {
   expect(renewalAt('a', granted())).toBe(renewalAt('a', granted()));
   const next = granted({ obtainedAt: 1, expiresAt: 60 * MINUTE + 1 });
   expect(renewalAt('a', next)).not.toBe((renewalAt('a', granted()) ?? 0) + 1);
 });
 
-test('a token of which nobody says when it ends is renewed as one of an hour, and one without a refresh token is not', () => {
+test('a token without expiration is renewed as one of an hour, and one without a refresh token is not', () => {
   const { expiresAt: _end, ...endless } = granted();
   const { refreshToken: _token, ...last } = granted();
   expect([renewalAt('a', endless), renewalAt('a', last)]).toEqual([renewalAt('a', granted()), undefined]);
@@ -40,7 +40,7 @@ test.each([0, 1, 10])(
   },
 );
 
-test('that the access ends is told before: early where a person has to act, else when renewing it has long failed', () => {
+test('expiration is reported in advance: early if a person has to act, otherwise after renewals have failed for long', () => {
   const { refreshToken: _token, ...last } = granted({ expiresAt: 90 * DAY });
   expect(noticeAt(last)).toBe(87 * DAY);
   expect(noticeAt({ ...last, expiresAt: 60 * MINUTE })).toBe(45 * MINUTE);
@@ -49,18 +49,18 @@ test('that the access ends is told before: early where a person has to act, else
   expect([noticeAt(endless), noticeAt({ ...last, accessToken: '' })]).toEqual([undefined, undefined]);
 });
 
-test('after failures it is tried again with growing patience, at most five minutes', () => {
+test('renewal is retried with a growing delay of at most five minutes', () => {
   expect(retryMs(1)).toBeLessThanOrEqual(3_000);
   expect(retryMs(4)).toBeGreaterThanOrEqual(8_000);
   expect(retryMs(50)).toBeLessThanOrEqual(300_000);
 });
 
-test('it is looked at again when something is due, and at least every five minutes', () => {
-  expect(nextLookAt('a', undefined, 0, 0)).toBe(5 * MINUTE);
+test('a credential is reconciled when something is due, and at least every five minutes', () => {
+  expect(nextCheckAt('a', undefined, 0, 0)).toBe(5 * MINUTE);
   const soon = granted({ expiresAt: 4 * MINUTE });
-  expect(nextLookAt('a', soon, 0, 0)).toBe(renewalAt('a', soon));
-  expect(nextLookAt('a', soon, 3.9 * MINUTE, 3.5 * MINUTE)).toBe(3.9 * MINUTE);
-  expect(nextLookAt('a', soon, 0, 4 * MINUTE)).toBeGreaterThan(4 * MINUTE);
+  expect(nextCheckAt('a', soon, 0, 0)).toBe(renewalAt('a', soon));
+  expect(nextCheckAt('a', soon, 3.9 * MINUTE, 3.5 * MINUTE)).toBe(3.9 * MINUTE);
+  expect(nextCheckAt('a', soon, 0, 4 * MINUTE)).toBeGreaterThan(4 * MINUTE);
   const { refreshToken: _token, ...last } = soon;
-  expect(nextLookAt('a', last, 0, 0)).toBe(noticeAt(last));
+  expect(nextCheckAt('a', last, 0, 0)).toBe(noticeAt(last));
 });

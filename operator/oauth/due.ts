@@ -3,22 +3,22 @@ import { shortHash } from '../../api/names.ts';
 import { backoffDelay, type Backoff } from '../../kube/backoff.ts';
 import type { Grant } from './grant.ts';
 
-/** Runners read an access token again after a minute at the latest; this leaves a provider that is away some time, too. */
+/** Runners read an access token again within a minute; this also bridges an outage of the provider. */
 const LONGEST_MARGIN_MS = 900_000;
-/** Nobody reads tokens as often as that; a provider whose tokens end at once must not keep everybody busy. */
+/** Renewing more often is useless, and tokens that expire at once must not cause constant renewals. */
 const LEAST_LIFE_MS = 30_000;
-/** Where the provider does not say when a token ends. */
+/** The assumed lifetime of a token without expiration (RFC 6749, section 5.1). */
 const ASSUMED_LIFE_MS = 3_600_000;
-/** A person has to act: so long before the end, at most, is that told. */
+/** A person has to act: the expiration is reported this long in advance, at most. */
 const LONGEST_NOTICE_MS = 3 * 24 * 3_600_000;
-const LOOK_MS = 300_000;
+const CHECK_MS = 300_000;
 const LEAST_MS = 100;
 const BACKOFF: Backoff = { initialMs: 2_000, factor: 2, maxMs: 300_000, jitter: 0.5 };
 
 /**
- * When the grant should be renewed, in milliseconds since 1970: a quarter of its time before it ends, and up to an eighth of it
- * earlier, so that those that were made at once are not renewed at once. It is the same each time for one grant. Where nobody knows
- * when it ends (RFC 6749, section 5.1), as if that were after an hour. Undefined: it is not renewed.
+ * When to renew the grant, in milliseconds since 1970: a quarter of its lifetime before it expires, and up to
+ * an eighth earlier, so that grants of the same time are not renewed at the same time. The result is the same
+ * for each call. Undefined: it cannot be renewed.
  */
 export function renewalAt(uid: string, { expiresAt, obtainedAt, refreshToken }: Grant): number | undefined {
   if (refreshToken === undefined) return undefined;
@@ -29,8 +29,9 @@ export function renewalAt(uid: string, { expiresAt, obtainedAt, refreshToken }: 
 }
 
 /**
- * From when on people are told that the access ends, in milliseconds since 1970: where nothing renews it a quarter of its time before,
- * three days at most; else when it should have been renewed for long. Undefined: it does not end, or has been taken back.
+ * From when on the expiration is reported, in milliseconds since 1970: without a refresh token a quarter of
+ * the lifetime in advance, at most three days; otherwise when renewals have failed for long. Undefined: it does
+ * not expire, or was revoked.
  */
 export function noticeAt({ accessToken, expiresAt, obtainedAt, refreshToken }: Grant): number | undefined {
   if (expiresAt === undefined || accessToken === '') return undefined;
@@ -42,7 +43,7 @@ export function noticeAt({ accessToken, expiresAt, obtainedAt, refreshToken }: G
   return expiresAt - noticeMs;
 }
 
-/** After so many failures in a row: how long to wait. */
+/** The delay after this many consecutive failures. */
 export function retryMs(failures: number): number {
   return backoffDelay(BACKOFF, failures);
 }
@@ -52,10 +53,14 @@ function fractionOf(text: string): number {
   return (Number.parseInt(shortHash(text).slice(-6), 36) % 1_000) / 1_000;
 }
 
-/** When to look at a credential again, in milliseconds since 1970. A Secret that somebody changed is noticed then, too. */
-export function nextLookAt(uid: string, grant: Grant | undefined, notBefore: number, now: number): number {
+/** When to reconcile a credential again, in milliseconds since 1970. A changed Secret is detected then, too. */
+export function nextCheckAt(uid: string, grant: Grant | undefined, notBefore: number, now: number): number {
   const renewal = grant && renewalAt(uid, grant);
-  const told = [grant?.expiresAt, grant && noticeAt(grant)].filter((at) => at !== undefined && at > now);
-  const times = [now + LOOK_MS, ...(renewal === undefined ? [] : [Math.max(renewal, notBefore)]), ...told];
+  const notices = [grant?.expiresAt, grant && noticeAt(grant)].filter((at) => at !== undefined && at > now);
+  const times = [
+    now + CHECK_MS,
+    ...(renewal === undefined ? [] : [Math.max(renewal, notBefore)]),
+    ...notices,
+  ];
   return Math.max(Math.min(...(times as number[])), now + LEAST_MS);
 }

@@ -35,7 +35,7 @@ function renew(body: unknown, over: { status?: number; spec?: Partial<Asking['sp
   return refresh(asking(over.spec), 'refresh');
 }
 
-test('what a provider gives is taken', async () => {
+test('the tokens of a provider are returned', async () => {
   const more = { refresh_token: 'next', expires_in: 3_600, scope: 'a  b' };
   expect(await renew({ ...LEAST, ...more })).toEqual({
     outcome: 'issued',
@@ -60,7 +60,7 @@ test.each<['Basic' | 'Post' | undefined, string | undefined, typeof asked]>([
   expect(asked).toEqual(expected);
 });
 
-test('members that are null are as good as left out', async () => {
+test('members that are null count as missing', async () => {
   const nothing = { refresh_token: null, expires_in: null, scope: null, id_token: null };
   expect(await renew({ ...LEAST, ...nothing })).toEqual({ outcome: 'issued', accessToken: 'access' });
 });
@@ -75,7 +75,7 @@ test.each([1e12, 1e15, 1e306])(
   },
 );
 
-test('a wrong ID token costs no token that was rotated', async () => {
+test('an invalid ID token does not lose a rotated refresh token', async () => {
   const spec = { issuer: 'https://other.example.com' };
   const issued = await renew({ ...LEAST, refresh_token: 'next', id_token: 'no.such.token' }, { spec });
   expect(issued).toMatchObject({ outcome: 'issued', refreshToken: 'next' });
@@ -105,14 +105,14 @@ test.each<[string, number, unknown]>([
   expect(await renew(body, { status })).toMatchObject({ outcome: 'failed' });
 });
 
-test('an address that is none is told, and nothing is thrown', async () => {
+test('an invalid address is reported without an exception', async () => {
   const brought = { code: 'c', state: 's', verifier: 'v', redirectURI: 'https://a.example.com/' };
   const expected = { outcome: 'failed', message: expect.stringContaining('tokenURL') as string };
   expect(await exchangeCode(asking({ tokenURL: 'https://[' }), brought)).toEqual(expected);
   expect(await refresh(asking({ tokenURL: 'https://a:99999/' }), 'refresh')).toEqual(expected);
 });
 
-test('whoever takes access back is asked where the credential says so, and why it was not taken back is told', async () => {
+test('revocation uses the endpoint of the credential, and reports why it failed', async () => {
   const ask = (revocationURL?: string) => revoke(asking(revocationURL ? { revocationURL } : {}), 'refresh');
   answer = { status: 503, body: {} };
   expect(await ask()).toBeUndefined();
@@ -122,7 +122,7 @@ test('whoever takes access back is asked where the credential says so, and why i
   expect(await ask(`${server.url}/revoke`)).toBeUndefined();
 });
 
-test('whoever may not be connected to is not', async () => {
+test('a forbidden address is not connected to', async () => {
   const said = await refresh({ ...asking(), egress: createEgress(parseEgressRules([], [])) }, 'refresh');
   expect(said).toMatchObject({
     outcome: 'failed',

@@ -1,7 +1,8 @@
 /**
- * What the operator asks a provider: tokens for a code, new tokens for a refresh token, whose account it is. Of a custom provider
- * the addresses are a tenant's choice: every connection goes where steps may connect to, and what comes back is bounded in
- * size and time. Messages hold nothing of an answer but error codes that standards define.
+ * Requests to OAuth providers: tokens for a code or a refresh token, revocation, and the name of the account.
+ * Authors choose the addresses of custom providers: connections are limited to where steps may connect to,
+ * and responses in size and time. Messages contain nothing of a response except error codes that standards
+ * define.
  */
 import * as oauth from 'oauth4webapi';
 import type { CredentialSpec } from '../../api/credential.ts';
@@ -12,14 +13,14 @@ import type { Egress } from '../../nodes/egress/egress.ts';
 
 const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 65_536;
-/** Secrets have their bounds, and so has what a header can hold. */
+/** Secrets and headers have limits. */
 const LONGEST_TOKEN = 16_384;
 const LONGEST_ACCOUNT = 256;
-/** Whatever ends later is as good as without an end, and dates have their bounds. */
+/** Later expirations are cut: dates have limits. */
 const LONGEST_MS = 10 * 365 * 24 * 3_600_000;
 const NOBODY = 'https://unknown.invalid';
 
-/** Error codes that may be shown (RFC 6749, section 5.2; OpenID Connect Core, section 3.1.2.6). */
+/** Error codes that messages may contain (RFC 6749, section 5.2; OpenID Connect Core, section 3.1.2.6). */
 const SHOWN: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_client',
@@ -33,7 +34,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'consent_required',
 ]);
 
-/** What came of asking for tokens. `expiresInMs` and `scopes` are left out where the provider does not say them. */
+/** The result of a token request. `expiresInMs` and `scopes` are left out if the provider omits them. */
 export type Issued =
   | {
       outcome: 'issued';
@@ -41,21 +42,21 @@ export type Issued =
       refreshToken?: string;
       expiresInMs?: number;
       scopes?: string[];
-      /** A name of the account that people know. */
+      /** The name of the account that people know. */
       account?: string;
-      /** What the provider calls it. */
+      /** The provider's ID of the account. */
       subject?: string;
     }
-  /** The provider answered with an error. `isFinal`: what was shown to it is good for nothing any more. */
+  /** The provider returned an error. `isFinal`: the code or refresh token is no longer valid. */
   | { outcome: 'refused'; isFinal: boolean; message: string }
-  /** It did not answer, or not as it should. */
+  /** It did not respond, or not as the standard defines. */
   | { outcome: 'failed'; message: string };
 
 type OAuth2Spec = NonNullable<CredentialSpec['oauth2']>;
 export type Asking = { spec: OAuth2Spec; clientSecret: string | undefined; egress: Egress };
 
-/** What the browser brought, with the verifier that the provider compares (RFC 7636). */
-export type Brought = {
+/** The parameters that the browser returned, with the verifier that the provider compares (RFC 7636). */
+export type AuthorizationResponse = {
   code: string;
   state: string;
   verifier: string;
@@ -64,21 +65,24 @@ export type Brought = {
 };
 
 /** Exchanges a code (RFC 6749, section 4.1.3). */
-export function exchangeCode(asking: Asking, brought: Brought): Promise<Issued> {
+export function exchangeCode(asking: Asking, returned: AuthorizationResponse): Promise<Issued> {
   return issued(asking, async () => {
     const { as, client, authentication, options } = partiesOf(asking);
-    const { state, code, answeredBy } = brought;
+    const { state, code, answeredBy } = returned;
     const parameters = new URLSearchParams({ state, code });
     if (answeredBy !== undefined) parameters.set('iss', answeredBy);
     const checked = oauth.validateAuthResponse(as, client, parameters, state);
     const response = await oauth.authorizationCodeGrantRequest(
-      ...([as, client, authentication, checked, brought.redirectURI, brought.verifier, options] as const),
+      ...([as, client, authentication, checked, returned.redirectURI, returned.verifier, options] as const),
     );
     return oauth.processAuthorizationCodeResponse(as, client, response);
   });
 }
 
-/** Renews a token (RFC 6749, section 6). Of an ID token nothing is wanted then, and one that is wrong must not cost a rotated token. */
+/**
+ * Renews a token (RFC 6749, section 6). An ID token is ignored: an invalid one must not lose a rotated
+ * refresh token.
+ */
 export function refresh(asking: Asking, refreshToken: string): Promise<Issued> {
   return issued(asking, async () => {
     const { as, client, authentication, options } = partiesOf(asking, { withIdToken: false });
@@ -87,11 +91,14 @@ export function refresh(asking: Asking, refreshToken: string): Promise<Issued> {
   });
 }
 
-/** Takes back what was granted (RFC 7009). Undefined: done, or there is nowhere to ask; else why it was not, as a part of a sentence. */
+/**
+ * Revokes a grant (RFC 7009). Undefined if done, or if the provider has no such endpoint; else why not, as a
+ * part of a sentence.
+ */
 export async function revoke(asking: Asking, token: string): Promise<string | undefined> {
   const { revocationURL } = providerOf(asking.spec);
   if (revocationURL === undefined) return undefined;
-  if (!URL.canParse(revocationURL)) return 'revocationURL is no URL';
+  if (!URL.canParse(revocationURL)) return 'revocationURL is not a URL';
   try {
     const { as, client, authentication, options } = partiesOf(asking);
     const response = await oauth.revocationRequest(as, client, authentication, token, options);
@@ -103,7 +110,7 @@ export async function revoke(asking: Asking, token: string): Promise<string | un
   }
 }
 
-/** Whose account it is, as the provider names it; undefined if it does not. */
+/** The name of the account at the provider; undefined if unknown. */
 export async function accountOf(asking: Asking, accessToken: string): Promise<string | undefined> {
   const { as, client, options } = partiesOf(asking);
   if (as.userinfo_endpoint === undefined) return undefined;
@@ -112,7 +119,7 @@ export async function accountOf(asking: Asking, accessToken: string): Promise<st
     const claims = await oauth.processUserInfoResponse(as, client, oauth.skipSubjectCheck, response);
     return nameIn(claims) ?? shown(claims.sub);
   } catch {
-    // Not every provider gives it to every token; nothing depends on it.
+    // Not every provider returns it for every token; it is optional.
     return undefined;
   }
 }
@@ -124,7 +131,7 @@ type Parties = {
   options: ReturnType<typeof requestOptions>;
 };
 
-/** An ID token can be judged only where it is known who issues it. */
+/** An ID token can be validated only if its issuer is known. */
 function partiesOf(
   { spec, clientSecret, egress }: Asking,
   { withIdToken = providerOf(spec).issuer !== undefined } = {},
@@ -148,7 +155,7 @@ function partiesOf(
 function requestOptions(egress: Egress, withIdToken: boolean) {
   return {
     [oauth.customFetch]: boundedFetch(egress, withIdToken),
-    // Whoever names an address without TLS, for a provider in the cluster, means it.
+    // An address without TLS, for a provider in the cluster, is intended.
     [oauth.allowInsecureRequests]: true,
     signal: () => AbortSignal.timeout(TIMEOUT_MS),
   };
@@ -161,11 +168,11 @@ function authenticationOf(how: 'Basic' | 'Post', clientSecret: string | undefine
 
 type Fetch = (url: string, init: object) => Promise<Response>;
 
-/** Reads the whole answer, up to a bound. */
+/** Reads the whole response, up to a limit. */
 function boundedFetch(egress: Egress, withIdToken: boolean): Fetch {
   return async (url, init) => {
     const response = await fetchThrough(egress)(url, init);
-    const text = tidied((await bodyOf(response)).toString('utf8'), withIdToken);
+    const text = withoutNulls((await bodyOf(response)).toString('utf8'), withIdToken);
     const { status, headers } = response;
     const isEmpty = status === 204 || status === 205 || status === 304;
     return new Response(isEmpty ? null : text, { status, headers: [...headers] });
@@ -177,14 +184,17 @@ async function bodyOf(response: Response): Promise<Buffer> {
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.length;
-    if (length > MOST_BYTES) throw new StepError('InvalidAnswer', 'the answer is too long');
+    if (length > MOST_BYTES) throw new StepError('InvalidAnswer', 'the response is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-/** Without the members that are null, by which some providers mean that they are not there; without the ID token, where it does not count. */
-function tidied(text: string, withIdToken: boolean): string {
+/**
+ * Removes members that are null, which some providers send instead of omitting them, and the ID token unless
+ * it is used.
+ */
+function withoutNulls(text: string, withIdToken: boolean): string {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return text;
@@ -199,7 +209,7 @@ function tidied(text: string, withIdToken: boolean): string {
 
 async function issued(asking: Asking, ask: () => Promise<oauth.TokenEndpointResponse>): Promise<Issued> {
   const { tokenURL } = providerOf(asking.spec);
-  if (!URL.canParse(tokenURL)) return { outcome: 'failed', message: 'tokenURL is no URL: correct it' };
+  if (!URL.canParse(tokenURL)) return { outcome: 'failed', message: 'tokenURL is not a URL: correct it' };
   try {
     return issuedOf(await ask());
   } catch (error) {
@@ -210,9 +220,9 @@ async function issued(asking: Asking, ask: () => Promise<oauth.TokenEndpointResp
 function issuedOf(answer: oauth.TokenEndpointResponse): Issued {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = answer;
   if (accessToken.length > LONGEST_TOKEN || (refreshToken?.length ?? 0) > LONGEST_TOKEN)
-    return { outcome: 'failed', message: 'the provider gave a token that is too long' };
+    return { outcome: 'failed', message: 'the provider issued a token that is too long' };
   if (answer.token_type !== 'bearer')
-    return { outcome: 'failed', message: 'the provider gave a token that is no Bearer token' };
+    return { outcome: 'failed', message: 'the provider issued a token that is not a Bearer token' };
   const claims = oauth.getValidatedIdTokenClaims(answer);
   const account = claims && nameIn(claims);
   const subject = shown(claims?.sub);
@@ -227,7 +237,7 @@ function issuedOf(answer: oauth.TokenEndpointResponse): Issued {
   };
 }
 
-/** `invalid_grant` is the one error that says of what was shown that it is worth nothing (RFC 6749, section 5.2). */
+/** Only `invalid_grant` means that the code or refresh token is invalid (RFC 6749, section 5.2). */
 function failureOf(error: unknown, host: string): Issued {
   if (error instanceof oauth.ResponseBodyError) {
     const code = SHOWN.has(error.error) ? error.error : 'an error of its own';
@@ -247,9 +257,9 @@ function whyOf(error: unknown): string {
   const known = causes.find((each) => each instanceof StepError);
   if (known instanceof StepError) return known.message;
   if (causes.some((each) => each instanceof Error && each.name === 'TimeoutError'))
-    return `no answer within ${TIMEOUT_MS / 1_000} s`;
-  if (error instanceof oauth.OperationProcessingError) return 'its answer is not one of a token endpoint';
-  return 'it cannot be reached, or broke off';
+    return `no response within ${TIMEOUT_MS / 1_000} s`;
+  if (error instanceof oauth.OperationProcessingError) return 'its response is not that of a token endpoint';
+  return 'it cannot be reached, or closed the connection';
 }
 
 function nameIn(claims: Readonly<Record<string, unknown>>): string | undefined {

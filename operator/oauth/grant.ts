@@ -1,6 +1,7 @@
 /**
- * What a provider has granted: tokens, until when, for which rights. Two Secrets of a project hold it: `windlass-refresh-tokens` all of
- * it, for the operator alone; `windlass-tokens` the access tokens, which is all that runners may read. Pure.
+ * What a provider has granted: tokens, until when, for which rights. Two Secrets of a project hold it:
+ * `windlass-refresh-tokens` all of it, for the operator alone; `windlass-tokens` the access tokens, which is
+ * all that runners may read. Pure.
  */
 import * as z from 'zod';
 import { connectionKey, TOKENS } from '../../api/token.ts';
@@ -10,13 +11,16 @@ import type { Manifest } from '../../kube/writes.ts';
 import type { Secret } from '../../kube/resource.ts';
 import type { Issued } from './endpoint.ts';
 
-/** Of the operator alone. Its entries are named by the uid of the credential, so that one of the same name inherits nothing. */
+/**
+ * Of the operator alone. Its entries are named by the uid of the credential, so that one of the same name
+ * inherits nothing.
+ */
 export const REFRESH_TOKENS = 'windlass-refresh-tokens';
 
 const grant = z.object({
   /** The hash of the client and the endpoints that it was given for. */
   connection: z.string(),
-  /** Empty: the provider has taken the access back. */
+  /** Empty if the provider revoked the access. */
   accessToken: z.string(),
   refreshToken: z.string().optional(),
   /** Milliseconds since 1970. */
@@ -49,22 +53,25 @@ export function grantOf(
   };
 }
 
-/** So that whoever leads next knows that there was one. */
-export function takenBack({ connection, obtainedAt }: Grant): Grant {
+/** Stored, so that the next leader knows that the account was connected. */
+export function revokedGrant({ connection, obtainedAt }: Grant): Grant {
   return { connection, accessToken: '', obtainedAt, scopes: [] };
 }
 
-/** Whether the access token is good at that time, in milliseconds since 1970. */
+/** Whether the access token is valid at that time, in milliseconds since 1970. */
 export function isUsable({ accessToken, expiresAt = Infinity }: Grant, now: number): boolean {
   return accessToken !== '' && expiresAt > now;
 }
 
-/** A grant as the operator's Secret holds it; undefined for what is none. */
+/** Parses a grant of the operator's Secret; undefined if it is invalid. */
 export function parseGrant(text: string | undefined): Grant | undefined {
   return text === undefined ? undefined : grant.safeParse(jsonOrNothing(text)).data;
 }
 
-/** The entries of a Secret, as text: of the operator's by the uid of the credential, of the runners' by its name. */
+/**
+ * The entries of a Secret, as text: of the operator's by the uid of the credential, of the runners' by its
+ * name.
+ */
 export function textsIn(secret: Secret | undefined): ReadonlyMap<string, string> {
   return new Map(Object.entries(secret?.data ?? {}).map(([key, value]) => [key, decoded(value)]));
 }
@@ -74,7 +81,7 @@ export function grantPart(credential: Credential, value: Grant): Manifest<Secret
   return partOf(credential, REFRESH_TOKENS, { [credential.metadata.uid ?? '']: JSON.stringify(value) });
 }
 
-/** What runners are given of a grant: the access token, and the connection that they may use it for. */
+/** The part of a grant that runners get: the access token, and the connection that they may use it for. */
 export type Shown = Pick<Grant, 'accessToken' | 'connection'>;
 
 /** The access token of a credential, as a part of the runners' Secret. */
@@ -83,7 +90,7 @@ export function tokenPart(credential: Credential, { accessToken, connection }: S
   return partOf(credential, TOKENS, { [name]: accessToken, [connectionKey(name)]: connection });
 }
 
-/** The Secret is owned by all credentials that have a part in it, and goes with the last of them. */
+/** All credentials with entries own the Secret, so that it is deleted with the last of them. */
 function partOf({ metadata }: Credential, secret: string, texts: Record<string, string>): Manifest<Secret> {
   const { namespace = '', name, uid = '' } = metadata;
   const data = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * The two Secrets of a project with what providers have granted. What the operator itself needs is written first: whoever is killed
- * between the two writes has lost nothing, and the next look completes it.
+ * The two Secrets of a project with grants. The operator's own is written first: if it is killed between the
+ * two writes, nothing is lost, and the next reconcile writes the other.
  */
 import { connectionKey, TOKENS } from '../../api/token.ts';
 import type { Credential } from '../../api/kinds.ts';
@@ -14,7 +14,7 @@ export type Stored = { grants: ReadonlyMap<string, string>; tokens: ReadonlyMap<
 
 type Client = Pick<KubeClient, 'find' | 'create' | 'patch'>;
 
-/** What is there now. */
+/** The entries of both Secrets. */
 export async function readStored(client: Client, namespace: string): Promise<Stored> {
   const [grants, tokens] = await Promise.all([
     client.find(secrets, { namespace, name: REFRESH_TOKENS }),
@@ -23,12 +23,12 @@ export async function readStored(client: Client, namespace: string): Promise<Sto
   return { grants: textsIn(grants), tokens: textsIn(tokens) };
 }
 
-/** Keeps a grant for the operator. */
+/** Stores a grant in the operator's Secret. */
 export async function saveGrant(client: Client, credential: Credential, grant: Grant): Promise<void> {
   await put(client, grantPart(credential, grant));
 }
 
-/** Has runners hold this access token, or none. What is so already is not written. */
+/** Writes the access token for runners, or removes it, unless the Secret already has that state. */
 export async function showToken(
   client: Client,
   credential: Credential,
@@ -37,13 +37,13 @@ export async function showToken(
 ): Promise<void> {
   const { namespace = '', name } = credential.metadata;
   const keys = [name, connectionKey(name)];
-  const wanted = [shown?.accessToken, shown?.connection];
-  if (keys.every((key, index) => tokens.get(key) === wanted[index])) return;
+  const desired = [shown?.accessToken, shown?.connection];
+  if (keys.every((key, index) => tokens.get(key) === desired[index])) return;
   if (shown) await put(client, tokenPart(credential, shown));
   else await dropEntries(client, namespace, TOKENS, keys);
 }
 
-/** Adds a part to its Secret. What others have in it stays: entries and owners are merged by the server, by their keys. */
+/** Adds entries to a Secret. The API server merges entries and owners by key, so that others stay. */
 async function put(client: Client, part: Manifest<Secret>): Promise<void> {
   const { name, namespace = '' } = part.metadata;
   const patch = () => client.patch(secrets, { namespace, name }, part, { type: 'strategic' });
@@ -58,7 +58,7 @@ async function put(client: Client, part: Manifest<Secret>): Promise<void> {
   }
 }
 
-/** Takes entries out of a Secret, whoever made them. */
+/** Removes entries from a Secret, whoever wrote them. */
 export async function dropEntries(
   client: Client,
   namespace: string,
@@ -70,7 +70,7 @@ export async function dropEntries(
   try {
     await client.patch(secrets, { namespace, name: secret }, { data }, { type: 'merge' });
   } catch (error) {
-    // Gone with the last of its owners.
+    // The Secret was deleted with the last of its owners.
     if (!isNotFound(error)) throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
-import { withSettings } from '../project/settings.ts';
+import { readConfig } from '../shared/config.ts';
+import { withSettings } from '../pods/settings.ts';
 import { poolNetworkPolicy } from '../project/manifests.ts';
 import { pollCronJob } from './cronJob.ts';
 
@@ -18,7 +18,7 @@ const { spec } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config);
 const job = spec?.jobTemplate.spec;
 const pod = job?.template.spec;
 
-test('each minute a pod comes, never beside another, and one that hangs is ended', () => {
+test('a pod starts each minute, never concurrently, and one that hangs is stopped', () => {
   expect(spec).toMatchObject({ schedule: '* * * * *', concurrencyPolicy: 'Forbid', suspend: false });
   expect(job?.activeDeadlineSeconds).toBe(120);
   expect(spec).toMatchObject({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 1 });

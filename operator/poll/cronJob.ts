@@ -1,18 +1,18 @@
-/** The CronJob of a project whose triggers are polled, as a pure function: a pod each minute that looks at all of them. */
+/** The CronJob of a project with polled triggers, which starts a poll pod each minute. Pure. */
 import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
-import { authorityMount } from '../project/authority.ts';
-import { poolEnvironment } from '../project/manifests.ts';
-import { POLL, POLL_LABELS } from '../project/names.ts';
-import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
-import type { ProjectConfig } from '../project/settings.ts';
+import { authorityMount } from '../pods/authority.ts';
+import { poolEnvironment } from '../pods/environment.ts';
+import { POLL, POLL_LABELS } from '../shared/names.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
+import type { ProjectConfig } from '../pods/settings.ts';
 
-/** A pod lives for 75 s at most; this ends one that hangs, so that the next one can begin. */
+/** A pod runs for 75 s at most; this ends one that hangs, so that the next can start. */
 const DEADLINE_SECONDS = 120;
-/** One that is late by more than that begins at the next minute. */
+/** A later start is skipped: the next minute follows. */
 const LATE_SECONDS = 60;
 
-/** What of the configuration makes a poll pod. */
+/** The configuration that a poll pod depends on. */
 export type PollConfig = Pick<
   ProjectConfig,
   | 'RUNNER_IMAGE'
@@ -66,7 +66,7 @@ function podSpec(projectUid: string, config: PollConfig): PodSpec {
     ...restrictedPod(config),
     // It reads credentials as the runners do.
     automountServiceAccountToken: true,
-    // What the process before it has claimed is known to be free in the same pod.
+    // A process that restarts in the same pod can reuse the claims of the one before.
     restartPolicy: 'OnFailure',
     terminationGracePeriodSeconds: 5,
     containers: [

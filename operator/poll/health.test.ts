@@ -31,7 +31,7 @@ test.each([
   expect(`${status}/${reason}`).toBe(expected);
 });
 
-test('nobody looks at an account whose credential is not there, and the trigger says so at once', () => {
+test('an account without its credential is not polled, and the trigger reports it at once', () => {
   const unusable = { reason: 'CredentialMissing', message: 'Credential inbox does not exist.' } as const;
   for (const state of [undefined, stateOf(), stateOf({ dueAt: now - 151_000 })])
     expect(healthOf(state, { unusable })).toEqual({
@@ -59,20 +59,20 @@ test.each([
   ['now', false],
   ['2026-03-02T09:00:00Z', false],
   [undefined, false],
-])('an annotation %s is told, with what to write: %s', (reset, isTold) => {
+])('the invalid annotation %s is reported, with valid values: %s', (reset, isTold) => {
   const { status, message } = healthOf(stateOf(), { reset });
   expect(status).toBe('True');
-  expect(message.includes('write now, or a time such as')).toBe(isTold);
+  expect(message.includes('set it to now, or to a time such as')).toBe(isTold);
 });
 
-test('what a server says without a full stop is a sentence of its own', () => {
+test('a message without a full stop becomes a sentence', () => {
   const refused = { ...failure, message: 'connect ECONNREFUSED 10.0.0.1:993' };
   expect(healthOf(stateOf({ failure: refused })).message).toContain(':993. The next poll is at');
 });
 
-test('in a back-off it says what failed, how often, and when it is tried again', () => {
+test('during a back-off the message has the failure, the count and the time of the next poll', () => {
   const { message } = healthOf(stateOf({ failure: { ...failure, inARow: 4 }, dueAt: now + 480_000 }));
   expect(message).toBe(
-    'The server refuses the password. 4 polls in a row have failed. The next poll is at 2026-03-02T09:08:00Z.',
+    'The server refuses the password. 4 consecutive polls have failed. The next poll is at 2026-03-02T09:08:00Z.',
   );
 });

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createLabelBound } from '../metricLabels.ts';
+import { createLabelBound } from '../shared/metricLabels.ts';
 import { createPollMetrics } from './metrics.ts';
 
 const counts = { events: 0, lost: 0, looks: {} };
@@ -27,7 +27,7 @@ test('the lag of polls is shown by workflow, beyond the bound the longest one', 
   expect(await lags(registry)).toEqual([['_other/_other', 9]]);
 });
 
-test('a trigger of which nothing was heard lags more and more', async () => {
+test('the lag of a trigger without readings grows', async () => {
   const registry = new Registry();
   let now = 0;
   const metrics = createPollMetrics([registry], { now: () => now }, createLabelBound(1));

@@ -1,36 +1,36 @@
 /**
- * What whoever collects metrics is shown of polled triggers, whose pods live too shortly to be asked. Labels are bounded: kinds of
- * triggers, statuses, outcomes, and a limited number of names of workflows.
+ * The metrics of polled triggers, which poll pods cannot expose because they are short-lived. Label values
+ * are bounded: kinds of triggers, statuses, outcomes, and a limited number of workflows.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../kube/clock.ts';
 import { WORKED, type PollCounts } from '../../store/polling/counts.ts';
-import { highestOf, type LabelBound } from '../metricLabels.ts';
-import type { PollHealth } from './health.ts';
+import { highestOf, type LabelBound } from '../shared/metricLabels.ts';
+import type { Finding } from '../shared/status.ts';
 
-/** What is known of a trigger, and what was counted since it was seen last. */
+/** The health of a trigger, and the counts since the last reading. */
 type PollReading = {
   kind: string;
-  status: PollHealth['status'];
-  /** For how long, beyond its interval, no look has worked. */
+  status: Finding['status'];
+  /** For how long, beyond its interval, no poll has succeeded. */
   lateMs: number;
   counts: PollCounts;
 };
 
 export type PollMetrics = {
-  /** Counts, and shows the trigger of this workflow, `<namespace>/<name>`, from now on. */
+  /** Adds the counts, and exposes the trigger of the workflow `<namespace>/<name>`. */
   seen(trigger: string, reading: PollReading): void;
-  /** Nobody is to look at it any more. */
+  /** The workflow has no polled trigger any more. */
   gone(trigger: string): void;
 };
 
-/** A trigger is seen every 30 s at least; where the run store is away nobody knows how it is. */
+/** A trigger is read at least every 30 s; during an outage of the run store its health is unknown. */
 const STALE_MS = 90_000;
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
 type Known = Omit<PollReading, 'counts'> & { trigger: string };
 
-/** Registers them. Nothing is shown of a kind before a trigger of that kind was seen. */
+/** Registers the metrics. A kind has no series before a trigger of that kind was read. */
 export function createPollMetrics(
   registers: Registry[],
   clock: Pick<Clock, 'now'>,
@@ -61,25 +61,25 @@ export function createPollMetrics(
 function createCounters(registers: Registry[]) {
   const looks = new Counter({
     name: 'windlass_poll_looks_total',
-    help: 'Looks at accounts that came to their end, by kind of trigger and outcome: Polled, or the reason of the failure.',
+    help: 'Polls that ended, by kind of trigger and outcome: Polled, or the reason of the failure.',
     labelNames: ['kind', 'outcome'],
     registers,
   });
   const events = new Counter({
     name: 'windlass_poll_events_total',
-    help: 'Events that looks brought into the run store, by kind of trigger.',
+    help: 'Events that polls submitted, by kind of trigger.',
     labelNames: ['kind'],
     registers,
   });
   const lost = new Counter({
     name: 'windlass_poll_baselines_lost_total',
-    help: 'How often nobody could say any more what is new in an account, by kind of trigger.',
+    help: 'Lost baselines: polls that could not determine which events are new, by kind of trigger.',
     labelNames: ['kind'],
     registers,
   });
   return {
     add: (kind: string, counts: PollCounts): void => {
-      // What is there at zero can be seen to rise.
+      // A series that starts at zero shows its first increase.
       looks.inc({ kind, outcome: WORKED }, 0);
       for (const [outcome, count] of Object.entries(counts.looks)) looks.inc({ kind, outcome }, count);
       events.inc({ kind }, counts.events);
@@ -101,7 +101,7 @@ function registerGauges(registers: Registry[], kinds: ReadonlySet<string>, known
   });
   const late = new Gauge({
     name: 'windlass_poll_late_seconds',
-    help: 'The longest time, beyond its interval, for which no look at a trigger of the kind has worked.',
+    help: 'The longest time, beyond its interval, for which no poll of a trigger of the kind has succeeded.',
     labelNames: ['kind'],
     registers,
     collect: () => {

@@ -30,7 +30,7 @@ const routeOf = ({ spec }: Workflow): RouteSpec => ({
 const triggerIn = (workflow: Workflow, credential?: Credential) =>
   triggerOf(workflow, routeOf(workflow), () => credential);
 
-test('what is looked at has the fields of the trigger, without those that are not its', () => {
+test('the polled trigger has the fields of the trigger alone', () => {
   const testData = { data_content: {} } as Mail['testData'];
   const workflow = workflowOf({ from: 'shop', pollIntervalSeconds: 5, testData });
   expect(triggerIn(workflow)).toMatchObject({
@@ -55,7 +55,7 @@ test.each([
   expect(triggerIn(workflowOf(change))?.place !== triggerIn(workflowOf())?.place).toBe(isOther);
 });
 
-test('where the spec says something else than the route nobody is to look', () => {
+test('a trigger that differs between spec and route is not polled', () => {
   const route = routeOf(workflowOf());
   const nobody = () => undefined;
   expect(triggerOf(workflowOf({ from: 'shop' }), route, nobody)).toBeUndefined();
@@ -110,7 +110,7 @@ test.each<[string, Seen, Seen | undefined, boolean]>([
   expect(one !== other).toBe(isOther);
 });
 
-test('a wish is passed on until the status says that it was granted', () => {
+test('a requested reset is stored until the status confirms it', () => {
   expect(triggerIn(workflowOf({}, 'now'))).toMatchObject({ reset: { value: 'now' } });
   expect(triggerIn(workflowOf({}, 'now', { reset: 'now' }))).not.toHaveProperty('reset');
   const later = '2026-03-02T09:00:00Z';

@@ -1,4 +1,4 @@
-/** What is to be looked at of a workflow, as pure functions: its route says that something is, the run store what. */
+/** The polled trigger of a workflow: its hash in the route, its definition in the run store. Pure. */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import { shortHash } from '../../api/names.ts';
@@ -13,7 +13,7 @@ const INTERVAL_SECONDS = 60;
 
 type Declared = Pick<PolledTrigger, 'kind' | 'intervalSeconds'> & { fields: Record<string, unknown> };
 
-/** The polled trigger that a spec declares, if it does. */
+/** The polled trigger of a spec, if it has one. */
 function declared(spec: WorkflowSpec): Declared | undefined {
   for (const node of spec.nodes) {
     const kind = kindOf(node);
@@ -25,7 +25,7 @@ function declared(spec: WorkflowSpec): Declared | undefined {
   return undefined;
 }
 
-/** What the route says of a polled trigger. */
+/** The part of the route about a polled trigger. */
 export function pollOf(spec: WorkflowSpec): Pick<RouteSpec, 'poll'> {
   const trigger = declared(spec);
   return trigger ? { poll: { trigger: shortHash(canonicalJson(trigger)) } } : {};
@@ -33,7 +33,10 @@ export function pollOf(spec: WorkflowSpec): Pick<RouteSpec, 'poll'> {
 
 type CredentialOf = (name: string) => Credential | undefined;
 
-/** What pods are to look at for a route; undefined where they are not, or where the spec says something else by now. */
+/**
+ * The trigger that poll pods poll for a route; undefined if there is none, or if the spec has another one
+ * now.
+ */
 export function triggerOf(
   { spec, metadata, status }: Workflow,
   route: RouteSpec,
@@ -43,21 +46,21 @@ export function triggerOf(
   if (!route.poll || !trigger || pollOf(spec).poll?.trigger !== route.poll.trigger) return undefined;
   const { kind, fields } = trigger;
   const reset = resetOf(metadata.annotations?.[ANNOTATION.resetCursor]);
-  const isGranted = reset?.value === status?.poll?.reset;
+  const isDone = reset?.value === status?.poll?.reset;
   return {
     workflow: route.workflow,
     workflowUid: route.workflowUID,
     revision: route.revision,
     ...trigger,
     place: shortHash(canonicalJson(placeOf(kind, fields))),
-    ...(reset && !isGranted && { reset }),
+    ...(reset && !isDone && { reset }),
     ...accessOf(fields, credentialOf),
   };
 }
 
 /**
- * Names the account of a trigger in the state that it is in: another one where the credential was changed, or was seen to work since. So
- * whoever mends it, be it by its Secret alone, need not wait for a back-off.
+ * Identifies the state of the credential: it changes when the credential is edited or begins to work again,
+ * which ends a back-off.
  */
 function accessOf(
   { credential: name }: Record<string, unknown>,
@@ -76,7 +79,7 @@ function accessOf(
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 const LONGEST = 64;
 
-/** What the annotation asks for: to begin anew, now or from a time on. Undefined for anything else. */
+/** The reset that the annotation requests: from now, or from a time on. Undefined if it is invalid. */
 export function resetOf(value: string | undefined): PolledTrigger['reset'] {
   if (value === undefined || value.length > LONGEST) return undefined;
   if (value === 'now') return { value };
@@ -84,14 +87,14 @@ export function resetOf(value: string | undefined): PolledTrigger['reset'] {
   return { value, since: new Date(value).toISOString() };
 }
 
-/** Whether the annotation is there and says nothing that can be granted. */
-export function isNoReset(value: string | undefined): boolean {
+/** Whether the annotation exists and is invalid. */
+export function isInvalidReset(value: string | undefined): boolean {
   return value !== undefined && resetOf(value) === undefined;
 }
 
 const LOST = 'The run store has lost the cursor, which was too large for the status.';
 
-/** What the status says of where a trigger was, for a run store that has lost it. */
+/** The last cursor of a trigger by its status, for a run store that has lost it. */
 export function baselineOf({ status }: Workflow): { known?: KnownBaseline } {
   const { cursor, lastPollTime } = status?.poll ?? {};
   if (cursor !== undefined) return { known: { cursor } };

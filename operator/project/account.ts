@@ -1,14 +1,17 @@
-/** The account of a project's runners in the run store: the password is made once and kept in the pool's Secret. */
+/**
+ * The account of a project's runners in the run store. Its password is generated once and stored in the
+ * pool's Secret.
+ */
 import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';
 import { poolAccount } from '../../store/accounts.ts';
 import { generatePassword } from '../store/secret.ts';
 import type { PoolAccount } from './manifests.ts';
-import { POOL } from './names.ts';
+import { POOL } from '../shared/names.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
-/** The account with the password of the Secret that is there, or with a new one. */
+/** The account with the password of the existing Secret, or a new one. */
 export async function poolCredentials(
   client: Pick<KubeClient, 'find'>,
   project: { namespace: string; uid: ProjectUid },
@@ -18,7 +21,7 @@ export async function poolCredentials(
   return { username: poolAccount(project.uid), password: kept === '' ? generatePassword() : kept };
 }
 
-/** What the run store is told instead of the password. */
+/** The run store gets this hash instead of the password. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

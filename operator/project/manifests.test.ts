@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../shared/config.ts';
 import { poolDeployment, poolRole, poolSecret } from './manifests.ts';
-import { withSettings } from './settings.ts';
+import { withSettings } from '../pods/settings.ts';
 
 const settings = withSettings(
   readConfig({
@@ -31,7 +31,7 @@ test('a runner passes Pod Security "restricted"', () => {
   expect(container?.ports?.every((port) => !('hostPort' in port))).toBe(true);
 });
 
-test('a runner has a minute to end, and is probed from its start', () => {
+test('a runner has a minute to shut down, and is probed from its start', () => {
   expect(pod?.terminationGracePeriodSeconds).toBe(60);
   expect(container).toMatchObject({
     startupProbe: { httpGet: { path: '/healthz' } },
@@ -53,7 +53,7 @@ test('the password reaches a runner from the Secret alone, and further variables
   ]);
 });
 
-test('runners are told where steps may connect to, and which node they are on', () => {
+test('runners get the egress rules and the address of their node', () => {
   const egress = {
     ...settings,
     RUNNER_EGRESS_ALLOW: ['10.0.0.0/8', 'model:80'],
@@ -69,7 +69,17 @@ test('runners are told where steps may connect to, and which node they are on', 
   );
 });
 
-test('the heap of a runner has half of its memory limit, unless somebody says otherwise or there is none', () => {
+test('runners are told of code only where the installation does not execute it', () => {
+  const variableOf = (RUNNER_CODE_ENABLED: boolean) => {
+    const changed = { ...settings, RUNNER_CODE_ENABLED };
+    const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, changed, '');
+    return (spec?.template?.spec?.containers[0]?.env ?? []).filter(({ name }) => name === 'CODE_ENABLED');
+  };
+  expect(variableOf(true)).toEqual([]);
+  expect(variableOf(false)).toEqual([{ name: 'CODE_ENABLED', value: 'false' }]);
+});
+
+test('the heap of a runner is half of its memory limit, unless configured otherwise or without a limit', () => {
   const optionsOf = (changes: Partial<typeof settings>) => {
     const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, { ...settings, ...changes }, '');
     const env = spec?.template?.spec?.containers[0]?.env ?? [];
@@ -80,7 +90,7 @@ test('the heap of a runner has half of its memory limit, unless somebody says ot
   expect(optionsOf({ RUNNER_ENV: { NODE_OPTIONS: '--use-system-ca' } })).toEqual(['--use-system-ca']);
 });
 
-test('no variable is empty, because an empty value is not kept and would look like a change each time', () => {
+test('no variable is empty, because the API server drops empty values, which would look like a change each time', () => {
   expect(container?.env?.filter(({ value }) => value === '')).toEqual([]);
 });
 
@@ -122,7 +132,7 @@ test('the Secret holds user and password', () => {
   expect(Object.fromEntries(decoded)).toEqual({ username: 'pool', password: 'pässword' });
 });
 
-test('the authority of the run store is in the Secret and a file in the pod, and no change of it starts runners anew', () => {
+test('the certificate authorities are in the Secret and a file in the pod, and a change restarts no runner', () => {
   const { data } = poolSecret('shop', { username: 'pool', password: 'word' }, 'PEM');
   expect(Buffer.from(data?.['ca.crt'] ?? '', 'base64').toString()).toBe('PEM');
   const trusting = { ...settings, REDIS_CA_FILE: '/in/the/operator/ca.crt' };

@@ -1,6 +1,6 @@
 /**
- * What a runner pool consists of, as pure functions: ServiceAccount, Role, RoleBinding, Secret, NetworkPolicy,
- * PodDisruptionBudget and Deployment of one namespace.
+ * The objects of a runner pool: ServiceAccount, Role, RoleBinding, Secret, NetworkPolicy, PodDisruptionBudget
+ * and Deployment. Pure.
  */
 import { GROUP } from '../../api/group.ts';
 import type { Manifest } from '../../kube/writes.ts';
@@ -12,32 +12,23 @@ import type {
   Secret,
   ServiceAccount,
 } from '../../kube/resource.ts';
-import type { NetworkPolicy, PodDisruptionBudget } from '../resources.ts';
-import { TICK } from '../schedule/cronJob.ts';
-import { AUTHORITY_KEY, authorityMount, authorityVariable } from './authority.ts';
-import { POLL, POOL, POOL_LABELS } from './names.ts';
-import { placedRunner } from './placement.ts';
-import { RESTRICTED_CONTAINER, restrictedPod } from './restricted.ts';
-import type { ProjectConfig } from './settings.ts';
+import type { NetworkPolicy, PodDisruptionBudget } from '../shared/resources.ts';
+import { AUTHORITY_KEY, authorityMount } from '../pods/authority.ts';
+import { METRICS_PORT, poolEnvironment } from '../pods/environment.ts';
+import { POLL, POOL, POOL_LABELS, TICK } from '../shared/names.ts';
+import { placedRunner, RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
+import type { ProjectConfig } from '../pods/settings.ts';
 
-/** Below this path the root is read-only. */
+/** The only writable directory. */
 const TEMPORARY = '/tmp';
-const METRICS_PORT = 9090;
-/** Enough for a runner to finish or hand back what it holds. */
+/** Enough for a runner to finish its runs, or hand them back. */
 const GRACE_SECONDS = 60;
-/**
- * Of the container's memory, since what is outside of the heap needs room. By itself Node takes at least 256 MiB for its heap,
- * also where that is all that the container has. The room for young objects is named, since Node would choose it by the memory of
- * the container: with less of it the collector runs more often, with more of it no run begins for longer at a time.
- */
-const HEAP = {
-  name: 'NODE_OPTIONS',
-  value: '--max-old-space-size-percentage=50 --max-semi-space-size=16',
-};
-
 const metadata = (namespace: string) => ({ name: POOL, namespace, labels: { ...POOL_LABELS } });
 
-/** The identity of the runners. Its token is mounted in their pods alone. `annotations`: by which a cloud knows it. */
+/**
+ * The identity of the runners. Only their pods mount its token. `annotations`: for the workload identity of a
+ * cloud.
+ */
 export function poolServiceAccount(
   namespace: string,
   annotations: Record<string, string> = {},
@@ -49,13 +40,14 @@ export function poolServiceAccount(
   };
 }
 
-/** What runners may do: record runs, read credentials, and read those Secrets that the credentials in use name. */
+/** The rights of runners: record runs, read credentials, and read the Secrets of the credentials in use. */
 export function poolRole(namespace: string, secretNames: readonly string[]): Manifest<Role> {
   const rules: PolicyRule[] = [
     { apiGroups: [GROUP], resources: ['credentials'], verbs: ['list', 'watch'] },
     { apiGroups: [GROUP], resources: ['workflowruns'], verbs: ['create', 'get'] },
     { apiGroups: [GROUP], resources: ['workflowruns/status'], verbs: ['patch'] },
-    // Whoever makes a record, which is a WorkflowRun, must be allowed to execute its workflow: so says the admission policy.
+    // The admission policy admits WorkflowRuns, also records, only from accounts that may execute their
+    // workflow.
     { apiGroups: [GROUP], resources: ['workflows/execute'], verbs: ['create'] },
   ];
   const resourceNames = [...new Set(secretNames)].toSorted();
@@ -76,7 +68,7 @@ export function poolRoleBinding(namespace: string): Manifest<RoleBinding> {
 /** The pool's account in the run store. */
 export type PoolAccount = { username: string; password: string };
 
-/** `authority`: PEM, what the run store's certificate is checked with. */
+/** `authority`: PEM, the certificate authorities of the run store. */
 export function poolSecret(namespace: string, account: PoolAccount, authority?: string): Manifest<Secret> {
   const encoded = (text: string) => Buffer.from(text, 'utf8').toString('base64');
   const data = {
@@ -87,7 +79,7 @@ export function poolSecret(namespace: string, account: PoolAccount, authority?: 
   return { metadata: metadata(namespace), type: 'Opaque', data };
 }
 
-/** Who may talk to runners, ticks and poll pods and whom they may talk to; undefined where that is not ours to say. */
+/** The network rules of runners, ticks and poll pods; undefined if the chart configures none. */
 export function poolNetworkPolicy(
   namespace: string,
   { RUNNER_NETWORK: rules }: Pick<ProjectConfig, 'RUNNER_NETWORK'>,
@@ -103,7 +95,7 @@ export function poolNetworkPolicy(
   return { metadata: metadata(namespace), spec };
 }
 
-/** Has drains of nodes take the runners one by one; undefined where that is not wanted or there is only one. */
+/** Has node drains evict the runners one by one; undefined if not configured, or for a single runner. */
 export function poolDisruptionBudget(
   namespace: string,
   config: Pick<ProjectConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
@@ -114,7 +106,7 @@ export function poolDisruptionBudget(
   return { metadata: metadata(namespace), spec };
 }
 
-/** What of the configuration makes a pool. */
+/** The configuration that a pool depends on. */
 export type PoolConfig = Pick<
   ProjectConfig,
   | 'RUNNER_IMAGE'
@@ -125,6 +117,7 @@ export type PoolConfig = Pick<
   | 'RUNNER_ENV'
   | 'RUNNER_EGRESS_ALLOW'
   | 'RUNNER_EGRESS_DENY'
+  | 'RUNNER_CODE_ENABLED'
   | 'REDIS_URL'
   | 'REDIS_CA_FILE'
   | 'AUDIT_ENABLED'
@@ -133,7 +126,7 @@ export type PoolConfig = Pick<
   | 'placement'
 >;
 
-/** The runners. `account` is a hash of the Secret's content: with another account new pods come. */
+/** `account`: a hash of the Secret's content, so that a new account replaces the pods. */
 export function poolDeployment(
   project: { namespace: string; uid: string },
   config: PoolConfig,
@@ -175,7 +168,7 @@ function container(projectUid: string, config: PoolConfig): Container {
     image: config.RUNNER_IMAGE,
     imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
     command: ['node', '/app/runner.mjs'],
-    env: poolEnvironment(projectUid, config, auditEnvironment(config)),
+    env: poolEnvironment(projectUid, config, [...codeEnvironment(config), ...auditEnvironment(config)]),
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
     securityContext: RESTRICTED_CONTAINER,
@@ -186,6 +179,13 @@ function container(projectUid: string, config: PoolConfig): Container {
   };
 }
 
+/** Only where it is off, so that an upgrade changes no pods. */
+function codeEnvironment({
+  RUNNER_CODE_ENABLED: isEnabled,
+}: Pick<PoolConfig, 'RUNNER_CODE_ENABLED'>): NonNullable<Container['env']> {
+  return isEnabled ? [] : [{ name: 'CODE_ENABLED', value: 'false' }];
+}
+
 function auditEnvironment(
   config: Pick<PoolConfig, 'AUDIT_ENABLED' | 'AUDIT_USES_PER_SECOND'>,
 ): { name: string; value: string }[] {
@@ -194,54 +194,4 @@ function auditEnvironment(
     name,
     value: String(value),
   }));
-}
-
-/** What of the configuration is in the environment of a pool's pods. */
-type EnvironmentConfig = Pick<
-  PoolConfig,
-  | 'RUNNER_RESOURCES'
-  | 'RUNNER_ENV'
-  | 'RUNNER_EGRESS_ALLOW'
-  | 'RUNNER_EGRESS_DENY'
-  | 'REDIS_URL'
-  | 'REDIS_CA_FILE'
-  | 'LOG_LEVEL'
->;
-
-/** The environment of a runner, and of whatever else of the project connects to hosts that its people name; `more` is of one of them. */
-export function poolEnvironment(
-  projectUid: string,
-  config: EnvironmentConfig,
-  more: NonNullable<Container['env']> = [],
-): NonNullable<Container['env']> {
-  const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
-  const list = (name: string, entries: readonly string[]) =>
-    entries.length === 0 ? [] : [{ name, value: entries.join(',') }];
-  const secret = (name: string, key: string) => ({
-    name,
-    valueFrom: { secretKeyRef: { name: POOL, key } },
-  });
-  const own = [
-    field('POD_NAMESPACE', 'metadata.namespace'),
-    field('POD_NAME', 'metadata.name'),
-    { name: 'PROJECT_UID', value: projectUid },
-    { name: 'REDIS_URL', value: config.REDIS_URL },
-    ...authorityVariable(config),
-    secret('REDIS_USERNAME', 'username'),
-    secret('REDIS_PASSWORD', 'password'),
-    field('HOST_IP', 'status.hostIP'),
-    // An empty value is not kept, and would look like a change each time.
-    ...list('EGRESS_ALLOW', config.RUNNER_EGRESS_ALLOW),
-    ...list('EGRESS_DENY', config.RUNNER_EGRESS_DENY),
-    { name: 'METRICS_PORT', value: String(METRICS_PORT) },
-    ...more,
-    { name: 'LOG_LEVEL', value: config.LOG_LEVEL },
-  ];
-  const defaults = config.RUNNER_RESOURCES.limits?.['memory'] === undefined ? [] : [HEAP];
-  const taken = new Set(own.map(({ name }) => name));
-  const further = Object.entries(config.RUNNER_ENV)
-    .filter(([name]) => !taken.has(name))
-    .map(([name, value]) => ({ name, value }));
-  const isSet = new Set(further.map(({ name }) => name));
-  return [...own, ...further, ...defaults.filter(({ name }) => !isSet.has(name))];
 }

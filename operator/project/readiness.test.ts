@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../kube/resource.ts';
-import type { PodProblem } from './rollout.ts';
-import { changesPool, poolState, type PoolRefusal } from './readiness.ts';
+import type { PodProblem } from '../pods/rollout.ts';
+import { changesPool, poolState } from './readiness.ts';
+import type { PoolRefusal } from '../pods/pools.ts';
 
 type Rights = { refused?: PoolRefusal; granted?: string[]; problem?: PodProblem };
 
@@ -14,20 +15,20 @@ const poolWith = (availableReplicas: number, ...conditions: object[]) =>
 function stateWith({ refused, granted, problem }: Rights, ...given: [Deployment?]) {
   const [deployment] = given.length === 0 ? [poolWith(1)] : given;
   const routes = { list: () => [{}] };
-  const world = { deployments: { get: () => deployment }, routes } as unknown as Parameters<
+  const caches = { deployments: { get: () => deployment }, routes } as unknown as Parameters<
     typeof poolState
-  >[0]['world'];
-  const refusedPools = new Map(refused === undefined ? [] : [['shop', refused]]);
+  >[0]['caches'];
+  const refusals = new Map(refused === undefined ? [] : [['shop', refused]]);
   const grantedSecrets = new Map(granted === undefined ? [] : [['shop', granted]]);
   const podProblems = new Map(problem === undefined ? [] : [['shop', problem]]);
-  return poolState({ world, refusedPools, grantedSecrets, podProblems }, 'shop', ['llm', 'smtp']);
+  return poolState({ caches, pools: { refusals, grantedSecrets, podProblems } }, 'shop', ['llm', 'smtp']);
 }
 
 test('a pool with a pod is ready for a workflow whose Secrets its runners may read', () => {
   expect(stateWith({ granted: ['llm', 'other', 'smtp'] })).toEqual({ kind: 'Ready' });
 });
 
-test('a pod does not hide that the operator may not make the pool what it has to be', () => {
+test('a pool with a pod still reports that the operator may not update it', () => {
   const refused: PoolRefusal = { reason: 'Unauthorized', message: 'roles is forbidden' };
   expect(stateWith({ refused, granted: ['llm', 'smtp'] })).toEqual({
     kind: 'Refused',
@@ -49,7 +50,7 @@ test('a pool is not ready for a workflow one of whose Secrets its runners may no
   });
 });
 
-test('before this process has applied the rights the pods decide', () => {
+test('until this process has applied the rights, the pods decide', () => {
   expect(stateWith({})).toEqual({ kind: 'Ready' });
   expect(stateWith({}, poolWith(0))).toEqual({ kind: 'Starting' });
 });
@@ -97,7 +98,7 @@ test.each<[sentence: string, conditions: object[], state: object]>([
   expect(stateWith({}, poolWith(0, ...conditions))).toEqual(state);
 });
 
-test('an obstacle wins over rights that are on their way, and an available runner over an obstacle', () => {
+test('an obstacle takes precedence over missing rights, and an available runner over an obstacle', () => {
   expect(stateWith({ granted: [] }, poolWith(0, refusedBy(QUOTA)))).toMatchObject({ kind: 'Blocked' });
   expect(stateWith({}, poolWith(1, refusedBy(QUOTA)))).toEqual({ kind: 'Ready', newer: QUOTA });
 });
@@ -120,7 +121,7 @@ test.each([
 
 const UNSCHEDULED = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
 
-test('a runner beside newer ones that no node takes is ready, with the words of the scheduler', () => {
+test('a runner beside newer unschedulable ones is ready, with the message of the scheduler', () => {
   const problem = { generation: 3, message: UNSCHEDULED, since: 0 };
   const pool = (generation: number, ...conditions: object[]) =>
     ({ ...poolWith(1, ...conditions), metadata: { name: 'windlass-runner', generation } }) as Deployment;
@@ -132,8 +133,8 @@ test('a runner beside newer ones that no node takes is ready, with the words of 
 
 test('a namespace without a pool in which nothing has taken effect has no pool that starts', () => {
   const none = { list: () => [], get: () => undefined };
-  const world = { deployments: none, routes: none, workflows: none, runs: none, credentials: none };
-  const empty = { refusedPools: new Map(), grantedSecrets: new Map(), podProblems: new Map() };
-  const context = { world, ...empty } as unknown as Parameters<typeof poolState>[0];
+  const caches = { deployments: none, routes: none, workflows: none, runs: none, credentials: none };
+  const pools = { refusals: new Map(), grantedSecrets: new Map(), podProblems: new Map() };
+  const context = { caches, pools } as unknown as Parameters<typeof poolState>[0];
   expect(poolState(context, 'shop', [])).toEqual({ kind: 'Absent' });
 });

@@ -13,8 +13,8 @@ const answered = (result: RegistrationResult, ageMs = 0, key = 'now') => ({
   seen: { now, answer: { key, failures: result.works ? 0 : 1, result, at: now - ageMs } },
 });
 const facts: RegistrationFacts = {
-  wish: { at: URL },
-  isMarked: true,
+  desired: { url: URL },
+  hasFinalizer: true,
   isBot: true,
   key: 'now',
   hasRunner: true,
@@ -22,13 +22,13 @@ const facts: RegistrationFacts = {
 };
 const decided = (changes: Partial<RegistrationFacts>) => decideRegistration({ ...facts, ...changes });
 
-test('a bot that a workflow wants is asked to be registered, and nobody says before that it is', () => {
+test('the registration of a used bot is requested, and pending until then', () => {
   const { ask, health } = decided({});
   expect(ask).toEqual({ failures: 0, wasSo: false });
   expect(health).toMatchObject({ status: 'Unknown', reason: 'Pending' });
 });
 
-test('what is registered is known from the last answer, also after failures, and not any more once it is taken back', () => {
+test('the last answer has the registration, also after failures, until it is deleted', () => {
   const registered = { url: URL, bot: '12' };
   const seenWith = (result: RegistrationResult) => registeredIn(answered(result).seen);
   expect(seenWith({ ...done, bot: '12' })).toEqual(registered);
@@ -38,37 +38,37 @@ test('what is registered is known from the last answer, also after failures, and
   );
 });
 
-test('what is asked is not asked again, but looked for', () => {
+test('a pending request is not repeated, and its answer is awaited', () => {
   const { ask, againMs } = decided({ seen: { now, waiting: { key: 'now', askedAt: now - 4_000 } } });
   expect(ask).toBeUndefined();
   expect(againMs).toBe(2_000);
 });
 
-test('without a runner nothing is asked, and it says how to look at them', () => {
+test('without a runner nothing is requested, and the message names the command to inspect runners', () => {
   const { ask, health } = decided({ hasRunner: false });
   expect(ask).toBeUndefined();
   expect(health?.message).toContain('kubectl get deployment windlass-runner');
 });
 
-test('a bot that is registered is healthy, and looked at again every five minutes', () => {
+test('a registered bot is healthy, and verified every five minutes', () => {
   const fresh = decided(answered(done, MINUTE_MS));
   expect(fresh).toMatchObject({ health: { status: 'True', reason: 'Registered' }, againMs: 4 * MINUTE_MS });
   expect(fresh.ask).toBeUndefined();
   expect(decided(answered(done, 5 * MINUTE_MS)).ask).toEqual({ failures: 0, wasSo: true });
 });
 
-test('a changed token has it registered again, and until then it is not unhealthy', () => {
+test('a changed token registers the bot again, without being unhealthy meanwhile', () => {
   const { ask, health } = decided(answered(done, MINUTE_MS, 'before'));
   expect(ask).toEqual({ failures: 0, wasSo: false });
   expect(health).toMatchObject({ status: 'True' });
 });
 
-test('another URL than the one that is registered is not there yet', () => {
+test('another URL is pending until it is registered', () => {
   const elsewhere = { ...done, url: 'https://old.example.com/bot/shop.support' };
   expect(decided(answered(elsewhere, 0, 'before')).health).toMatchObject({ status: 'Unknown' });
 });
 
-test('a refusal is told, and tried again with patience', () => {
+test('a refusal is reported, and retried with a back-off', () => {
   const { health, ask } = decided(answered(rejected, 10_000));
   expect(health).toMatchObject({ status: 'False', reason: 'Rejected' });
   expect(health?.message).toContain('No.');
@@ -76,37 +76,37 @@ test('a refusal is told, and tried again with patience', () => {
   expect(decided(answered(rejected, 21_000)).ask).toEqual({ failures: 1, wasSo: false });
 });
 
-test('who is away is tried again within seconds', () => {
+test('an unreachable service is retried within seconds', () => {
   expect(decided(answered(away, 4_000)).ask).toBeUndefined();
   expect(decided(answered(away, 6_000)).ask).toEqual({ failures: 1, wasSo: false });
 });
 
-test('what Telegram cannot deliver is told, and looked at again within a minute', () => {
+test('undelivered messages are reported, and checked again within a minute', () => {
   const undelivered = { ...done, undelivered: 'Connection refused' };
   expect(decided(answered(undelivered)).health).toMatchObject({ status: 'False', reason: 'Unreachable' });
   expect(decided(answered(undelivered, 61_000)).ask).toEqual({ failures: 0, wasSo: true });
 });
 
-test('while the run store is away nothing is asked and nothing is given up', () => {
+test('during an outage of the run store nothing is requested and nothing given up', () => {
   expect(decided({ seen: undefined })).toMatchObject({ health: { reason: 'StoreUnavailable' } });
-  const leaving = decided({ wish: 'nowhere', seen: undefined });
+  const leaving = decided({ desired: 'none', seen: undefined });
   expect([leaving.ask, leaving.release]).toEqual([undefined, undefined]);
 });
 
-test('while callers cannot be verified, what is registered stays', () => {
-  expect(decided({ wish: 'as it is' })).toEqual({ againMs: 5 * MINUTE_MS });
+test('while senders cannot be verified, the registration stays', () => {
+  expect(decided({ desired: 'unchanged' })).toEqual({ againMs: 5 * MINUTE_MS });
 });
 
-const leaving = { wish: 'nowhere', key: 'now' } as const;
+const leaving = { desired: 'none', key: 'now' } as const;
 
-test('what no workflow wants any more is taken back, until that is done', () => {
+test('the registration of an unused bot is deleted, with retries', () => {
   expect(decided(leaving).ask).toEqual({ failures: 0, wasSo: false });
   expect(decided({ ...leaving, ...answered(done, 0, 'before') }).ask).toBeDefined();
   expect(decided({ ...leaving, ...answered({ works: true }) }).release).toEqual({});
 });
 
-test('what was never registered needs no taking back', () => {
-  expect(decided({ ...leaving, isMarked: false })).toEqual({});
+test('a bot that was never registered needs no deletion', () => {
+  expect(decided({ ...leaving, hasFinalizer: false })).toEqual({});
 });
 
 test.each([rejected, away])(
@@ -118,33 +118,35 @@ test.each([rejected, away])(
   },
 );
 
-test('a Credential that is deleted waits no longer than a minute for who is away', () => {
-  const waiting = decided({ ...leaving, goingMs: 59_000, ...answered(away, 1_000) });
+test('the deletion of a Credential waits at most a minute for an unreachable service', () => {
+  const waiting = decided({ ...leaving, deletingMs: 59_000, ...answered(away, 1_000) });
   expect(waiting.release).toBeUndefined();
   expect(waiting.againMs).toBeLessThanOrEqual(2_000);
-  const over = decided({ ...leaving, goingMs: 60_000, ...answered(away, 1_000) });
+  const over = decided({ ...leaving, deletingMs: 60_000, ...answered(away, 1_000) });
   expect(over.release).toEqual({ gaveUp: 'Nobody there.' });
 });
 
 test.each([{ hasRunner: false }, { seen: undefined }])(
   'nor for a runner or a run store that is not there: %o',
   (lack) => {
-    expect(decided({ ...leaving, ...lack, goingMs: 59_000 }).release).toBeUndefined();
-    expect(decided({ ...leaving, ...lack, goingMs: 60_000 }).release).toHaveProperty('gaveUp');
+    expect(decided({ ...leaving, ...lack, deletingMs: 59_000 }).release).toBeUndefined();
+    expect(decided({ ...leaving, ...lack, deletingMs: 60_000 }).release).toHaveProperty('gaveUp');
   },
 );
 
-test('with a project that is deleted a runner that leaves is asked still', () => {
-  expect(decided({ ...leaving, hasRunner: false, goingMs: 0 }).ask).toBeDefined();
+test('in a deleted project a runner that shuts down is still asked', () => {
+  expect(decided({ ...leaving, hasRunner: false, deletingMs: 0 }).ask).toBeDefined();
   expect(decided({ ...leaving, hasRunner: false }).ask).toBeUndefined();
 });
 
-test('a Credential that is deleted does not wait for a token that is no good', () => {
+test('the deletion of a Credential does not wait if its token is invalid', () => {
   const missing: RegistrationResult = { works: false, reason: 'KeyMissing', message: 'There is no Secret.' };
   for (const said of [rejected, missing])
-    expect(decided({ ...leaving, goingMs: 0, ...answered(said) }).release).toEqual({ gaveUp: said.message });
+    expect(decided({ ...leaving, deletingMs: 0, ...answered(said) }).release).toEqual({
+      gaveUp: said.message,
+    });
 });
 
-test('a Credential that is none of a bot any more has nothing to be asked with', () => {
+test('a Credential that is no longer a bot is released at once', () => {
   expect(decided({ ...leaving, isBot: false }).release).toHaveProperty('gaveUp');
 });

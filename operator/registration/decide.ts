@@ -1,63 +1,61 @@
 /**
- * When the webhook of a bot is registered or deleted, and what there is to say of it. Pure. What is registered is looked at again
- * now and then, since whoever has the token can change it; deleting a Credential waits for the webhook to be deleted, and not for long.
+ * When the webhook of a bot is registered or deleted, and what its condition says. Pure. A registration is
+ * verified periodically, since anybody with the token can change it. The deletion of a Credential waits for
+ * its webhook to be deleted, for a limited time.
  */
 import type { Registered } from '../../api/registration.ts';
-import type { PollHealth } from '../poll/health.ts';
+import type { Finding } from '../shared/status.ts';
 import type { RegistrationAnswer, SeenRegistration } from '../../store/requests/registrations.ts';
 import { untilNextMs } from '../credential/decide.ts';
 
-/** What is to be: registered there, not registered, or whatever is. */
-export type Wish = { at: string } | 'nowhere' | 'as it is';
+/** The bot is to be registered at the URL, not to be registered, or left as it is. */
+export type DesiredRegistration = { url: string } | 'none' | 'unchanged';
 
 export type RegistrationFacts = {
-  wish: Wish;
-  isMarked: boolean;
-  /** Whether it is a bot of Telegram still: else there is nothing that could be asked. */
+  desired: DesiredRegistration;
+  hasFinalizer: boolean;
+  /** Whether the Credential is still a bot of Telegram; otherwise no runner can be asked. */
   isBot: boolean;
-  /** For how long the Credential has been waiting to go; left out: it stays. */
-  goingMs?: number;
-  /** Names what is to be. */
+  /** For how long the Credential has been being deleted; left out: it is not. */
+  deletingMs?: number;
+  /** Identifies the desired registration. */
   key: string;
-  /** Whether there is a runner that may read the token. */
+  /** Whether a runner may read the token. */
   hasRunner: boolean;
-  /** Undefined while the run store cannot be asked. */
+  /** Undefined while the run store is unavailable. */
   seen: SeenRegistration | undefined;
 };
 
 export type RegistrationDecision = {
-  /** How the trigger is; left out: there is nothing to say. */
-  health?: PollHealth;
-  /** It is to be asked for now, after so many failures in a row. `wasSo`: it was as it is to be. */
+  /** What the condition of the trigger says; left out: nothing. */
+  health?: Finding;
+  /** Request it now, after this many consecutive failures. `wasSo`: it was registered as desired. */
   ask?: { failures: number; wasSo: boolean };
-  /** There is nothing left to take back, or it is given up for this reason. */
+  /** Remove the finalizer: no registration is left, or the operator gave up for this reason. */
   release?: { gaveUp?: string };
-  /** When to look again at the latest; left out: whatever changes wakes it. */
+  /** When to reconcile again at the latest; left out: on the next change. */
   againMs?: number;
 };
 
-/** From one look at what is registered to the next. */
+/** The interval between verifications of a registration. */
 const VERIFY_MS = 300_000;
 /** While updates cannot be delivered. */
 const UNDELIVERED_MS = 60_000;
-/** For how long deleting a Credential waits. */
+/** For how long the deletion of a Credential waits. */
 const DEADLINE_MS = 60_000;
-const GOING_MS = { leastMs: 500, mostMs: 2_000 };
+const DELETING_MS = { leastMs: 500, mostMs: 2_000 };
 const NO_RUNNER_MS = 30_000;
-const STORE_AWAY_MS = 5_000;
-const LOOK = { leastMs: 500, mostMs: 30_000 };
+const STORE_UNAVAILABLE_MS = 5_000;
+const CHECK = { leastMs: 500, mostMs: 30_000 };
 
 export function decideRegistration(facts: RegistrationFacts): RegistrationDecision {
-  const { wish, isMarked } = facts;
-  if (wish === 'as it is') return { againMs: VERIFY_MS };
-  if (wish !== 'nowhere') return register(facts, wish.at);
-  return isMarked ? takeBack(facts) : {};
+  const { desired, hasFinalizer } = facts;
+  if (desired === 'unchanged') return { againMs: VERIFY_MS };
+  if (desired !== 'none') return register(facts, desired.url);
+  return hasFinalizer ? unregister(facts) : {};
 }
 
-/**
- * What was registered last and not taken back, as far as the store knows. It is known from nothing else, so that an operator that was ended after
- * it had set the mark leaves a bot that begins.
- */
+/** The last registration that was not deleted, as far as the run store knows. */
 export function registeredIn(seen: SeenRegistration | undefined): Registered | undefined {
   const result = seen?.answer?.result;
   if (!result?.works) return result?.registered;
@@ -67,60 +65,63 @@ export function registeredIn(seen: SeenRegistration | undefined): Registered | u
 
 function register(facts: RegistrationFacts, url: string): RegistrationDecision {
   const { key, hasRunner, seen } = facts;
-  if (!seen) return { health: storeAway, againMs: STORE_AWAY_MS };
+  if (!seen) return { health: storeUnavailable, againMs: STORE_UNAVAILABLE_MS };
   const { now, answer } = seen;
-  const { lookMs, mayAsk } = waitFor(facts, seen);
+  const { checkMs, mayAsk } = waitFor(facts, seen);
   if (answer?.key !== key) {
     const wasThere = answer?.result.works === true && answer.result.url === url;
     const health = wasThere ? registered : hasRunner ? pending : noRunner;
-    if (mayAsk) return { health, ask: { failures: 0, wasSo: false }, againMs: LOOK.leastMs };
-    return { health, againMs: hasRunner ? lookMs : NO_RUNNER_MS };
+    if (mayAsk) return { health, ask: { failures: 0, wasSo: false }, againMs: CHECK.leastMs };
+    return { health, againMs: hasRunner ? checkMs : NO_RUNNER_MS };
   }
   const health = healthOf(answer);
   const dueMs = answer.at + nextMs(answer) - now;
-  if (dueMs > 0) return { health, againMs: clamp(dueMs, { leastMs: LOOK.leastMs, mostMs: VERIFY_MS }) };
-  if (!mayAsk) return { health, againMs: hasRunner ? lookMs : NO_RUNNER_MS };
+  if (dueMs > 0) return { health, againMs: clamp(dueMs, { leastMs: CHECK.leastMs, mostMs: VERIFY_MS }) };
+  if (!mayAsk) return { health, againMs: hasRunner ? checkMs : NO_RUNNER_MS };
   const { failures, result } = answer;
-  return { health, ask: { failures, wasSo: result.works }, againMs: LOOK.leastMs };
+  return { health, ask: { failures, wasSo: result.works }, againMs: CHECK.leastMs };
 }
 
-function takeBack(facts: RegistrationFacts): RegistrationDecision {
-  const { key, goingMs, seen } = facts;
+function unregister(facts: RegistrationFacts): RegistrationDecision {
+  const { key, deletingMs, seen } = facts;
   const answer = seen?.answer?.key === key ? seen.answer : undefined;
   const release = releaseFor(facts, answer);
   if (release) return { release };
-  const soon = (ms: number): number => (goingMs === undefined ? ms : clamp(ms, GOING_MS));
-  if (!seen) return { againMs: soon(STORE_AWAY_MS) };
-  const { lookMs, mayAsk } = waitFor(facts, seen);
+  const soon = (ms: number): number => (deletingMs === undefined ? ms : clamp(ms, DELETING_MS));
+  if (!seen) return { againMs: soon(STORE_UNAVAILABLE_MS) };
+  const { checkMs, mayAsk } = waitFor(facts, seen);
   const dueMs = answer ? answer.at + soon(untilNextMs(answer)) - seen.now : 0;
   if (dueMs > 0) return { againMs: soon(dueMs) };
-  if (!mayAsk) return { againMs: soon(facts.hasRunner ? lookMs : NO_RUNNER_MS) };
-  return { ask: { failures: answer?.failures ?? 0, wasSo: false }, againMs: LOOK.leastMs };
+  if (!mayAsk) return { againMs: soon(facts.hasRunner ? checkMs : NO_RUNNER_MS) };
+  return { ask: { failures: answer?.failures ?? 0, wasSo: false }, againMs: CHECK.leastMs };
 }
 
-/** Whether the mark may go: it is done, or nobody can do it, or there was time enough. */
+/**
+ * Whether the finalizer may be removed: the webhook is deleted, cannot be deleted, or the deadline has
+ * passed.
+ */
 function releaseFor(
-  { isBot, goingMs }: RegistrationFacts,
+  { isBot, deletingMs }: RegistrationFacts,
   answer: RegistrationAnswer | undefined,
 ): RegistrationDecision['release'] {
-  if (!isBot) return { gaveUp: 'the Credential is not of kind bot for Telegram any more' };
+  if (!isBot) return { gaveUp: 'the Credential is no longer a bot of Telegram' };
   const { result } = answer ?? {};
   if (result?.works) return {};
-  // Without the token nobody can do it, however long is waited.
+  // Without a valid token no runner can delete it, however long the operator waits.
   const isHopeless = result?.reason === 'KeyMissing' || result?.reason === 'Rejected';
-  if (goingMs === undefined || !(isHopeless || goingMs >= DEADLINE_MS)) return undefined;
+  if (deletingMs === undefined || !(isHopeless || deletingMs >= DEADLINE_MS)) return undefined;
   return { gaveUp: result?.message ?? 'no runner has answered in time' };
 }
 
-/** Who was asked answers soon, or never: the longer it takes, the less often there is a look. */
+/** A runner answers soon or never: the longer it takes, the less often the operator checks. */
 function waitFor(
-  { key, hasRunner, goingMs }: RegistrationFacts,
+  { key, hasRunner, deletingMs }: RegistrationFacts,
   { now, waiting }: SeenRegistration,
-): { lookMs: number; mayAsk: boolean } {
-  const isAsked = waiting?.key === key;
-  const lookMs = isAsked ? clamp((now - waiting.askedAt) / 2, LOOK) : LOOK.mostMs;
-  // With a project that is deleted its runners are: one that leaves just now may still do it.
-  return { lookMs, mayAsk: !isAsked && (hasRunner || goingMs !== undefined) };
+): { checkMs: number; mayAsk: boolean } {
+  const isRequested = waiting?.key === key;
+  const checkMs = isRequested ? clamp((now - waiting.askedAt) / 2, CHECK) : CHECK.mostMs;
+  // A deleted project's runners are deleted, too: one that shuts down may still do it.
+  return { checkMs, mayAsk: !isRequested && (hasRunner || deletingMs !== undefined) };
 }
 
 function nextMs(answer: RegistrationAnswer): number {
@@ -129,36 +130,36 @@ function nextMs(answer: RegistrationAnswer): number {
   return result.undelivered === undefined ? VERIFY_MS : UNDELIVERED_MS;
 }
 
-function healthOf({ result }: RegistrationAnswer): PollHealth {
+function healthOf({ result }: RegistrationAnswer): Finding {
   if (!result.works) {
     const status = result.reason === 'NotChecked' ? 'Unknown' : 'False';
     return { status, reason: result.reason, message: `The bot is not registered: ${result.message}` };
   }
   if (result.undelivered === undefined) return registered;
-  const message = `Telegram could not deliver what was written to the bot, and tries again: ${result.undelivered}`;
+  const message = `Telegram could not deliver messages to the URL of the bot, and tries again: ${result.undelivered}`;
   return { status: 'False', reason: 'Unreachable', message };
 }
 
-export const registered: PollHealth = {
+export const registered: Finding = {
   status: 'True',
   reason: 'Registered',
-  message: 'Telegram sends what is written to the bot to the URL of the bot.',
+  message: 'Telegram sends the messages of the bot to its URL.',
 };
-export const pending: PollHealth = {
+export const pending: Finding = {
   status: 'Unknown',
   reason: 'Pending',
   message: 'The bot is being registered.',
 };
-const noRunner: PollHealth = {
+const noRunner: Finding = {
   status: 'Unknown',
   reason: 'Pending',
   message: 'Waiting for a runner to register the bot (kubectl get deployment windlass-runner).',
 };
-const storeAway: PollHealth = {
+const storeUnavailable: Finding = {
   status: 'Unknown',
   reason: 'StoreUnavailable',
   message:
-    'The run store cannot be reached, so the registration of the bot is not checked. This is tried again.',
+    'The run store cannot be reached, so the registration of the bot is not checked. The operator tries again.',
 };
 
 function clamp(ms: number, { leastMs, mostMs }: { leastMs: number; mostMs: number }): number {

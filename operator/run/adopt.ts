@@ -1,21 +1,21 @@
 /**
- * Gives a WorkflowRun that a person or a program created what the records of runners have: labels that selectors find it by, and its workflow
- * as owner, so that it is deleted with the workflow.
+ * Adds the labels and the owner of records to a WorkflowRun that a person or a program created, so that
+ * selectors find it and it is deleted with its workflow.
  */
 import { API_VERSION, LABEL } from '../../api/group.ts';
 import { WORKFLOW, type Workflow, type WorkflowRun } from '../../api/kinds.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { OwnerReference } from '../../kube/resource.ts';
-import type { OperatorContext } from '../context.ts';
-import { workflowRuns } from '../resources.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { workflowRuns } from '../shared/resources.ts';
 
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/;
 
 type Adoption = { labels: Record<string, string>; ownerReferences: OwnerReference[] };
 
 /**
- * The metadata that the run lacks; undefined where it lacks nothing. Owners and labels of others stay. A trigger type that is no label value
- * gives no label: `spec.trigger.type` is free text.
+ * The missing metadata; undefined if none is missing. Other owners and labels stay. A trigger type that is
+ * not a valid label value gets no label: `spec.trigger.type` is free text.
  */
 export function adoptionOf(
   { metadata, spec }: WorkflowRun,
@@ -41,11 +41,12 @@ export function adoptionOf(
 }
 
 /**
- * Writes what the run lacks. No condition of executing the run: where the API server refuses the write, such as by a policy on labels, the run
- * stays as it is, and the log says so. Throws a conflict, or that the run is not found, where somebody changed or deleted it since it was read.
+ * Writes the missing metadata. The run is executed even without it: if the API server refuses the write, for
+ * example by a policy on labels, the operator logs it. Throws a conflict or not-found error if the run was
+ * changed or deleted since it was read.
  */
 export async function adopt(
-  context: Pick<OperatorContext, 'client' | 'world' | 'log'>,
+  context: Pick<OperatorContext, 'client' | 'caches' | 'log'>,
   run: WorkflowRun,
   workflow: Workflow,
 ): Promise<void> {
@@ -61,7 +62,7 @@ export async function adopt(
 }
 
 async function writeMetadata(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
+  { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   run: WorkflowRun,
   adoption: Adoption,
 ): Promise<void> {
@@ -73,5 +74,5 @@ async function writeMetadata(
     { metadata },
     { type: 'merge' },
   );
-  world.runs.noteWrite(written);
+  caches.runs.noteWrite(written);
 }

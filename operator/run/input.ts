@@ -1,28 +1,35 @@
-/** The input of a run that is known as an object: what it brings, what the run that it repeats was given, or test data. */
+/**
+ * The input of a run that was created as an object: its own, that of the run that it retries, or test data.
+ */
+import { joinExact } from '../../api/exact/exactNumber.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
-import type { NodeOutput } from '../../api/value.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
-import { workflowRuns } from '../resources.ts';
-import { isRevisionOf } from '../workflow/ownRevision.ts';
+import { workflowRuns } from '../shared/resources.ts';
+import { isRevisionOf } from '../shared/revisions.ts';
 
-/** The trigger's output as JSON text: what the run brings, or for a test run the trigger's test data. */
+/**
+ * The output of the trigger as JSON text: the input of the run, or for a test run the test data of the
+ * trigger.
+ */
 export function inputOf({ spec }: Pick<WorkflowRun, 'spec'>, { trigger }: Pick<Revision, 'trigger'>): string {
   if (spec.input === undefined && spec.test === true) return JSON.stringify(trigger.testData);
   return outputText(spec.input ?? {});
 }
 
-/** A run that repeats one that repeats one, and so on: so far it is followed. */
+type RecordedOutput = NonNullable<WorkflowRun['spec']['input']>;
+
+/** The longest chain of retries of retries that is followed. */
 const LONGEST_CHAIN = 20;
 
 type Given = { input: string; until?: string } | { reason: FailureReason; message: string };
 
 /**
- * The input of a run to be submitted, and the node as far as which it goes. One that repeats another and brings no input takes that of
- * the other; a test run, which alone may end before its end, also how far that went.
+ * The input of a run to be submitted, and its last node (`until`). A retry without input takes that of the
+ * retried run; a test run, which alone may end early, also its `until`.
  */
 export async function givenInput(
   client: Pick<KubeClient, 'find'>,
@@ -30,22 +37,22 @@ export async function givenInput(
   revision: Revision,
 ): Promise<Given> {
   const { namespace = '' } = run.metadata;
-  let giver = run;
+  let origin = run;
   let { until } = run.spec;
   for (let count = 0; count < LONGEST_CHAIN; count += 1) {
-    const { input, retryOf: name } = giver.spec;
+    const { input, retryOf: name } = origin.spec;
     if (input !== undefined || name === undefined) break;
     const found = await client.find(workflowRuns, { namespace, name });
     if (found?.spec.workflow !== run.spec.workflow) {
-      const message = `There is no run ${name} of workflow ${run.spec.workflow} in this namespace: create a WorkflowRun with the input in spec.input.`;
+      const message = `Workflow ${run.spec.workflow} has no run ${name} in this namespace: create a WorkflowRun with the input in spec.input.`;
       return { reason: 'RunMissing', message };
     }
-    giver = found;
+    origin = found;
     if (run.spec.test === true) until ??= found.spec.until;
   }
   const input =
-    giver === run || !isPartial(giver) ? inputOf(giver, revision) : await shownInput(client, giver);
-  if (input === undefined) return { reason: 'DataLost', message: whyLost(giver) };
+    origin === run || !isPartial(origin) ? inputOf(origin, revision) : await shownInput(client, origin);
+  if (input === undefined) return { reason: 'DataLost', message: whyLost(origin) };
   return { input, ...(until !== undefined && { until }) };
 }
 
@@ -53,7 +60,7 @@ function isPartial({ spec, metadata }: WorkflowRun): boolean {
   return spec.inputTruncated === true || hadMore(metadata);
 }
 
-/** Whether the run was given what no record holds: headers, or what was too large. */
+/** Whether the input had more than a record can hold: headers, or too much data. */
 function hadMore({ annotations }: WorkflowRun['metadata']): boolean {
   return annotations?.[ANNOTATION.partialInput] === 'true';
 }
@@ -68,22 +75,25 @@ function whyLost({ metadata, spec }: WorkflowRun): string {
 }
 
 /**
- * The input of a failed run whose record was made before its end, when `recordData: Errors` withheld the input: it is shown as the output
- * of the trigger. Undefined where that does not hold all of it.
+ * The input of a failed run whose record was created while `recordData: Errors` withheld the input: the
+ * output of the trigger has it. Undefined if that is incomplete.
  */
-async function shownInput(client: Pick<KubeClient, 'find'>, giver: WorkflowRun): Promise<string | undefined> {
-  const { metadata, spec, status } = giver;
+async function shownInput(
+  client: Pick<KubeClient, 'find'>,
+  origin: WorkflowRun,
+): Promise<string | undefined> {
+  const { metadata, spec, status } = origin;
   const { namespace = '' } = metadata;
   const name = status?.revision;
   if (!spec.inputRedacted || hadMore(metadata) || name === undefined) return undefined;
-  // The node with the id of today's trigger may have been another one.
+  // The current trigger may have another ID than the one of that revision.
   const object = await client.find(controllerRevisions, { namespace, name });
-  if (!object || !isRevisionOf(object, controllerOf(giver)?.uid)) return undefined;
+  if (!object || !isRevisionOf(object, controllerOf(origin)?.uid)) return undefined;
   const { trigger } = object.data as Revision;
   const node = status?.nodes?.find(({ id }) => id === trigger.id);
   return node?.output === undefined || node.truncated ? undefined : outputText(node.output);
 }
 
-function outputText({ text_content = '', data_content = {} }: Partial<NodeOutput>): string {
-  return JSON.stringify({ text_content, data_content });
+function outputText({ text_content = '', data_content = {}, exact }: RecordedOutput): string {
+  return JSON.stringify({ text_content, data_content: joinExact(data_content, exact) });
 }

@@ -1,16 +1,15 @@
-/** Which revision a run executes, and whether it may. Pure. */
+/** The revision that a run executes, and whether it may. Pure. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
-import type { NamedRevision } from '../store/projects.ts';
-import { isRevisionOf, wasActivated } from '../workflow/ownRevision.ts';
+import { isRevisionOf, wasActivated, type NamedRevision } from '../shared/revisions.ts';
 
 type Refusal = { reason: FailureReason; message: string };
 
-/** The name of the revision that the run asks for, or of the current one. */
-export function askedRevision(
+/** The name of the revision of the run, or of the current one. */
+export function requestedRevision(
   { spec }: Pick<WorkflowRun, 'spec'>,
   route: Pick<RouteSpec, 'revision'>,
 ): string {
@@ -18,8 +17,8 @@ export function askedRevision(
 }
 
 /**
- * The revision of that name, or why the run must not execute it: it is not one of the workflow, or the run is no test and the revision
- * was never that of an active workflow.
+ * The revision of that name, or why the run must not execute it: it is not of the workflow, or the run is
+ * live and the revision was never activated.
  */
 export function chooseRevision(
   run: Pick<WorkflowRun, 'spec'>,
@@ -27,7 +26,7 @@ export function chooseRevision(
   object: ControllerRevision | undefined,
 ): { revision: NamedRevision } | Refusal {
   const { spec } = run;
-  const name = askedRevision(run, route);
+  const name = requestedRevision(run, route);
   if (object?.metadata.name !== name || !isRevisionOf(object, route.workflowUID)) {
     const message = `Revision ${name} of workflow ${spec.workflow} does not exist: leave spec.revision out to run the current one.`;
     return { reason: 'RevisionMissing', message };

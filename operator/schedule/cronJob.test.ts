@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
-import { readConfig } from '../config.ts';
-import { withSettings } from '../project/settings.ts';
+import { readConfig } from '../shared/config.ts';
+import { withSettings } from '../pods/settings.ts';
 import { cronJobName, rulesOf, scheduleCronJob } from './cronJob.ts';
 
 const config = withSettings(
@@ -75,7 +75,7 @@ test('a tick has what the chart gives runners in their environment, such as the 
   ]);
 });
 
-test('of a tick that fails the pod stays, and says why; what came too late is not tried again', () => {
+test('the pod of a failed tick stays with its message, and a time that is too late is not retried', () => {
   const job = cronJobOf().spec?.jobTemplate.spec;
   expect(job?.template.spec).toMatchObject({
     restartPolicy: 'Never',

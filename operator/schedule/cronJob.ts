@@ -1,4 +1,4 @@
-/** The CronJob of a schedule, as a pure function: a pod that lives for a moment at each of its times. */
+/** The CronJob of a schedule, which starts a short-lived pod at each scheduled time. Pure. */
 import { LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { childName, shortHash } from '../../api/names.ts';
@@ -7,30 +7,23 @@ import type { RouteSpec } from '../../api/route.ts';
 import type { ScheduleTrigger } from '../../api/trigger.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
-import { authorityMount, authorityVariable } from '../project/authority.ts';
-import { POOL } from '../project/names.ts';
-import { RESTRICTED_CONTAINER, restrictedPod } from '../project/restricted.ts';
-import type { ProjectConfig } from '../project/settings.ts';
-
-export const TICK = 'windlass-tick';
-/** What the CronJobs of schedules are found by, and their pods. */
-export const TICK_LABELS = {
-  'app.kubernetes.io/name': TICK,
-  'app.kubernetes.io/managed-by': 'windlass',
-} as const;
+import { authorityMount, authorityVariable } from '../pods/authority.ts';
+import { POOL, TICK_LABELS } from '../shared/names.ts';
+import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
+import type { ProjectConfig } from '../pods/settings.ts';
 
 /** A CronJob's name leaves room for what its Jobs' names add. */
 const NAME_LIMIT = 52;
 const DEADLINE_SECONDS = 300;
 /** For pulling the image and starting. */
 const START_SECONDS = 120;
-/** Ticks that wait longer than that do not pile up: each gives way to the next. */
+/** Ticks that wait longer do not accumulate: the next one replaces them. */
 const LONGEST_TOGETHER_SECONDS = DEADLINE_SECONDS;
-/** A tick that is told to stop answers after one call of the run store at the latest. */
+/** A tick that is stopped exits after one call of the run store at the latest. */
 const GRACE_SECONDS = 5;
 const CONTAINER = 'tick';
 
-/** What of the configuration makes a tick. */
+/** The configuration that a tick depends on. */
 export type TickConfig = Pick<
   ProjectConfig,
   | 'RUNNER_IMAGE'
@@ -43,7 +36,7 @@ export type TickConfig = Pick<
   | 'placement'
 >;
 
-/** What a schedule says, with its defaults. */
+/** A schedule with its defaults filled in. */
 export type ScheduleRules = NonNullable<RouteSpec['schedule']>;
 
 export function rulesOf({
@@ -58,8 +51,8 @@ export function rulesOf({
 }
 
 /**
- * Other times have another name: a CronJob that is changed in place fires at once for a time of its new schedule that
- * lies between its last one and now.
+ * Another schedule has another name: a CronJob that is changed in place starts at once for a time of its new
+ * schedule between its last start and now.
  */
 export function cronJobName(workflow: string, { cron, timeZone }: ScheduleRules): string {
   return childName(workflow, shortHash(`${cron}\n${timeZone}`), NAME_LIMIT);
@@ -80,7 +73,7 @@ export function scheduleCronJob(
     spec: {
       schedule: cron,
       timeZone,
-      // Said, so that somebody who suspends it by hand is put right: `spec.active` is the switch.
+      // Set explicitly, so that a manual suspension is reverted: `spec.active` decides.
       suspend: false,
       ...patienceOf(rules),
       successfulJobsHistoryLimit: 1,
@@ -98,16 +91,19 @@ export function scheduleCronJob(
   };
 }
 
-/** A tick lives for as long as its time counts, be it that there is no room for its pod or that the run store is away. */
+/**
+ * A tick lives as long as its time counts, even if its pod cannot be scheduled or the run store is
+ * unavailable.
+ */
 function patienceOf({ latestSeconds = Infinity }: ScheduleRules): Partial<NonNullable<CronJob['spec']>> {
   return {
-    // A tick that waits must not keep the next one from its time.
+    // A waiting tick must not delay the next one.
     concurrencyPolicy: latestSeconds > LONGEST_TOGETHER_SECONDS ? 'Replace' : 'Allow',
     ...(latestSeconds !== Infinity && { startingDeadlineSeconds: latestSeconds }),
   };
 }
 
-/** What came too late is not tried again; and what a node that goes took away is tried again for nothing. */
+/** A time that is too late is not retried; a pod that a node drain evicted is retried without counting. */
 const FAILURES = {
   rules: [
     {
@@ -128,10 +124,10 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, config
   const { volumes, volumeMounts } = authorityMount(config);
   return {
     ...restrictedPod(config),
-    // It talks to the run store alone.
+    // It connects to the run store only.
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
-    // A pod that is restarted in place is gone with its log once the Job has failed.
+    // A pod that restarts in place is deleted with its log when the Job fails.
     restartPolicy: 'Never',
     containers: [
       {
@@ -140,7 +136,7 @@ function podSpec(cronJob: string, route: RouteSpec, rules: ScheduleRules, config
         imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
         command: ['node', '/app/tick.mjs'],
         env: environment(cronJob, route, rules, config),
-        // So that `kubectl describe pod` says why.
+        // `kubectl describe pod` then shows the reason.
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
         securityContext: RESTRICTED_CONTAINER,
@@ -174,7 +170,7 @@ function environment(
     label('JOB_NAME', 'batch.kubernetes.io/job-name'),
     label('JOB_UID', 'batch.kubernetes.io/controller-uid'),
     { name: 'TIME_ZONE', value: timeZone },
-    // An empty value is not kept, and would look like a change each time.
+    // The API server drops an empty value, which would look like a change each time.
     ...(latestSeconds === undefined ? [] : [{ name: 'LATEST_SECONDS', value: String(latestSeconds) }]),
     { name: 'REDIS_URL', value: REDIS_URL },
     ...authorityVariable({ REDIS_CA_FILE }),

@@ -24,7 +24,7 @@ test.each([
   expect(failing && new Date(failing.since).toISOString().replace('.000Z', 'Z')).toBe(since);
 });
 
-test('a tick has its time before it is said to fail', () => {
+test('a tick has time to succeed before it counts as failing', () => {
   const failing = failingOf(cronJobOf('2026-03-04T09:00:00Z', '2026-03-03T09:00:05Z'), rules);
   expect(new Date(failing?.from ?? 0).toISOString()).toBe('2026-03-04T09:07:00.000Z');
 });

@@ -1,4 +1,4 @@
-/** Whether ticks fail, as far as the CronJob tells: Jobs and pods are not looked at. Pure. */
+/** Whether ticks fail, by the status of the CronJob. Pure. */
 import type { Workflow } from '../../api/kinds.ts';
 import { parseSchedule } from '../../api/schedule/times.ts';
 import type { Change } from '../../kube/cache.ts';
@@ -6,13 +6,16 @@ import { findCondition } from '../../kube/conditions.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import type { ScheduleRules } from './cronJob.ts';
 
-/** Within that time of a scheduled time its tick has ended, unless something is wrong. */
+/** A tick has ended within this time, unless it fails. */
 const PATIENCE_MS = 420_000;
 
-/** Milliseconds since 1970: the first time of which nothing is known to have succeeded since, and from when on that is told. */
+/**
+ * Milliseconds since 1970. `since`: the first scheduled time after the last success; `from`: when it counts
+ * as failing.
+ */
 export type Failing = { since: number; from: number };
 
-/** Undefined where nothing has fired since the last tick that succeeded. */
+/** Undefined if no tick was started since the last success. */
 export function failingOf({ metadata, status }: CronJob, rules: ScheduleRules): Failing | undefined {
   const { lastScheduleTime, lastSuccessfulTime = metadata.creationTimestamp } = status ?? {};
   if (lastScheduleTime === undefined || lastSuccessfulTime === undefined) return undefined;
@@ -21,7 +24,9 @@ export function failingOf({ metadata, status }: CronJob, rules: ScheduleRules): 
   return { since, from: since + PATIENCE_MS };
 }
 
-/** Whether the change of its CronJob may change anything that is said of the workflow: each tick makes several. */
+/**
+ * Whether the change of the CronJob may change the status of the workflow. Each tick causes several changes.
+ */
 export function isOfInterest(change: Change<CronJob>, workflow: Workflow | undefined): boolean {
   if (change.type !== 'updated') return true;
   const { old, object } = change;

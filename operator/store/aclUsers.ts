@@ -1,14 +1,14 @@
 /**
- * The ACL users of operator and gateway in the chart's own Redis. Each time its pod starts, it creates them with the rules of the chart that is
- * installed, which may be older than the image; the leading operator then gives them the rules of its own version, so that an upgrade needs
- * no restart of Redis and survives one.
+ * The ACL users of operator and gateway in the chart's own Redis. When its pod starts, it creates them with
+ * the rules of the installed chart, which may be older than the image; the leading operator then sets the
+ * rules of its own version, so that an upgrade needs no restart of Redis and survives one.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../../kube/clock.ts';
 import type { ObjectRef } from '../../kube/resource.ts';
 import { ensureAclUsers } from '../../store/accounts.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import { serverProcess } from '../../store/server.ts';
 import { readStorePasswords } from './secret.ts';
 
@@ -19,8 +19,8 @@ type Context = Pick<OperatorContext, 'client' | 'config' | 'conn' | 'log' | 'clo
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * Sets the ACL users, and again within seconds after each start of Redis, until the signal is aborted. ACL users of an existing Redis are its
- * administrator's.
+ * Sets the ACL users, and again within seconds after each start of Redis, until the signal is aborted. ACL
+ * users of an existing Redis are its administrator's.
  */
 export async function maintainAclUsers(
   context: Context,
@@ -33,7 +33,7 @@ export async function maintainAclUsers(
   let done: string | undefined;
   while (!signal.aborted) {
     try {
-      // Asked before they are set: where Redis restarts in between, they are set once more.
+      // Read before they are set: if Redis restarts in between, they are set again.
       const server = await serverProcess(conn);
       if (!isUnavailable(server) && server !== done && (await trySet(context, ref))) done = server;
     } catch (error) {

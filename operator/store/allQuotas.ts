@@ -1,35 +1,35 @@
-/** Gives every project its limits in the run store, by what is free now, and says which projects have reached one. */
+/** Sets the limits of every project in the run store by the free memory, and logs projects that reach one. */
 import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { Namespace } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { readMemory, readUse, type Use } from '../../runs/usage.ts';
 import { setQuotas, type Quotas } from '../../runs/limits.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
 import type { StoreMetrics } from './metrics.ts';
 import { limitsReached, quotasOf } from './quota.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
-/** A change of less is not worth a write. */
-const WORTH = 0.05;
+/** A smaller change is not written. */
+const LEAST_CHANGE = 0.05;
 
 export type OpenProject = { uid: ProjectUid; namespace: string; use: Use };
 
 type QuotaContext = Pick<OperatorContext, 'conn' | 'log'> & {
-  world: { namespaces: Pick<Cache<Namespace>, 'list'>; routes: Pick<Cache<WebhookRoute>, 'list'> };
+  caches: { namespaces: Pick<Cache<Namespace>, 'list'>; routes: Pick<Cache<WebhookRoute>, 'list'> };
 };
 
-/** Each call looks at all projects once and answers with those that are open; what was told of is told of once. */
+/** Each call reads all projects once and returns those that are open. A reached limit is logged once. */
 export function createQuotaSetter(
-  { conn, log, world }: QuotaContext,
+  { conn, log, caches }: QuotaContext,
   metrics: StoreMetrics,
 ): () => Promise<OpenProject[]> {
-  let told = new Set<string>();
+  let logged = new Set<string>();
   const unreadable = new Set<ProjectUid>();
 
   /**
-   * Undefined where the project is not open, or where its keys are damaged. Whoever has the account of a project may damage them, so that
-   * must not keep other projects from their limits.
+   * Undefined if the project is not open, or its keys are damaged. A program with the account of a project
+   * may damage them, which must not affect the limits of other projects.
    */
   async function useOf(uid: ProjectUid, namespace: string): Promise<Use | undefined> {
     try {
@@ -45,7 +45,7 @@ export function createQuotaSetter(
 
   async function openProjects(): Promise<OpenProject[]> {
     const found = await Promise.all(
-      world.namespaces.list().map(async ({ metadata: { uid, name: namespace } }) => {
+      caches.namespaces.list().map(async ({ metadata: { uid, name: namespace } }) => {
         const use = uid === undefined ? undefined : await useOf(uid, namespace);
         return uid !== undefined && use ? [{ uid, namespace, use }] : [];
       }),
@@ -53,19 +53,19 @@ export function createQuotaSetter(
     return found.flat();
   }
 
-  /** Of a project that is not open, such as one that is being restored, the routes are left. */
+  /** A project that is not open, such as one that is being restored, has routes. */
   function namespacesOf(projects: readonly OpenProject[]): string[] {
-    const routed = world.routes.list().map(({ metadata: { namespace = '' } }) => namespace);
+    const routed = caches.routes.list().map(({ metadata: { namespace = '' } }) => namespace);
     return [...new Set([...projects.map(({ namespace }) => namespace), ...routed])];
   }
 
-  function tell(projects: readonly OpenProject[]): void {
+  function logReached(projects: readonly OpenProject[]): void {
     const reached = projects.flatMap(({ namespace, use }) =>
       limitsReached(use).map((limit) => ({ namespace, limit })),
     );
     for (const { namespace, limit } of reached)
-      if (!told.has(`${limit} ${namespace}`)) log.warn({ namespace, limit }, 'run store limit reached');
-    told = new Set(reached.map(({ namespace, limit }) => `${limit} ${namespace}`));
+      if (!logged.has(`${limit} ${namespace}`)) log.warn({ namespace, limit }, 'run store limit reached');
+    logged = new Set(reached.map(({ namespace, limit }) => `${limit} ${namespace}`));
   }
 
   return async () => {
@@ -75,17 +75,17 @@ export function createQuotaSetter(
     const uses = projects.map(({ use }) => use);
     for (const [index, next] of quotasOf(memory, uses).entries()) {
       const project = projects[index];
-      if (project && isWorthIt(project.use, next)) await setQuotas(conn, project.uid, next);
+      if (project && isSignificant(project.use, next)) await setQuotas(conn, project.uid, next);
     }
     metrics.seen(memory, projects, namespacesOf(projects));
-    tell(projects);
+    logReached(projects);
     return projects;
   };
 }
 
-function isWorthIt(now: Quotas, next: Quotas): boolean {
+function isSignificant(now: Quotas, next: Quotas): boolean {
   const changes = (['quota', 'claimQuota', 'keyQuota'] as const).map(
     (name) => Math.abs(next[name] - now[name]) / Math.max(1, now[name]),
   );
-  return Math.max(...changes) > WORTH;
+  return Math.max(...changes) > LEAST_CHANGE;
 }

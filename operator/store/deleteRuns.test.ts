@@ -19,7 +19,7 @@ test.each<[string, Partial<DeletionProgress>, string]>([
   [
     'that runners have those that are left',
     { left: 2, running: 2 },
-    'Workflow orders was deleted: 2 of its 100,000 runs are left to be cancelled. Runners execute them and were asked to stop; when a runner is gone, another one must start first.',
+    'Workflow orders was deleted: 2 of its 100,000 runs are left to be cancelled. Runners execute them and were asked to stop. If a runner is gone, another one must start first.',
   ],
 ])('the note of a deletion names %s', (_what, changes, expected) => {
   expect(progressNote({ ...progress, ...changes })).toBe(expected);

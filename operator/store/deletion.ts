@@ -1,34 +1,34 @@
-/** The deletion of one workflow's runs, page by page, and how far it is. */
+/** The deletion of one workflow's runs, page by page, and its progress. */
 import type { Clock } from '../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { beginDeletion, deletePage, dropWorkflow, type DeletedWorkflow } from '../../runs/deletion.ts';
 import { dropTrigger } from '../../store/polling/triggers.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
-/** How soon runs that a runner was asked to end are looked at again, and a run store that was away. */
+/** The delay before runs that a runner was asked to end, or an unavailable run store, are tried again. */
 const AGAIN_MS = 1_000;
 
 export type GoneWorkflow = DeletedWorkflow & { project: ProjectUid };
 
-/** How far a deletion is. */
+/** The progress of a deletion. */
 export type DeletionProgress = GoneWorkflow & {
   /** Runs that the store held when this operator began. */
   total: number;
   left: number;
-  /** How many of those left a runner executed when they were looked at last. */
+  /** How many of those left a runner executed at the last check. */
   running: number;
   seconds: number;
 };
 
 export type Deletion = {
-  /** When there is something to do, by the clock. */
+  /** When the next step is due, by the clock. */
   dueAt(): number;
   progress(): DeletionProgress;
-  /** Has the run store start no run of the workflow any more. False where the store is away. */
+  /** Prevents the run store from starting runs of the workflow. False if it is unavailable. */
   mark(): Promise<boolean>;
-  /** Takes the next page. True when nothing of the workflow is left. */
+  /** Deletes the next page. True when nothing of the workflow is left. */
   step(): Promise<boolean>;
-  /** Leaves it alone for a second. */
+  /** Delays the next step by a second. */
   postpone(): void;
 };
 
@@ -39,21 +39,21 @@ export function createDeletion({ conn, clock, pageSize }: Options, workflow: Gon
   const startedAt = clock.now();
   const size = pageSize === undefined ? {} : { size: pageSize };
   let dueAt = startedAt;
-  let isMarked = false;
+  let hasFinalizer = false;
   let total = 0;
   let left = 0;
   let running = 0;
-  /** Runs at the beginning of the index that were seen to be running, and stay there until they end. */
+  /** The number of running runs at the beginning of the index, which stay there until they end. */
   let skip = 0;
 
   const postpone = (): void => void (dueAt = clock.now() + AGAIN_MS);
 
   async function mark(): Promise<boolean> {
-    if (isMarked) return true;
+    if (hasFinalizer) return true;
     const begun = await beginDeletion(conn, project, workflow);
     if (isUnavailable(begun)) return false;
     if (isUnavailable(await dropTrigger(conn, project, workflowUid))) return false;
-    isMarked = true;
+    hasFinalizer = true;
     left = begun.left;
     total = begun.left;
     return true;
@@ -69,7 +69,7 @@ export function createDeletion({ conn, clock, pageSize }: Options, workflow: Gon
     skip += page.running;
     if (page.seen > 0) return false;
     if (left === 0 && !isUnavailable(await dropWorkflow(conn, project, workflowUid))) return true;
-    // Those that are left are asked to end again: one that its runner handed back, or left behind, ends then.
+    // The remaining runs are asked to end again: one that its runner handed back, or left behind, ends then.
     running = skip;
     skip = 0;
     postpone();

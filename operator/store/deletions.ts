@@ -1,6 +1,7 @@
 /**
- * Works through the runs of deleted workflows in the background, a page of each in turn: a large deletion holds up neither small
- * ones nor a reconcile. What is left is in the run store, so that another operator goes on with it.
+ * Deletes the runs of deleted workflows in the background, one page of each in rotation: a large deletion
+ * delays neither small ones nor reconciles. The run store knows what is left, so that another operator can
+ * continue.
  */
 import { sleep, type Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
@@ -9,24 +10,26 @@ import { deletionsUnderWay } from '../../runs/deletion.ts';
 import { createDeletion, type Deletion, type DeletionProgress, type GoneWorkflow } from './deletion.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
-/** How often a deletion says how far it is. */
-const TOLD_MS = 10_000;
+/** The interval of progress reports. */
+const REPORT_MS = 10_000;
 /**
- * The longest rest between two pages. A rest is as long as the page took, so that the run store has half of its time for others; where a
- * page takes longer than this, others are served meanwhile.
+ * The longest pause between two pages. A pause is as long as the page took, so that the run store has half of
+ * its time for other work; if a page takes longer than this, other work is served meanwhile.
  */
-const LONGEST_REST_MS = 100;
+const LONGEST_PAUSE_MS = 100;
 
 export type Deletions = {
-  /** Remembers that a workflow is gone; `run` does the rest. */
+  /** Notes a deleted workflow, for `run`. */
   note(workflow: GoneWorkflow): void;
-  /** Notes it, and has no run of it start any more, unless the run store is away: then `run` does. */
+  /** Notes it, and prevents its runs from starting; during an outage of the run store, `run` does that. */
   begin(workflow: GoneWorkflow): Promise<void>;
   isUnderWay(project: ProjectUid): boolean;
   list(): DeletionProgress[];
-  /** Forgets those of a project that is closed. */
+  /** Forgets the deletions of a closed project. */
   forget(project: ProjectUid): void;
-  /** Notes what an operator before this one began in the project. False where the run store is away. */
+  /**
+   * Notes the deletions that an earlier operator began in the project. False if the run store is unavailable.
+   */
   resume(project: ProjectUid): Promise<boolean>;
   /** Works until the signal is aborted. */
   run(watcher: DeletionWatcher, signal: AbortSignal): Promise<void>;
@@ -34,14 +37,14 @@ export type Deletions = {
 
 type DeletionWatcher = {
   log: Log;
-  /** Called every ten seconds for each deletion that takes so long. */
+  /** Called every ten seconds for each deletion in progress. */
   onProgress: (progress: DeletionProgress) => void;
   onEnd: (progress: DeletionProgress) => void;
 };
 
-type Known = { deletion: Deletion; project: ProjectUid; toldAt: number };
+type Known = { deletion: Deletion; project: ProjectUid; reportedAt: number };
 
-/** `pageSize`: runs of one page; left out: what `runs/deletion.ts` says. */
+/** `pageSize`: runs of one page; left out: the default of `runs/deletion.ts`. */
 export function createDeletions(options: {
   conn: RunStoreConnection;
   clock: Clock;
@@ -56,7 +59,7 @@ export function createDeletions(options: {
     const before = known.get(key);
     if (before) return before.deletion;
     const deletion = createDeletion(options, workflow);
-    known.set(key, { deletion, project: workflow.project, toldAt: clock.now() });
+    known.set(key, { deletion, project: workflow.project, reportedAt: clock.now() });
     wake();
     return deletion;
   }
@@ -73,19 +76,19 @@ export function createDeletions(options: {
       if (isOver && known.get(key) === entry) {
         known.delete(key);
         onEnd(deletion.progress());
-      } else if (clock.now() - entry.toldAt >= TOLD_MS) {
-        entry.toldAt = clock.now();
+      } else if (clock.now() - entry.reportedAt >= REPORT_MS) {
+        entry.reportedAt = clock.now();
         onProgress(deletion.progress());
       }
     }
   }
 
-  /** Until the next one is due, or another one is noted. */
-  async function rest(tookMs: number, signal: AbortSignal): Promise<void> {
+  /** Resolves when the next step is due, or another deletion is noted. */
+  async function pause(tookMs: number, signal: AbortSignal): Promise<void> {
     const waiting = new AbortController();
     wake = () => waiting.abort();
     const dueAt = Math.min(...[...known.values()].map(({ deletion }) => deletion.dueAt()));
-    const ms = Math.max(dueAt - clock.now(), Math.min(tookMs, LONGEST_REST_MS));
+    const ms = Math.max(dueAt - clock.now(), Math.min(tookMs, LONGEST_PAUSE_MS));
     await sleep(ms, AbortSignal.any([signal, waiting.signal]), clock);
   }
 
@@ -107,7 +110,7 @@ export function createDeletions(options: {
       while (!signal.aborted) {
         const from = clock.now();
         await stepAll(watcher, signal);
-        await rest(clock.now() - from, signal);
+        await pause(clock.now() - from, signal);
       }
     },
   };

@@ -20,7 +20,7 @@ test.each<[sentence: string, use: Partial<Use>, limit: string | undefined]>([
   expect(full.limitOf('shop')).toBe(limit);
 });
 
-test('a project is full until it was below its limit for a minute, and each change is told once', async () => {
+test('a project is full until it was below its limit for a minute, and each change is reported once', async () => {
   const clock = createManualClock();
   const full = createFullProjects(clock);
   const seen = (bytes: number) => full.seen([project({ bytes })]);

@@ -1,4 +1,7 @@
-/** Which projects have filled their share of the run store, so that events are refused. A project counts until it was below for a minute. */
+/**
+ * The projects that have filled their share of the run store, so that events are refused. A project counts
+ * until it was below the limit for a minute.
+ */
 import type { Clock } from '../../kube/clock.ts';
 import type { Use } from '../../runs/usage.ts';
 import { limitsReached } from './quota.ts';
@@ -7,12 +10,12 @@ import { limitsReached } from './quota.ts';
 export type FullLimit = 'quota' | 'keys';
 
 export type FullProjects = {
-  /** Takes what was read of all projects. Returns the namespaces of which `limitOf` has changed. */
+  /** Updates the state by the use of all projects. Returns the namespaces whose `limitOf` changed. */
   seen(projects: readonly { namespace: string; use: Use }[]): string[];
   limitOf(namespace: string): FullLimit | undefined;
 };
 
-/** So that a project at its limit does not change its state with each run that ends. */
+/** A project at its limit must not change its state with each run that ends. */
 const BELOW_MS = 60_000;
 
 export function createFullProjects(clock: Pick<Clock, 'now'>): FullProjects {

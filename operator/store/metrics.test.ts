@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { Use } from '../../runs/usage.ts';
-import { createLabelBound } from '../metricLabels.ts';
+import { createLabelBound } from '../shared/metricLabels.ts';
 import { createStoreMetrics } from './metrics.ts';
 
 const use = (bytes: number): Use => ({
@@ -23,7 +23,7 @@ async function values(registry: Registry, name: string): Promise<Record<string, 
   );
 }
 
-test('a project shows what it takes of the run store and its limits, beyond the bound all together', async () => {
+test('metrics name the use and limits of projects, beyond the bound those of all others together', async () => {
   const registry = new Registry();
   const metrics = createStoreMetrics([registry], createLabelBound(1));
   const projects = [
@@ -50,7 +50,7 @@ test('a project shows what it takes of the run store and its limits, beyond the 
   });
 });
 
-test('a project that is gone is not shown any more', async () => {
+test('a deleted project has no series', async () => {
   const registry = new Registry();
   const metrics = createStoreMetrics([registry], createLabelBound(1));
   metrics.seen({ used: 1, max: 2 }, [{ namespace: 'shop', use: use(10) }], ['shop']);

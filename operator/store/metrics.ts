@@ -1,18 +1,21 @@
-/** What metrics show of the run store's memory. The number of projects that are shown by name is bounded; all others are shown together, as `_other`. */
+/** The metrics of the run store's memory. A limited number of projects is named; all others are `_other`. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Memory, Use } from '../../runs/usage.ts';
-import { OTHER, type LabelBound } from '../metricLabels.ts';
+import { OTHER, type LabelBound } from '../shared/metricLabels.ts';
 import { limitsReached, LIMITS } from './quota.ts';
 
 /** An open project, by the name of its namespace. */
 type Project = { namespace: string; use: Use };
 
 export type StoreMetrics = {
-  /** What all open projects take now. `existing`: the namespaces of all projects; one that is not open keeps its name for when it is again. */
+  /**
+   * Sets the use of all open projects. `existing`: the namespaces of all projects; one that is not open keeps
+   * its label.
+   */
   seen(memory: Memory, projects: readonly Project[], existing: readonly string[]): void;
 };
 
-/** Registers them. Nothing is shown before the first look. */
+/** Registers the metrics. They have no values before the first reading. */
 export function createStoreMetrics(registers: Registry[], bound: LabelBound): StoreMetrics {
   const seenProjects = projectGauges(registers, bound);
   const memoryBytes = new Gauge({

@@ -1,47 +1,50 @@
 /**
- * Puts revisions, limits and polled triggers of workflows into the run store, and remembers by project what was put last, so that a
- * reconcile that changes nothing sends nothing.
+ * Stores revisions, limits and polled triggers of workflows in the run store, and remembers by project what
+ * was stored last, so that a reconcile that changes nothing sends nothing.
  */
 import { canonicalJson } from '../../kube/json.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { dropTrigger, putTrigger } from '../../store/polling/triggers.ts';
 import { putRevision } from '../../runs/revisions.ts';
+import { dropUnusedVariables, putVariables, type VariableValues } from '../../runs/variables.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { storeId } from '../../runs/project.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
-import type { Done, ProjectStore, StoredWorkflow } from './projects.ts';
+import type { Done, ProjectStore, StoredWorkflow } from './types.ts';
 
 /** The name of the revision, and the limits as text. */
 type Put = { revision?: string; limits?: string };
 
 export type Project = {
-  /** Of the store's data; undefined when they were found to be gone. */
+  /** The variables that were put, as text. */
+  variables?: string;
+  /** The ID of the store's data; undefined when it was found to be lost. */
   id: string | undefined;
-  /** How often the store had been doubted when all was put. */
-  doubts: number;
-  /** By the workflow's uid: what was put. */
+  /** How often everything had been invalidated when this was put. */
+  invalidations: number;
+  /** By the workflow's uid: what was stored. */
   put: Map<string, Put>;
-  /** By the workflow's uid: the polled trigger that was put, as text; empty where there is none. */
+  /** By the workflow's uid: the polled trigger that was stored, as text; empty if there is none. */
   triggers: Map<string, string>;
 };
 
-/** Of a project whose data were lost, or are not known. */
+/** The state of a project whose data was lost or is unknown. */
 export const nothingPut = (): Pick<Project, 'put' | 'triggers'> => ({ put: new Map(), triggers: new Map() });
 
 type Memory = {
   of(project: ProjectUid): Project | undefined;
   open(project: ProjectUid): Promise<Done>;
   opening(project: ProjectUid): Promise<Done> | undefined;
-  /** It was wiped since it was opened: the next attempt opens it again. */
+  /** Notes that the project was wiped: the next attempt opens it again. */
   noteWiped(project: ProjectUid): void;
 };
 
-/** Puts revisions and limits, unless that was done last. */
+/** Stores revisions and limits, unless they were stored last. */
 export function putsOf(
   conn: RunStoreConnection,
   memory: Memory,
-): Pick<ProjectStore, 'putWorkflow' | 'putLimits'> {
+): Pick<ProjectStore, 'putWorkflow' | 'putLimits' | 'putVariables'> {
   const putIn = async (project: ProjectUid, put: () => Promise<Done>): Promise<Done> => {
     const opened = memory.of(project)?.id === undefined ? await memory.open(project) : undefined;
     if (opened?.outcome === 'unavailable') return opened;
@@ -57,12 +60,12 @@ export function putsOf(
 
   async function putLimits(project: ProjectUid, limits: WorkflowLimits): Promise<Done> {
     const { workflowUid } = limits;
-    // What a seeding puts back was read before these limits, and must not come after them.
+    // A seeding in progress has read older limits, and must not overwrite these.
     await memory.opening(project)?.catch(() => undefined);
     const text = canonicalJson(limits);
     if (memory.of(project)?.put.get(workflowUid)?.limits === text) return { outcome: 'done' };
     const result = await putIn(project, () => {
-      // Nobody takes older limits for those in the store while these are on their way.
+      // While the write is in progress, the stored limits are unknown.
       memory.of(project)?.put.delete(workflowUid);
       return setWorkflowLimits(conn, project, limits);
     });
@@ -83,10 +86,24 @@ export function putsOf(
     return result;
   }
 
-  return { putWorkflow, putLimits };
+  async function putProjectVariables(project: ProjectUid, values: VariableValues): Promise<Done> {
+    await memory.opening(project)?.catch(() => undefined);
+    const text = canonicalJson(values);
+    if (memory.of(project)?.variables === text) return { outcome: 'done' };
+    const result = await putIn(project, () => putVariables(conn, project, values));
+    if (result.outcome === 'unavailable') return result;
+    const known = memory.of(project);
+    const isFirst = known?.variables === undefined;
+    if (known) known.variables = text;
+    if (isFirst) return result;
+    const dropped = await dropUnusedVariables(conn, project);
+    return typeof dropped === 'number' ? result : dropped;
+  }
+
+  return { putWorkflow, putLimits, putVariables: putProjectVariables };
 }
 
-/** Puts polled triggers, or drops them, unless that was done last. */
+/** Stores or removes polled triggers, unless that was done last. */
 export function triggersOf(
   conn: RunStoreConnection,
   { of: projectOf, open }: Pick<Memory, 'of' | 'open'>,
@@ -105,7 +122,7 @@ export function triggersOf(
   };
 }
 
-/** What is known of limits that were put. */
+/** The knowledge about stored limits. */
 export function memoryOf(
   conn: RunStoreConnection,
   projectOf: Memory['of'],
@@ -122,7 +139,7 @@ export function memoryOf(
   };
 }
 
-/** Forgets what was put of a workflow. */
+/** Forgets what was stored of a workflow. */
 export function forgetWorkflow(project: Project | undefined, workflowUid: string): void {
   project?.put.delete(workflowUid);
   project?.triggers.delete(workflowUid);

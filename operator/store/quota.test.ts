@@ -61,7 +61,7 @@ function flood(order: readonly number[], take: 'quota' | 'claimQuota' | 'keyQuot
   return projects.reduce((sum, project) => sum + project[field], 0);
 }
 
-test('one flood after another, each as large as is allowed, never fills more than its share and what is kept', () => {
+test('successive floods, each as large as permitted, never fill more than the share and the reserve', () => {
   const orders = fc.array(fc.nat(9), { minLength: 1, maxLength: 200 });
   fc.assert(
     fc.property(orders, (order) => {
@@ -72,7 +72,7 @@ test('one flood after another, each as large as is allowed, never fills more tha
   );
 });
 
-test('floods of all projects at once, between two looks, take no more than is free', () => {
+test('simultaneous floods of all projects between two updates take no more than is free', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 1, max: 50 }), (used, busy) => {
       const projects = Array.from({ length: busy }, () => ({ ...idle, isBusy: true }));

@@ -1,6 +1,6 @@
 /**
- * The Secret with the passwords of the run store. The operator makes it before anything else, since Redis and the
- * gateway wait for it; what is in it is kept.
+ * The Secret with the passwords of the run store. The operator creates it first, since Redis and the gateway
+ * wait for it, and never changes an existing one.
  */
 import { randomBytes } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
@@ -16,7 +16,7 @@ export function generatePassword(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Makes the Secret unless it is there. Safe when several replicas do it at once: the first one wins. */
+/** Creates the Secret unless it exists. Safe for concurrent replicas: the first one wins. */
 export async function ensureStoreSecret(
   client: Pick<KubeClient, 'find' | 'create'>,
   ref: ObjectRef,

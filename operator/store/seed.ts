@@ -1,11 +1,13 @@
 /**
- * Puts back what a store that lost its data must know of a project, in this order: the revisions that routes serve, limits, dedupe
- * keys, runs that had not ended. Only then the project is open. May be begun twice at once. One that broke off goes on where it was; another
- * operator starts again from the first page, because runs may have ended or been deleted since.
+ * Seeds a project in a store that lost its data, in this order: the revisions that routes serve, limits,
+ * dedupe keys, unfinished runs. Only then the project is open. Two seedings may run at once. An interrupted
+ * one continues; another operator starts again from the first page, because runs may have ended or been
+ * deleted since.
  */
 import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../store/polling/triggers.ts';
 import { putRevision } from '../../runs/revisions.ts';
+import { putVariables, type VariableValues } from '../../runs/variables.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { restoreRun, type RecordedRun } from '../../runs/restore.ts';
 import {
@@ -17,38 +19,44 @@ import {
   type Superseded,
 } from '../../runs/seed.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
-import type { NamedRevision } from './projects.ts';
 import type { Seeding } from '../../store/lua.ts';
 import type { ProjectUid } from '../../store/keys.ts';
+import type { NamedRevision } from '../shared/revisions.ts';
 
-/** What a route serves, as far as it exists: its revision, and of its workflow the limits and what is polled. */
+/**
+ * What a route needs in the run store: its revision, and the limits and the polled trigger of its workflow,
+ * if they exist.
+ */
 export type ServedWorkflow = {
   revision?: NamedRevision;
   limits?: WorkflowLimits;
   polled?: { trigger: PolledTrigger; known?: KnownBaseline };
+  /** Those of the project. */
+  variables?: VariableValues;
 };
 
-/** Where what is put back comes from. */
+/** The source of a seeding. */
 export type SeedSource = {
   served(project: ProjectUid): Promise<ServedWorkflow[]>;
   /** The dedupe keys of recorded runs. */
   keys(project: ProjectUid): RecordedKey[];
   /**
-   * The recorded runs that had not ended and can go on, in small pages, each read just now. Those that cannot go on it ends itself. The
-   * `position` moves when the next page is asked for: with that of an iteration that broke off, the page that was not done comes again.
+   * The recorded unfinished runs that can continue, in small pages, each read from the API server. The source
+   * ends those that cannot. The `position` moves when the next page is requested: with that of an interrupted
+   * iteration, the unfinished page comes again.
    */
   unfinished(project: ProjectUid, position: ListPosition): AsyncIterable<Unfinished[]>;
 };
 
 type Unfinished = { run: RecordedRun; revision: NamedRevision };
 
-/** How far a list of recorded runs is: what the API server gave to go on with. */
+/** The position in a list of recorded runs: the continue token of the API server. */
 export type ListPosition = { continue?: string };
 
-/** How far a seeding is. */
+/** The progress of a seeding. */
 export type SeedProgress = {
   seeding?: Seeding;
-  /** As they were when the seeding came to them, and how many of them were put back. */
+  /** The keys as they were when the seeding reached them, and how many of them were stored. */
   known?: readonly RecordedKey[];
   keys: number;
   runs: number;
@@ -56,7 +64,7 @@ export type SeedProgress = {
   areRunsPut?: boolean;
 };
 
-/** Of a seeding that has not begun. */
+/** The progress of a seeding that has not begun. */
 export const newSeedProgress = (): SeedProgress => ({ keys: 0, runs: 0, position: {} });
 
 export type Seeded = { outcome: 'done'; id: string; keys: number; runs: number; workflows: number };
@@ -64,7 +72,9 @@ export type Seeded = { outcome: 'done'; id: string; keys: number; runs: number; 
 /** Another seeding began meanwhile, and will open the project. */
 const SUPERSEDED: Unavailable = { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 1 };
 
-/** Opens the project with all that is known of it, from where the `progress` is, which it moves on. Throws what the source throws. */
+/**
+ * Seeds and opens the project, continuing from `progress`, which it updates. Throws what the source throws.
+ */
 export async function seedProject(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -76,7 +86,7 @@ export async function seedProject(
   if (begun.outcome === 'open') return { outcome: 'done', id: begun.id, keys: 0, runs: 0, workflows: 0 };
   const { seeding } = begun;
   if (progress.seeding?.token !== seeding.token) begin(progress, seeding);
-  // Each time, however far the rest is: a workflow that was suspended meanwhile must not open without that.
+  // Repeated each time: a workflow that was suspended meanwhile must not open unsuspended.
   const workflows = await source.served(project);
   const served = await seedWorkflows(conn, project, workflows, seeding);
   if (served.outcome === 'unavailable') return served;
@@ -90,7 +100,7 @@ export async function seedProject(
   return { outcome: 'done', id: opened.id, keys, runs, workflows: workflows.length };
 }
 
-/** Forgets all that was done under another token. */
+/** Forgets the progress under another token. */
 function begin(progress: SeedProgress, seeding: Seeding): void {
   delete progress.known;
   delete progress.areRunsPut;
@@ -99,7 +109,9 @@ function begin(progress: SeedProgress, seeding: Seeding): void {
 
 type Step = { outcome: 'done' } | Superseded | Unavailable;
 
-/** Puts revisions, limits and polled triggers with their cursors; without a `seeding` into a project that is open. */
+/**
+ * Stores revisions, limits and polled triggers with their cursors; without a `seeding`, in an open project.
+ */
 export async function seedWorkflows(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -110,6 +122,8 @@ export async function seedWorkflows(
     const put = revision && (await putRevision(conn, project, revision.name, revision.revision));
     if (put?.outcome === 'unavailable') return put;
   }
+  const variables = await seedVariables(conn, project, workflows);
+  if (variables.outcome === 'unavailable') return variables;
   for (const { limits } of workflows) {
     const set = limits ? await setWorkflowLimits(conn, project, limits, seeding) : undefined;
     if (set?.outcome === 'unavailable') return set;
@@ -121,6 +135,15 @@ export async function seedWorkflows(
     if (put.outcome === 'unavailable') return put;
   }
   return { outcome: 'done' };
+}
+
+async function seedVariables(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflows: readonly ServedWorkflow[],
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const values = workflows.find(({ variables }) => variables)?.variables;
+  return values ? putVariables(conn, project, values) : { outcome: 'done' };
 }
 
 async function seedAllKeys(

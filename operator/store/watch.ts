@@ -1,52 +1,53 @@
 /**
- * Notices within a second or two what no broken connection tells: that the run store has no place for a project any more, or that
- * its server was started anew and may have lost the end of its log.
+ * Detects within two seconds what no broken connection shows: that the run store has lost a project, or that
+ * its server was restarted and may have lost the end of its log.
  */
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { storeId } from '../../runs/project.ts';
 import { serverProcess } from '../../store/server.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import type { StoreChanges } from './changes.ts';
+import type { ProjectStore } from './types.ts';
 
 const EVERY_MS = 1_000;
 
-export type StoreEvents = {
-  /** The project of this namespace, which has routes, has no place in the store. Told again as long as it is so. */
-  onClosed: (namespace: string) => void;
-  /** Another process of the server answers than before. */
-  onRestart: () => void;
+type WatchContext = Pick<OperatorContext, 'conn' | 'caches' | 'clock' | 'log'> & {
+  store: Pick<ProjectStore, 'invalidateAll'>;
+  storeChanges: Pick<StoreChanges, 'project' | 'restarted'>;
 };
 
-type WatchContext = Pick<OperatorContext, 'conn' | 'world' | 'clock' | 'log'>;
-
 /** Watches until the signal is aborted. */
-export async function watchStore(
-  context: WatchContext,
-  events: StoreEvents,
-  signal: AbortSignal,
-): Promise<void> {
+export async function watchStore(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, log } = context;
   let server: string | undefined;
   while (!signal.aborted) {
     try {
       const found = await serverProcess(context.conn);
       if (!isUnavailable(found)) {
-        if (server !== undefined && server !== found) events.onRestart();
+        if (server !== undefined && server !== found) reportRestart(context);
         server = found;
-        await tellClosed(context, events);
+        await reportLostProjects(context);
       }
     } catch (error) {
-      log.warn({ err: error }, 'the run store could not be watched');
+      log.warn({ err: error }, 'cannot watch the run store');
     }
     await sleep(EVERY_MS, signal, clock);
   }
 }
 
-async function tellClosed({ conn, world }: WatchContext, { onClosed }: StoreEvents): Promise<void> {
-  const projects = new Map(world.routes.list().map(({ metadata, spec }) => [spec.projectUID, metadata]));
+function reportRestart({ log, store, storeChanges }: WatchContext): void {
+  log.info({}, 'run store restarted');
+  store.invalidateAll();
+  storeChanges.restarted.notify();
+}
+
+/** Reports every project with routes that the store does not have, again each time. */
+async function reportLostProjects({ conn, caches, storeChanges }: WatchContext): Promise<void> {
+  const projects = new Map(caches.routes.list().map(({ metadata, spec }) => [spec.projectUID, metadata]));
   await Promise.all(
     [...projects].map(async ([project, { namespace = '' }]) => {
-      if ((await storeId(conn, project)) === undefined) onClosed(namespace);
+      if ((await storeId(conn, project)) === undefined) storeChanges.project.notify(namespace);
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createLabelBound } from '../metricLabels.ts';
+import { createLabelBound } from '../shared/metricLabels.ts';
 import { createWorkflowMetrics, type WorkflowReading } from './workflowMetrics.ts';
 
 type Values = Partial<{
@@ -102,7 +102,7 @@ test('a namespace keeps its share of the names when another one comes, and a tot
   });
 });
 
-test('a workflow that is deleted is not shown any more, and its room is free', async () => {
+test('a deleted workflow has no series, and its label is free', async () => {
   const { seen, values } = shown(1);
   seen(reading('a'), reading('b'));
   seen(reading('b', { waiting: 1 }));
@@ -110,7 +110,7 @@ test('a workflow that is deleted is not shown any more, and its room is free', a
   expect(Object.keys(await values('windlass_workflow_runs_ended_total'))).not.toContain('shop a Succeeded');
 });
 
-test('ended runs count from the first look on, of a new workflow all of them', async () => {
+test('ended runs count from the first reading on, and for a new workflow all of them', async () => {
   const { seen, values } = shown(10);
   seen(reading('old', { succeeded: 100 }));
   seen(reading('old', { succeeded: 103 }), reading('new', { succeeded: 4, isNew: true }));
@@ -121,13 +121,13 @@ test('ended runs count from the first look on, of a new workflow all of them', a
   });
 });
 
-test('a run store that lost its data takes nothing off what was counted', async () => {
+test('counters do not decrease when the run store loses its data', async () => {
   const { seen, values } = shown(10);
   for (const succeeded of [10, 12, 3]) seen(reading('orders', { succeeded }));
   expect(await values('windlass_workflow_runs_ended_total')).toMatchObject({ 'shop orders Succeeded': 5 });
 });
 
-test('what ended while a workflow could not be read counts when it can be read again', async () => {
+test('runs that ended while a workflow could not be read count later', async () => {
   const { seen, metrics, values } = shown(10);
   seen(reading('orders', { succeeded: 10 }));
   metrics.seen([], [reading('orders')]);

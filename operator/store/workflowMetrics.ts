@@ -1,11 +1,11 @@
 /**
- * What metrics show of the live runs of each workflow. The number of workflows that are shown by name is bounded; all others are shown
- * together, as `_other`.
+ * What metrics show of the live runs of each workflow. The number of workflows that are shown by name is
+ * bounded; all others are shown together, as `_other`.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TerminalPhase } from '../../api/phase.ts';
 import type { WorkflowMeasures } from '../../runs/measures.ts';
-import { highestOf, labelsOf, type LabelBound } from '../metricLabels.ts';
+import { highestOf, labelsOf, type LabelBound } from '../shared/metricLabels.ts';
 
 /** A workflow, and the namespace of its project. */
 export type NamedWorkflow = { namespace: string; workflow: string; uid: string; isActive: boolean };
@@ -18,14 +18,17 @@ export type WorkflowReading = NamedWorkflow & {
 };
 
 export type WorkflowMetrics = {
-  /** Shows what was read, and nothing of workflows that are not among `existing`. One that could not be read is shown again when it can. */
+  /**
+   * Shows what was read, and nothing of workflows that are not among `existing`. One that could not be read
+   * is shown again when it can.
+   */
   seen(readings: readonly WorkflowReading[], existing: readonly NamedWorkflow[]): void;
 };
 
 const PHASES = ['Succeeded', 'Failed', 'Cancelled'] as const satisfies TerminalPhase[];
 const NONE = { Succeeded: 0, Failed: 0, Cancelled: 0 };
 
-/** Registers them. Nothing is shown before the first look. */
+/** Registers the metrics. They have no values before the first reading. */
 export function createWorkflowMetrics(registers: Registry[], bound: LabelBound): WorkflowMetrics {
   const runs = new Gauge({
     name: 'windlass_workflow_runs',

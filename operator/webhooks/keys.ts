@@ -1,4 +1,7 @@
-/** Reads the Secrets that a webhook, or the credential of a bot, names, by name, and says which key is missing or of no use. Values are never logged. */
+/**
+ * Reads the keys of a webhook or bot from its Secrets, and reports missing or unusable ones. Values are never
+ * logged.
+ */
 import type { Reason } from '../../api/conditions.ts';
 import type { SecretKeyRef } from '../../api/value.ts';
 import { usableKey, type KeyScheme } from '../../api/webhookAuth.ts';
@@ -17,7 +20,10 @@ export type FoundKeys = { ok: true; keys: Uint8Array[] } | ({ ok: false } & KeyP
 /** The values of a Secret's keys. */
 type Values = ReadonlyMap<string, Uint8Array>;
 
-/** The keys in the order of the references. All must be there: a rotation adds the Secret first, then the reference. */
+/**
+ * The keys in the order of the references. All must exist: a rotation adds the Secret first, then the
+ * reference.
+ */
 export async function readKeys(
   client: Pick<KubeClient, 'find'>,
   namespace: string,
@@ -29,11 +35,11 @@ export async function readKeys(
     const secret = await client.find(secrets, { namespace, name });
     found.set(name, secret && valuesOf(secret.data));
   }
-  return judgeKeys(namespace, scheme, refs, found);
+  return checkKeyValues(namespace, scheme, refs, found);
 }
 
 /** Pure. */
-export function judgeKeys(
+export function checkKeyValues(
   namespace: string,
   scheme: KeyScheme,
   refs: readonly SecretKeyRef[],

@@ -1,7 +1,7 @@
 /**
- * Puts what callers of webhooks are verified with where the gateway reads it, before a route names it. An entry of the
- * project's Secret never changes: other keys are another entry, with a random name that says nothing of them, so
- * that a gateway that serves a route verifies with the very keys that the route means, or refuses everybody.
+ * Writes verification material to the Secret that the gateway reads, before a route names it. An entry of the
+ * Secret never changes: other keys are another entry, with a random name, so that a gateway verifies with
+ * exactly the keys of the route that it serves, or refuses all callers.
  */
 import { randomBytes } from 'node:crypto';
 import { botSecret, telegramId } from '../../api/bot.ts';
@@ -11,7 +11,7 @@ import { canonicalJson } from '../../kube/json.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { secrets } from '../../kube/resource.ts';
-import type { World } from '../world.ts';
+import type { Caches } from '../shared/caches.ts';
 import { readKeys, type KeyProblem } from './keys.ts';
 import {
   changedEntries,
@@ -24,7 +24,7 @@ import {
   type Owner,
 } from './projectSecret.ts';
 
-/** A workflow whose callers are to be verified. */
+/** A workflow whose callers must be verified. */
 type Guarded = {
   namespace: string;
   uid: string;
@@ -34,42 +34,47 @@ type Guarded = {
   verify: Pick<Verification, 'secretRefs'>;
   /** The material that the route names now. */
   routed: string | undefined;
-  /** The workflow's: whoever changes one has the Secrets looked at again at once. */
+  /** The workflow's: a change of one has the Secrets read again at once. */
   annotations: Record<string, string> | undefined;
 };
 
-/** `account`: the id of a Telegram bot, where the token begins with one. */
+/** `account`: the ID of a Telegram bot, if the token begins with one. */
 type Known = { material: string; account?: string };
 type Material = ({ ok: true } & Known) | ({ ok: false } & KeyProblem);
 
 export type WebhookSecrets = {
-  /** The material of a workflow, which the project's Secret holds; or why there is none, and then it holds none. */
+  /**
+   * Ensures the material of a workflow in the project's Secret; if its keys are unusable, removes it and
+   * returns why.
+   */
   ensure(guarded: Guarded): Promise<Material>;
-  /** Takes out what a workflow had. Call it before the route that says so changes or goes. */
+  /** Removes the material of a workflow. Call it before its route changes or is deleted. */
   drop(namespace: string, uid: string): Promise<void>;
 };
 
-/** Secrets are read again by the next reconcile after this time: many reconciles follow each other closely. */
+/** Within this time, reconciles that follow each other closely do not read the Secrets again. */
 const MOST_AGE_MS = 10_000;
 
 type Memory = { of: string; known: Known; at: number };
 
 export function createWebhookSecrets({
   client,
-  world,
+  caches,
   clock,
 }: {
   client: Pick<KubeClient, 'find' | 'apply' | 'delete'>;
-  world: Pick<World, 'workflows'>;
+  caches: Pick<Caches, 'workflows'>;
   clock: Clock;
 }): WebhookSecrets {
   const memories = new Map<string, Memory>();
-  const inTurn = createTurns();
+  const serialized = createKeyedQueue();
 
   const ownersIn = (namespace: string): Owner[] =>
-    world.workflows.list(namespace).map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
+    caches.workflows
+      .list(namespace)
+      .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
 
-  /** Reads the Secret, has the change made of it, and writes it if it is another one then. */
+  /** Reads the Secret, applies the change, and writes it if it differs. */
   async function change(namespace: string, changeOf: (entries: Entries) => Change): Promise<Change> {
     const ref = { namespace, name: WEBHOOKS };
     const before = await client.find(secrets, ref);
@@ -112,16 +117,16 @@ export function createWebhookSecrets({
   }
 
   return {
-    ensure: (guarded) => inTurn(guarded.namespace, () => ensure(guarded)),
+    ensure: (guarded) => serialized(guarded.namespace, () => ensure(guarded)),
     drop: (namespace, uid) =>
-      inTurn(namespace, async () => {
+      serialized(namespace, async () => {
         memories.delete(uid);
         await change(namespace, () => ({ uid }));
       }),
   };
 }
 
-/** The gateway gets what is made of a bot's token, and never the token. */
+/** The gateway gets a secret derived from the token of a bot, and never the token. */
 function ofTelegram(
   tokens: readonly Uint8Array[],
   credentialUid: string,
@@ -131,15 +136,15 @@ function ofTelegram(
   return { keys, account: telegramId(texts[0] ?? '') };
 }
 
-/** One after the other within a project: its workflows share the Secret. */
-function createTurns(): <T>(namespace: string, work: () => Promise<T>) => Promise<T> {
+/** Serializes work per project: its workflows share the Secret. */
+function createKeyedQueue(): <T>(namespace: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (namespace, work) => {
-    const turn = (last.get(namespace) ?? Promise.resolve()).then(work);
-    const ended = turn.catch(() => undefined);
+    const result = (last.get(namespace) ?? Promise.resolve()).then(work);
+    const ended = result.catch(() => undefined);
     last.set(namespace, ended);
     await ended;
     if (last.get(namespace) === ended) last.delete(namespace);
-    return turn;
+    return result;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The one Secret of a project that the gateway verifies callers with: an entry for each workflow that has something to verify
- * with, and no other. It is owned by those workflows, so that it goes with the last of them. Pure.
+ * The one Secret of a project with verification material for the gateway: an entry for each workflow that has
+ * material. Those workflows own it, so that it is deleted with the last of them. Pure.
  */
 import { API_VERSION } from '../../api/group.ts';
 import { encodeKeys, entryName, parseEntryName, WEBHOOKS } from '../../api/webhookAuth.ts';
@@ -14,22 +14,22 @@ export type Entries = ReadonlyMap<string, string>;
 /** A workflow as the owner of its entries. */
 export type Owner = { name: string; uid: string };
 
-/** What is to become of the entries of one workflow. */
+/** The change of the entries of one workflow. */
 export type Change = {
   uid: string;
-  /** The material and the keys; left out: it has none. */
+  /** The material and the keys; left out if it has none. */
   current?: { material: string; keys: readonly Uint8Array[] };
   /** The material that gateways still verify with: it stays until the route names the current one. */
   routed?: string | undefined;
 };
 
-/** The entries of a Secret that are ours. */
+/** The valid entries of the Secret. */
 export function entriesOf(secret: Secret | undefined): Entries {
   const found = Object.entries(secret?.data ?? {}).filter(([name]) => parseEntryName(name));
   return new Map(found.map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]));
 }
 
-/** The material of the workflow's entry with these very keys, if there is one: that of the route before others. */
+/** The material of the workflow's entry with these keys, if there is one; that of the route first. */
 export function materialOf(
   entries: Entries,
   uid: string,
@@ -44,7 +44,7 @@ export function materialOf(
   return found.find((material) => material === routed) ?? found[0];
 }
 
-/** The entries after the change; those of workflows that do not exist any more are gone. */
+/** The entries after the change, without those of deleted workflows. */
 export function changedEntries(entries: Entries, change: Change, owners: readonly Owner[]): Entries {
   const { uid, current, routed } = change;
   const existing = new Set(owners.map((owner) => owner.uid));
@@ -58,7 +58,10 @@ export function changedEntries(entries: Entries, change: Change, owners: readonl
   return new Map([...kept, ...own].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The Secret with these entries. With `before`, it fails with a conflict if somebody else wrote meanwhile. */
+/**
+ * The Secret with these entries. With `before`, applying it fails with a conflict if the Secret changed
+ * meanwhile.
+ */
 export function secretOf(
   namespace: string,
   entries: Entries,
@@ -89,7 +92,7 @@ function ownersOf(entries: Entries, owners: readonly Owner[]): OwnerReference[] 
     .toSorted((a, b) => (a.uid < b.uid ? -1 : 1));
 }
 
-/** Whether a Secret holds these entries and owners already. */
+/** Whether the Secret already has these entries and owners. */
 export function isWritten(secret: Secret | undefined, manifest: Manifest<Secret>): boolean {
   const owners = (list: readonly OwnerReference[] = []) =>
     list

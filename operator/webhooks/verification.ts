@@ -1,4 +1,4 @@
-/** What a route says of how callers are verified, from what the workflow declares. Pure; defaults are filled in here. */
+/** How a route verifies callers, by the auth policy of the workflow with defaults filled in. Pure. */
 import { PUBLIC } from '../../api/access.ts';
 import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { RouteSpec, Verification } from '../../api/route.ts';
@@ -10,7 +10,7 @@ type Webhook = NonNullable<RouteSpec['webhook']>;
 
 const TOLERANCE_SECONDS = 300;
 
-/** Without a scheme the webhook is public. Which entry verifies callers is not known here. */
+/** Without a scheme the webhook is public. The material is added later. */
 export function verificationOf(auth: WebhookAuth | undefined): Pick<Webhook, 'access' | 'verify'> {
   const access = AUTH_SCHEMES.find((scheme) => auth?.[scheme] !== undefined);
   if (auth === undefined || access === undefined) return { access: PUBLIC };

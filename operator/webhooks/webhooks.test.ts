@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WebhookAuth } from '../../api/trigger.ts';
 import { encodeKeys } from '../../api/webhookAuth.ts';
-import { judgeKeys } from './keys.ts';
+import { checkKeyValues } from './keys.ts';
 import { changedEntries, isWritten, materialOf, secretOf, type Owner } from './projectSecret.ts';
 import { verificationOf } from './verification.ts';
 
@@ -74,7 +74,7 @@ const hooks = (values: Record<string, string>) =>
   new Map([['hooks', new Map(Object.entries(values).map(([key, value]) => [key, bytes(value)]))]]);
 
 test('keys come in the order in which they are named', () => {
-  expect(judgeKeys('shop', 'bearer', secretRefs, hooks({ old: 'a', new: 'b' }))).toEqual({
+  expect(checkKeyValues('shop', 'bearer', secretRefs, hooks({ old: 'a', new: 'b' }))).toEqual({
     ok: true,
     keys: [bytes('b'), bytes('a')],
   });
@@ -91,7 +91,7 @@ test.each([
   ['an empty key', hooks({ new: 'b', old: '' }), 'KeyUnusable', /Secret hooks, key old: the value is empty/],
   ['a line break', hooks({ new: 'b\n', old: 'a' }), 'KeyUnusable', /Secret hooks, key new: .*line break/],
 ])('%s is told with Secret and key, and nothing can be verified', (_what, found, reason, says) => {
-  expect(judgeKeys('shop', 'bearer', secretRefs, found)).toEqual({
+  expect(checkKeyValues('shop', 'bearer', secretRefs, found)).toEqual({
     ok: false,
     reason,
     message: expect.stringMatching(says),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import { namedRevision, obstacleOf, prunable, revisionsInUse } from './revision.ts';
+import { namedRevision, obstacleOf, prunable } from './revision.ts';
+import { revisionsInUse } from '../shared/revisions.ts';
 
 const metadata = { name: 'orders', namespace: 'shop' };
 const base = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata } as const;

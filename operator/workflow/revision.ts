@@ -1,53 +1,57 @@
-/** The revision of a workflow as a ControllerRevision: made when it is new, kept while a run needs it. */
+/**
+ * The revisions of a workflow as ControllerRevisions: created when the spec changes, pruned when no run needs
+ * them.
+ */
 import { isEnabled } from '../../api/access.ts';
 import { ANNOTATION, LABEL } from '../../api/group.ts';
-import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
+import type { Workflow } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { revisionOf } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import { isTerminal } from '../../api/phase.ts';
 import { asChild } from '../../kube/apply.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/revisions.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';
-import type { OperatorContext } from '../context.ts';
-import { isPolicyRefusal } from '../refusal.ts';
-import type { NamedRevision } from '../store/projects.ts';
-import { BY_WORKFLOW, inNamespaceOf } from '../world.ts';
-import { isRevisionOf, wasActivated } from './ownRevision.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { isPolicyRefusal } from '../shared/errors.ts';
+import { BY_WORKFLOW, inNamespaceOf } from '../shared/caches.ts';
+import { isRevisionOf, revisionsInUse, wasActivated, type NamedRevision } from '../shared/revisions.ts';
 
-/** How many revisions are kept for looking back, beside those in use. */
+/** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
 
-/** The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members. */
+/**
+ * The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members.
+ */
 export function namedRevision(workflow: Workflow): NamedRevision {
   const revision = revisionOf(workflow.spec);
   return { name: revisionName(workflow.metadata.name, canonicalJson(revision)), revision };
 }
 
 /**
- * Makes the ControllerRevision unless the workflow has it, and marks that of an active workflow as activated. What it holds never
- * changes: its name depends on its content. Returns what to do where another object has the name and cannot be deleted.
+ * Creates the ControllerRevision if it does not exist, and marks that of an active workflow as activated. Its
+ * content never changes: its name is a hash of it. If another object has the name and cannot be deleted,
+ * returns what to do.
  */
 export async function ensureRevision(
-  { client, world, clock }: Pick<OperatorContext, 'client' | 'world' | 'clock'>,
+  { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
   workflow: Workflow,
   named: NamedRevision,
 ): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
-  const held = world.revisions.get(namespace, named.name);
-  const isHeld = held !== undefined && isRevisionOf(held, uid);
-  if (isHeld && (wasActivated(held) || !isEnabled(workflow.spec))) return undefined;
-  const obstacle = isHeld ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
+  const existing = caches.revisions.get(namespace, named.name);
+  const isOwn = existing !== undefined && isRevisionOf(existing, uid);
+  if (isOwn && (wasActivated(existing) || !isEnabled(workflow.spec))) return undefined;
+  const obstacle = isOwn ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
   const manifest = controllerRevision(workflow, named, clock.date());
-  world.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
+  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
   return undefined;
 }
 
-/** The ControllerRevision that holds the revision of the workflow; of an enabled workflow it is marked as activated now. */
+/** The ControllerRevision of the workflow, marked as activated now if the workflow is active. */
 export function controllerRevision(
   workflow: Workflow,
   { name, revision }: NamedRevision,
@@ -64,8 +68,8 @@ export function controllerRevision(
 }
 
 /**
- * Deletes an object of the revision's name that the workflow does not own: applied onto it, the revision would keep its fields. Returns
- * what to do where it stays: a finalizer holds it, or, since it has no label of ours, the admission policy for the operator.
+ * Deletes an object with the revision's name that the workflow does not own: an apply would keep its fields.
+ * If a finalizer or the admission policy prevents the deletion, returns what to do.
  */
 async function clearName(
   { client }: Pick<OperatorContext, 'client'>,
@@ -85,7 +89,7 @@ async function clearName(
   return left && obstacleOf(left);
 }
 
-/** Which object stands in the way, and how to remove it. Pure. */
+/** The object that has the name, and how to delete it. Pure. */
 export function obstacleOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
   const { name, namespace = '', finalizers = [] } = metadata;
   const kubectl = (verb: string) => `kubectl -n ${namespace} ${verb} controllerrevisions.apps ${name}`;
@@ -97,20 +101,20 @@ export function obstacleOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
 }
 
 /**
- * Deletes the revisions that nothing needs any more: neither the route, nor a run that has not ended, nor looking back.
- * While runs are under way nothing is deleted: not all of them are known as objects.
+ * Deletes old revisions that neither the route nor an unfinished run needs. While the run store has
+ * unfinished runs, none is deleted: not all of them are recorded.
  */
 export async function pruneRevisions(
-  { client, world, conn }: Pick<OperatorContext, 'client' | 'world' | 'conn'>,
+  { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<void> {
   const key = inNamespaceOf(workflow, workflow.metadata.name);
-  const own = world.revisions
+  const own = caches.revisions
     .byIndex(BY_WORKFLOW, key)
     .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
   if (own.length <= KEPT) return;
-  const needed = revisionsInUse(world.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
+  const needed = revisionsInUse(caches.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
   const unneeded = prunable(own, needed);
   if (unneeded.length === 0) return;
   if ((await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) !== false) return;
@@ -126,15 +130,7 @@ export async function pruneRevisions(
   );
 }
 
-/** The names of the revisions that runs execute or will execute. */
-export function revisionsInUse(runs: readonly WorkflowRun[]): Set<string> {
-  const open = runs.filter((run) => !isTerminal(run.status?.phase));
-  return new Set(
-    open.flatMap((run) => [run.status?.revision, run.spec.revision].filter((name) => name !== undefined)),
-  );
-}
-
-/** Those beyond the newest that are not needed. */
+/** The revisions beyond the newest `kept` that are not needed. */
 export function prunable<T extends KubeObject & { revision: number }>(
   revisions: readonly T[],
   needed: ReadonlySet<string>,

@@ -3,9 +3,9 @@ import type { Workflow } from '../../api/kinds.ts';
 import { revisionOf } from '../../api/revision.ts';
 import type { ScheduleTrigger, WebhookTrigger } from '../../api/trigger.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { callersAreVerified } from './checks/auth.ts';
 import type { Violation } from './checks/check.ts';
 import { routeOf, routeUnderInvalidSpec } from './route.ts';
+import { callersAreVerified } from './checks/policies.ts';
 
 const stepIsWrong: Violation[] = [{ reason: 'UnknownSkill', message: 'no such skill' }];
 const triggerIsWrong: Violation[] = [{ reason: 'FieldNotSupported', message: 'not yet', trigger: true }];

@@ -1,4 +1,4 @@
-/** The WebhookRoute of a workflow, as a pure function of its spec, and what becomes of it while the spec is invalid. */
+/** The WebhookRoute of a workflow, for a valid and for an invalid spec. Pure. */
 import { isEnabled, PUBLIC } from '../../api/access.ts';
 import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -17,7 +17,7 @@ const REPLY_TIMEOUT_MS = 30_000;
 
 type Webhook = NonNullable<RouteSpec['webhook']>;
 
-/** The route of a valid spec. The public URL, the bot, the schedule, or what is polled, is in it while the workflow is active and not suspended. */
+/** The route of a valid spec. It has the trigger only while the workflow is active and not suspended. */
 export function routeOf(
   workflow: Workflow,
   projectUid: string,
@@ -42,22 +42,22 @@ export function routeOf(
 }
 
 /**
- * The route under an invalid spec: what was valid before stays in effect, with its revision, as long as the spec still
- * declares the same trigger in the same way. Otherwise nothing is served, and an invalid spec never opens anything.
+ * The route under an invalid spec: the previous route stays in effect, with its revision, while the spec
+ * declares the same trigger. Otherwise the route is closed. An invalid spec never opens a route.
  */
 export function routeUnderInvalidSpec(
   served: RouteSpec,
   spec: WorkflowSpec,
   violations: readonly Violation[],
 ): RouteSpec {
-  const isMeant =
+  const isUnchanged =
     isEnabled(spec) && !violations.some(({ trigger }) => trigger) && hasSameTrigger(served, spec);
-  if (isMeant) return served;
+  if (isUnchanged) return served;
   const isRefused = isEnabled(spec) && violations.some(({ reason }) => reason === 'AuthRequired');
   return { ...closed(served, spec), ...(isRefused && { inactiveReason: 'AuthRequired' as const }) };
 }
 
-/** The route without anything by which events come in; whether it is suspended says the spec. */
+/** The route without a trigger. The spec decides whether it is suspended. */
 export function closed(
   {
     webhook: _webhook,
@@ -96,7 +96,7 @@ function scheduleOf(spec: WorkflowSpec): Pick<RouteSpec, 'schedule'> {
   return trigger === undefined ? {} : { schedule: rulesOf(trigger) };
 }
 
-/** Other secrets under the same references are no other trigger, nor is the word of an earlier version for a public one. */
+/** Changed Secrets do not change the trigger, and earlier versions left `access` of a public webhook out. */
 function declaredWebhook({ webhook }: RouteSpec): Webhook | undefined {
   if (webhook === undefined) return undefined;
   const access = schemeOf({ webhook }) ?? PUBLIC;

@@ -1,18 +1,30 @@
-/** The status of a workflow: computed as a whole, written once, and only when something changed. */
+/** The status of a workflow as the workflow controller writes it. Pure. */
 import { botPath } from '../../api/bot.ts';
 import { workflowId } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { isTriggerKind, kindOf, type WorkflowStatus } from '../../api/workflow.ts';
-import { canonicalJson } from '../../kube/json.ts';
 import type { Condition } from '../../kube/resource.ts';
-import type { OperatorContext } from '../context.ts';
 import type { Routing } from '../gateways/view.ts';
-import { workflows } from '../resources.ts';
 
-/** What the operator writes beside the conditions. The counters of runs have a writer of their own. */
+/**
+ * The fields that the workflow controller writes. Other controllers write the totals of runs and the polling
+ * status.
+ */
 type Written = Required<Pick<WorkflowStatus, 'id' | 'observedGeneration' | 'conditions'>> &
   Pick<WorkflowStatus, 'url' | 'trigger' | 'access' | 'revision' | 'schedule'>;
+
+/** The fields of the status that the workflow controller owns. */
+export const OWNED_FIELDS = [
+  'id',
+  'url',
+  'trigger',
+  'access',
+  'revision',
+  'schedule',
+  'observedGeneration',
+  'conditions',
+] as const satisfies readonly (keyof Written)[];
 
 export type StatusParts = {
   conditions: readonly Condition[];
@@ -20,9 +32,9 @@ export type StatusParts = {
   route: RouteSpec | undefined;
   /** Who may call the webhook, if there is one. */
   access: string | undefined;
-  /** Where the webhook or bot answers. */
+  /** The URL of the webhook or bot. */
   url: string | undefined;
-  /** When it fired last, and fires next. */
+  /** The last and the next scheduled time. */
   schedule?: WorkflowStatus['schedule'];
 };
 
@@ -39,8 +51,9 @@ export function openUrl(
 }
 
 /**
- * The URL that the status shows: `url` while every gateway replica serves its route. While `routing` is unknown, for example because the
- * run store is unavailable, a URL that was shown stays as long as the route in effect opens it.
+ * The URL that the status shows: `url` while every gateway replica serves its route. While `routing` is
+ * unknown, for example because the run store is unavailable, a URL that was shown stays as long as the route
+ * in effect opens it.
  */
 export function shownUrl(
   url: string | undefined,
@@ -67,19 +80,4 @@ export function statusOf(workflow: Workflow, parts: StatusParts): Written {
     observedGeneration: generation,
     conditions: [...parts.conditions],
   };
-}
-
-/** Writes the status if it differs from what the workflow has. A workflow made again meanwhile is left alone. */
-export async function writeStatus(
-  { client, world }: Pick<OperatorContext, 'client' | 'world'>,
-  workflow: Workflow,
-  status: Written,
-): Promise<void> {
-  const { id, url, trigger, access, revision, schedule, observedGeneration, conditions } =
-    workflow.status ?? {};
-  const before = { id, url, trigger, access, revision, schedule, observedGeneration, conditions };
-  if (canonicalJson(before) === canonicalJson(status)) return;
-  const { name, namespace = '', uid } = workflow.metadata;
-  const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
-  world.workflows.noteWrite(await client.apply(workflows, { metadata, status }, { subresource: 'status' }));
 }

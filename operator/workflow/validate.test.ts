@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Variables } from '../../api/expression/variables.ts';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { validate } from './validate.ts';
@@ -35,6 +36,48 @@ test('a condition that names a node before the edge is valid', () => {
     { from: 'agent_1', to: 'mail', when: 'nodes.trigger.data_content.total > 10' },
   ];
   expect(validate(spec([webhook, agent('Hi'), mail(good)], edges))).toEqual([]);
+});
+
+test('the node before, the run and a default are valid without another node', () => {
+  const nodes = [
+    webhook,
+    agent("{{ $previous.data_content.name ?? 'nobody' }} {{ $run.id }}"),
+    mail({ ...good, body: '{{ $previous.text_content }}' }),
+  ];
+  expect(validate(spec(nodes))).toEqual([]);
+  const edges = [{ from: 'trigger', to: 'mail', when: 'previous.data_content.total > 10 && !run.test' }];
+  expect(validate(spec([webhook, mail(good)], edges))).toEqual([]);
+});
+
+const stop: WorkflowNode = { id: 'stop', fail: { reason: 'OutOfStock', message: 'sold out' } };
+
+test('variables must exist, unless they are tested or have a default', () => {
+  const nodes = [
+    webhook,
+    agent("{{ $vars.tone }} {{ $vars.name ?? 'Ada' }} {{ $vars['limits.json'].max }}"),
+    shape({ a: 'vars.url', b: 'has(vars.c) ? vars.c : vars.?d.orValue("")' }),
+    mail(good),
+  ];
+  const edges = [
+    { from: 'trigger', to: 'agent_1' },
+    { from: 'agent_1', to: 'shape' },
+    { from: 'shape', to: 'mail', when: 'vars.on == "yes"' },
+  ];
+  const values = { tone: 'kind', 'limits.json': { max: 1 }, url: 'x', on: 'yes' };
+  const reasons = (variables: Variables) =>
+    validate(spec(nodes, edges), { variables }).map(({ reason, message }) => `${reason} ${message}`);
+  expect(reasons({ values, invalid: [] })).toEqual([]);
+  expect(reasons({ values: { tone: 'kind' }, invalid: ['limits.json'] })).toEqual([
+    'VariableInvalid node agent_1: agent.prompt: the value of the variable limits.json is not JSON, as its name says: correct it in the ConfigMap windlass-variables',
+    'VariableMissing node shape: skill.parameters: the variable url does not exist: add the key to the ConfigMap windlass-variables, or write a default',
+    'VariableMissing edge shape → mail: when: the variable on does not exist: add the key to the ConfigMap windlass-variables, or write a default',
+  ]);
+  expect(reasons({ values: {}, invalid: [], isTooLarge: true })).toEqual([
+    'VariablesTooLarge the ConfigMap windlass-variables is larger than 64 KiB, so that runs keep the values from before: make it smaller',
+  ]);
+  expect(
+    validate(spec([webhook, agent('Hi')]), { variables: { values: {}, invalid: [], isTooLarge: true } }),
+  ).toEqual([]);
 });
 
 const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
@@ -116,10 +159,10 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^node tick: schedule: unknown time zone Mars\/Olympus/,
   ],
   [
-    'forEach',
-    spec([webhook, agent('Hi', { forEach: "{{ $('trigger').data_content }}" })]),
-    'FieldNotSupported',
-    /^node agent_1: .*forEach/,
+    'items that are text beside a reference',
+    spec([webhook, agent('Hi', { forEach: { items: "all {{ $('trigger').data_content }}" } })]),
+    'InvalidExpression',
+    /^node agent_1: forEach.items: must be one reference to an array/,
   ],
   [
     'tools of an agent',
@@ -192,6 +235,43 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     ),
     'UnknownReference',
     /does not come before mail/,
+  ],
+  [
+    'the node before, where two edges come in',
+    spec(
+      [webhook, agent('Hi'), mail({ ...good, body: '{{ $previous.text_content }}' })],
+      [
+        { from: 'trigger', to: 'agent_1' },
+        { from: 'trigger', to: 'mail' },
+        { from: 'agent_1', to: 'mail' },
+      ],
+    ),
+    'UnknownReference',
+    /^node mail: skill\.parameters: \$previous\.text_content needs exactly one edge into mail: name the node instead, one of trigger, agent_1$/,
+  ],
+  [
+    'a header of the node before, which is no webhook',
+    spec([webhook, agent('Hi'), mail({ ...good, body: '{{ $previous.headers.a }}' })]),
+    'UnknownReference',
+    /\$\('agent_1'\)\.headers\.a never has a value/,
+  ],
+  [
+    'a header of the node before in CEL, which the webhook does not admit',
+    spec([webhook, shape({ a: 'previous.headers.a' })]),
+    'UnknownReference',
+    /values\.a: nodes\.trigger\.headers\.a never has a value/,
+  ],
+  [
+    'an edge from a fail node',
+    spec([webhook, stop, agent('Hi')]),
+    'UnreachableStep',
+    /^edge stop → agent_1: is never taken, since the fail node stop ends the run: remove the edge/,
+  ],
+  [
+    'a message of a fail node that names no node',
+    spec([webhook, { ...stop, fail: { reason: 'Late', message: "{{ $('nope').text_content }}" } }]),
+    'UnknownReference',
+    /^node stop: fail\.message: /,
   ],
   [
     'a value that cannot be parsed',
@@ -391,4 +471,58 @@ test('everything that is wrong is found at once', () => {
     'InvalidParameters',
     'InvalidExpression',
   ]);
+});
+
+describe('a code node', () => {
+  const code = (source: string): WorkflowNode => ({ id: 'code', code: { source } });
+
+  test.each<[string, string]>([
+    ['a function body', 'const { items } = nodes.trigger.data_content; return items.length;'],
+    ['await', 'return await Promise.all([1, 2]);'],
+    ['a comment at its end', 'return 1; // done'],
+    ['names of nodes in texts and comments', "// nodes.gone is renamed\nreturn 'nodes.gone';"],
+  ])('with %s is valid', (_what, source) => {
+    expect(validate(spec([webhook, code(source)]))).toEqual([]);
+  });
+
+  test.each<[string, string, string]>([
+    ['invalid syntax', 'const a = 1;\nconst b = ;', 'line 2, column 11: unexpected token in expression'],
+    [
+      'a } that ends its function',
+      'return 1; } , async function () {',
+      'line 1, column 13: a } ends the function',
+    ],
+    [
+      'a } between functions',
+      'return 1; }\n[x] = async function () { return 2;',
+      'ends the function of the code early',
+    ],
+    ['an open text', 'return `a', 'unexpected end'],
+    ['an import', 'import fs from "node:fs";', 'line 1'],
+  ])('with %s is invalid', (_what, source, says) => {
+    expect(validate(spec([webhook, code(source)]))).toMatchObject([
+      { reason: 'InvalidCode', message: expect.stringContaining(`node code: code.source: line`) },
+    ]);
+    expect(validate(spec([webhook, code(source)]))[0]?.message).toContain(says);
+  });
+
+  test.each(['nodes.later', 'nodes?.later', "nodes['later']", 'nodes["later"]', 'nodes.code', 'nodes.gone'])(
+    'that names %s, which does not come before it, is invalid',
+    (written) => {
+      const later: WorkflowNode = { id: 'later', response: { body: 1 } };
+      expect(validate(spec([webhook, code(`return ${written}.data_content;`), later]))).toMatchObject([
+        { reason: 'UnknownReference', message: expect.stringMatching(/^node code: code\.source: nodes\./) },
+      ]);
+    },
+  );
+
+  test('is invalid in an installation that does not execute code', () => {
+    expect(validate(spec([webhook, code('return 1;')]), { code: false })).toEqual([
+      {
+        reason: 'CodeDisabled',
+        message:
+          'node code: this installation does not execute code (chart value runner.code.enabled): use the skill set',
+      },
+    ]);
+  });
 });

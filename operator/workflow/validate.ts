@@ -1,48 +1,63 @@
-/** The checks of a workflow's spec, in the order in which a person should mend what they find. Pure. */
+/** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
+import { codeCompiles, codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { outputSchemasFit } from './checks/agents.ts';
-import { callersAreVerified, type AuthPolicy } from './checks/auth.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
-import { responsesFit } from './checks/responses.ts';
-import { scheduleFits } from './checks/schedules.ts';
-import { skillsFit } from './checks/skills.ts';
-import { stepsAreReached, triggersNeverFail } from './checks/reach.ts';
-import { fieldsAreSupported } from './checks/support.ts';
-import { hostsAreAdmitted } from './checks/egress.ts';
+import { failuresAreLast, stepsAreReached, triggersNeverFail } from './checks/reach.ts';
+import { NO_VARIABLES, type Variables } from '../../api/expression/variables.ts';
+import { loopsFit } from './checks/loops.ts';
+import { variablesExist } from './checks/variables.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
+import {
+  scheduleFits,
+  fieldsAreSupported,
+  skillsFit,
+  outputSchemasFit,
+  responsesFit,
+} from './checks/nodes.ts';
+import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/policies.ts';
 
 const CHECKS: readonly Check[] = [
   scheduleFits,
   fieldsAreSupported,
   stepsAreReached,
   triggersNeverFail,
+  failuresAreLast,
   skillsFit,
   outputSchemasFit,
   responsesFit,
   referencesAreKnown,
   valuesAreKnown,
   conditionsAreKnown,
+  codeCompiles,
+  codeReferencesAreKnown,
+  loopsFit,
 ];
 
-/** What the installation and the namespace demand. */
+/** The requirements of the installation and the namespace. */
 export type Policies = {
-  /** Who requires that webhooks verify their callers. */
+  /** The source of the requirement that webhooks verify their callers. */
   auth?: AuthPolicy;
   /** Where steps may connect to. */
   egress?: EgressRules;
+  /** The variables of the project. */
+  variables?: Variables;
+  /** Whether the installation executes code. */
+  code?: boolean;
 };
 
 const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
 
-/** Everything that is wrong with the spec; empty when it is valid. */
+/** All violations of the spec; empty if it is valid. */
 export function validate(
   spec: WorkflowSpec,
-  { auth = 'None', egress = INTERNET_ALONE }: Policies = {},
+  { auth = 'None', egress = INTERNET_ALONE, variables = NO_VARIABLES, code = true }: Policies = {},
 ): Violation[] {
   return [
     ...callersAreVerified(spec, auth),
+    ...codeIsEnabled(spec, code),
     ...CHECKS.flatMap((check) => check(spec)),
+    ...variablesExist(spec, variables),
     ...hostsAreAdmitted(spec, egress),
   ];
 }

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { storedCursor, startOf } from './cursor.ts';
 
 const inbox = { place: 'inbox' };
-const wish = { value: '2026-03-02T09:00:00Z', since: '2026-03-02T09:00:00Z' };
+const reset = { value: '2026-03-02T09:00:00Z', since: '2026-03-02T09:00:00Z' };
 const first = { cursor: undefined };
-const sinceWish = { cursor: undefined, since: new Date(wish.since) };
+const sinceReset = { cursor: undefined, since: new Date(reset.since) };
 
 test('a poll continues from the cursor of the previous poll', () => {
   const kept = storedCursor(inbox, { uid: 7 });
@@ -22,13 +22,13 @@ test.each([
 
 test('a reset is handled once, and again if its value changes', () => {
   const before = storedCursor(inbox, { uid: 7 });
-  expect(startOf({ ...inbox, reset: wish }, before)).toEqual(sinceWish);
-  const after = storedCursor({ ...inbox, reset: wish }, { uid: 3 });
-  expect(startOf({ ...inbox, reset: wish }, after)).toEqual({ cursor: { uid: 3 } });
+  expect(startOf({ ...inbox, reset }, before)).toEqual(sinceReset);
+  const after = storedCursor({ ...inbox, reset }, { uid: 3 });
+  expect(startOf({ ...inbox, reset }, after)).toEqual({ cursor: { uid: 3 } });
   expect(startOf({ ...inbox, reset: { value: 'now' } }, after)).toEqual(first);
 });
 
 test('a reset that was handled for one place is not handled again for another', () => {
-  const granted = storedCursor({ ...inbox, reset: wish }, { uid: 3 });
-  expect(startOf({ place: 'other', reset: wish }, granted)).toEqual(first);
+  const granted = storedCursor({ ...inbox, reset }, { uid: 3 });
+  expect(startOf({ place: 'other', reset }, granted)).toEqual(first);
 });

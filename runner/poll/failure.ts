@@ -1,7 +1,7 @@
 /** Why a poll failed: a reason of the register and a message for people. */
 import type { Reason } from '../../api/conditions.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
-import { PollError } from '../../nodes/poller.ts';
+import { PollError } from '../../nodes/contract/poller.ts';
 
 export type PollFailure = { reason: Reason; message: string; retryAfterSeconds?: number };
 

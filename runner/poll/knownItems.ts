@@ -2,7 +2,7 @@
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import type { PollRef } from '../../store/polling/triggers.ts';
 import { readKnownItems, storeKnownItems } from '../../store/polling/knownItems.ts';
-import { PollError, type KnownItems } from '../../nodes/poller.ts';
+import { PollError, type KnownItems } from '../../nodes/contract/poller.ts';
 
 const MAX_MIB = 8;
 

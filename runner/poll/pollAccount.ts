@@ -12,13 +12,12 @@ import {
   type Polled,
   type PolledEvent,
   type Poller,
-} from '../../nodes/poller.ts';
+} from '../../nodes/contract/poller.ts';
 import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import { claimPoll, releasePoll, renewPoll, RENEW_MS, type ClaimedPoll } from '../../store/polling/claim.ts';
-import type { PollRef } from '../../store/polling/triggers.ts';
+import type { PollRef, PolledTrigger } from '../../store/polling/triggers.ts';
 import { pollDelayMs } from '../../store/polling/delay.ts';
 import { failPoll, movePoll } from '../../store/polling/outcome.ts';
-import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import { submit } from '../../runs/submit.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { Submission } from '../../runs/types.ts';

@@ -1,11 +1,13 @@
 /**
  * Writes a run into its WorkflowRun. Each write carries the object's uid, and the run's epoch and sequence,
- * which the API server does not let go back: a repeated or late write does no harm.
+ * which the API server does not allow to decrease: a repeated or late write does no harm.
  */
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { ANNOTATION, API_VERSION, GROUP, LABEL, VERSION } from '../../api/group.ts';
 import { WORKFLOW, WORKFLOW_RUN, type WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { type RunStatus } from '../../api/run.ts';
+import type { NodeOutput } from '../../api/value.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import {
@@ -18,7 +20,7 @@ import {
 } from '../../kube/errors.ts';
 import { namespacedResource } from '../../kube/resource.ts';
 import type { RunState } from '../types.ts';
-import { RECORD_LIMITS, storedBytes, toRecord, type RecordLimits } from './record.ts';
+import { outputBytes, RECORD_LIMITS, toRecord, type RecordLimits } from './record.ts';
 import { restoreAnnotationsOf } from './restoreAnnotations.ts';
 
 const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
@@ -107,7 +109,7 @@ export async function writeStatus(
 function limitsOf({ recordUid, input }: RunState): RecordLimits {
   if (recordUid === undefined || input === '') return RECORD_LIMITS;
   const { maxOutputBytes, maxTotalBytes, maxMessageBytes } = RECORD_LIMITS;
-  const room = Math.max(0, OBJECT_BYTES - REST_BYTES - storedBytes(JSON.parse(input)));
+  const room = Math.max(0, OBJECT_BYTES - REST_BYTES - outputBytes(parseExact(input) as Partial<NodeOutput>));
   const messages = Math.min(maxMessageBytes, Math.max(LEAST_MESSAGE_BYTES, room / 4));
   return {
     maxOutputBytes,

@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { runSpec, runStatus } from '../../api/run.ts';
+import type { NodeOutput } from '../../api/value.ts';
 import type { NodeState, RunState } from '../types.ts';
-import { durationText, RECORD_LIMITS, storedBytes, toRecord, toSummary } from './record.ts';
+import { durationText, outputBytes, RECORD_LIMITS, storedBytes, toRecord, toSummary } from './record.ts';
 
 const accepted = Date.parse('2026-01-02T03:04:05.000Z');
 const base: RunState = {
@@ -237,4 +239,33 @@ test('a test run that was given no input is recorded without one, so that it doe
     trigger: { type: 'webhook' },
     test: true,
   });
+});
+
+const BIG = '12345678901234567890';
+
+test('the digits that the API server would round are recorded beside the numbers', () => {
+  const input = `{"text_content":"","data_content":{"id":${BIG},"n":1}}`;
+  const output = parseExact(`{"text_content":"","data_content":[0.1000000000000000055511151231257827]}`);
+  const { spec, status } = toRecord({ ...base, input, nodes: [node({ output: output as NodeOutput })] });
+  expect(spec.input).toEqual({
+    text_content: '',
+    data_content: { id: 12_345_678_901_234_567_000, n: 1 },
+    exact: { '/data_content/id': BIG },
+  });
+  expect(status.nodes?.[0]?.output).toEqual({
+    text_content: '',
+    data_content: [0.1],
+    exact: { '/data_content/0': '0.1000000000000000055511151231257827' },
+  });
+  expect(runSpec.safeParse(spec).success && runStatus.safeParse(status).success).toBe(true);
+});
+
+test('digits beside the numbers count as bytes of the output', () => {
+  const many = `[${Array<string>(2_000).fill(BIG).join()}]`;
+  const output = { text_content: '', data_content: parseExact(many) };
+  const { nodes } = toRecord({ ...base, nodes: [node({ output })] }).status;
+  expect(many.length).toBeLessThan(RECORD_LIMITS.maxOutputBytes);
+  expect(outputBytes(output)).toBeGreaterThan(RECORD_LIMITS.maxOutputBytes);
+  expect(nodes?.[0]).toMatchObject({ truncated: true, output: { data_content: null } });
+  expect(nodes?.[0]?.output).not.toHaveProperty('exact');
 });

@@ -2,6 +2,7 @@
  * The record of a run: its WorkflowRun. A pure projection, so that anyone may repeat it; bounded, so that it
  * always fits into the API server's store.
  */
+import { parseExact, splitExact, type ExactDigits } from '../../api/exact/exactNumber.ts';
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
@@ -24,7 +25,7 @@ export const RECORD_LIMITS: RecordLimits = {
   maxMessageBytes: 128 * 1024,
 };
 
-type Output = { text_content?: string; data_content?: unknown };
+type Output = { text_content?: string; data_content?: unknown; exact?: ExactDigits };
 type Fitted = { output: Output; truncated: boolean; bytes: number };
 
 const REASON_LENGTH = 1_024;
@@ -64,7 +65,7 @@ export function toSummary(state: RunState): RunSummary {
 
 function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
   // A test run without input takes the trigger's test data, which its first node shows.
-  const input = state.input === '' ? undefined : (JSON.parse(state.input) as Partial<NodeOutput>);
+  const input = state.input === '' ? undefined : (parseExact(state.input) as Partial<NodeOutput>);
   const fitted = input && fit(input, maxOutputBytes);
   return {
     workflow: state.workflow,
@@ -127,7 +128,9 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     const settled = isTerminal(state.phase) ? settledNode(node, state.phase === 'Cancelled') : node;
     const fitted = node.output && fit(node.output, Math.min(limits.maxOutputBytes, room));
     room -= fitted?.bytes ?? 0;
-    return nodeStatus(inShort(settled, messageBytes), fitted);
+    const log = settled.log && cutToJson(settled.log, Math.max(0, room));
+    room -= log ? storedBytes(log) : 0;
+    return nodeStatus(inShort({ ...settled, ...(log !== undefined && { log }) }, messageBytes), fitted);
   });
 }
 
@@ -144,6 +147,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.redacted && { redacted: true }),
     ...why(node),
     ...(node.usage && { usage: node.usage }),
+    ...(node.log && { log: node.log }),
   };
 }
 
@@ -168,16 +172,31 @@ function why({ reason, message }: { reason?: string; message?: string }) {
 function fit({ text_content = '', data_content = null }: Output, room: number): Fitted {
   // A character takes at least a byte: a far too long text is not measured.
   const textBytes = text_content.length > room ? Infinity : storedBytes(text_content);
-  const dataBytes = storedBytes(data_content);
+  const { data, exact } = splitExact(data_content);
+  const dataBytes = storedBytes(data) + bytesOf(exact);
   const keepsData = dataBytes <= room;
   const textRoom = Math.max(0, room - (keepsData ? dataBytes : 0));
   const keepsText = textBytes <= textRoom;
   const text = keepsText ? text_content : cutToJson(text_content, textRoom);
   return {
-    output: { text_content: text, data_content: keepsData ? data_content : null },
+    output: {
+      text_content: text,
+      data_content: keepsData ? data : null,
+      ...(keepsData && exact && { exact }),
+    },
     truncated: !keepsData || !keepsText,
     bytes: (keepsData ? dataBytes : 0) + (keepsText ? textBytes : storedBytes(text)),
   };
+}
+
+/** How many bytes an output takes at most in a record. */
+export function outputBytes({ text_content = '', data_content = null }: Output): number {
+  const { data, exact } = splitExact(data_content);
+  return storedBytes(text_content) + storedBytes(data) + bytesOf(exact);
+}
+
+function bytesOf(exact: ExactDigits | undefined): number {
+  return exact === undefined ? 0 : storedBytes(exact);
 }
 
 /** The beginning of a text whose JSON has at most so many bytes. */

@@ -44,9 +44,9 @@ local function count_summary()
   local added = ${SUMMARY_OVERHEAD_BYTES} + #summary
   local most = (tonumber(key_quota) or math.huge) * ${BESIDE_KEYS} - tonumber(summary_bytes or 0)
   local count = redis.call('ZCARD', summarized)
-  local surplus = count - ${SUMMARIES_KEPT}
-  if added > most then surplus = math.max(surplus, math.min(${EVICTED}, count - 1)) end
-  for index, name in ipairs(surplus > 0 and redis.call('ZRANGE', summarized, 0, surplus - 1) or {}) do
+  local excess = count - ${SUMMARIES_KEPT}
+  if added > most then excess = math.max(excess, math.min(${EVICTED}, count - 1)) end
+  for index, name in ipairs(excess > 0 and redis.call('ZRANGE', summarized, 0, excess - 1) or {}) do
     if added <= most and count - index < ${SUMMARIES_KEPT} then break end
     added = added - ${SUMMARY_OVERHEAD_BYTES} - redis.call('HSTRLEN', summaries, name)
     redis.call('ZREM', summarized, name)
@@ -84,14 +84,14 @@ end
 });
 
 /**
- * `is_surplus()`: the run need not be recorded. It ended a while ago, its workflow has more unrecorded runs
+ * `is_excess()`: the run need not be recorded. It ended a while ago, its workflow has more unrecorded runs
  * than its history keeps, and nobody has begun to create its object, which would then stay as it is for ever.
  */
-const IS_SURPLUS = defineFragment({
+const IS_EXCESS = defineFragment({
   needs: ['wf', 'phase', 'ended', 'recorded', 'creating', 'wall'],
-  gives: ['is_surplus'],
+  gives: ['is_excess'],
   lua: `
-local function is_surplus()
+local function is_excess()
   if not ended or recorded or creating or math.abs(wall - ended) < ${SETTLED_MS} then return false end
   local waiting, keep = unpack(redis.call('HMGET', wf, 'waiting:' .. phase, 'keep:' .. phase))
   return tonumber(waiting or 0) > tonumber(keep or ${HISTORY})
@@ -128,7 +128,7 @@ const RECORDED = defineScript({
     'dedupe',
     'reply',
   ],
-  // `why`: `written`, or `surplus` where the caller holds that the run need not be recorded.
+  // `why`: `written`, or `excess` where the caller holds that the run need not be recorded.
   args: ['run_id', 'sequence', 'why', 'summary'],
   answers: {
     recorded: 'the record is as the run; an ended run is dropped',
@@ -145,8 +145,8 @@ const RECORDED = defineScript({
       return 'gone'
     end
     ${NOW}
-    ${IS_SURPLUS}
-    if why == 'surplus' and not is_surplus() then return 'kept' end
+    ${IS_EXCESS}
+    if why == 'excess' and not is_excess() then return 'kept' end
     if (stored_sequence or '0') ~= sequence then
       redis.call('ZADD', unrecorded, ended and now or now + ${COALESCE_MS}, run_id)
       return 'behind'
@@ -192,19 +192,19 @@ const RECORDED = defineScript({
 /**
  * - `recorded`: the record is as the run. An ended run leaves the store in ten seconds; its summary stays.
  * - `behind`: the run has advanced, and will be recorded again.
- * - `kept`: no surplus; the run is still to be recorded.
+ * - `kept`: no excess; the run is still to be recorded.
  * - `gone`: the store does not have the run any more.
  */
 export type Dropped = 'recorded' | 'behind' | 'kept' | 'gone';
 
 /**
- * Tells the store that this very state of the run is recorded; or, with `surplus`, that it need not be, if
+ * Tells the store that this very state of the run is recorded; or, with `excess`, that it need not be, if
  * its workflow has more unrecorded runs than its history keeps.
  */
 export function recorded(
   conn: RunStoreConnection,
   state: RunState,
-  why: 'written' | 'surplus',
+  why: 'written' | 'excess',
 ): Promise<Dropped | Unavailable> {
   const { project, workflowUid, dedupeHash } = state;
   const keys = scriptKeys(RECORDED, state).slice(0, -2);

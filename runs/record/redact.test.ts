@@ -8,6 +8,7 @@ const node = (id: string): NodeState => ({
   phase: 'Succeeded',
   attempts: 1,
   message: `message of ${id}`,
+  log: `log of ${id}`,
   output: { text_content: `text of ${id}`, data_content: null },
 });
 const state = (changes: Partial<RunState> = {}): RunState => ({
@@ -35,6 +36,8 @@ const trigger = { id: 'trigger' };
 function shown(policy: DataPolicy | undefined, changes: Partial<RunState> = {}): [string, boolean] {
   const { nodes, input } = redactRun(state(changes), policy);
   const ids = nodes.filter(({ output }) => output !== undefined).map(({ id }) => id);
+  // The log of a node is shown exactly where its output is.
+  expect(nodes.filter(({ log }) => log !== undefined).map(({ id }) => id)).toEqual(ids);
   return [ids.join(' '), input !== ''];
 }
 

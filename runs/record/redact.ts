@@ -51,11 +51,12 @@ function isWithheld(node: string, phase: RunPhase, policy: DataPolicy | undefine
 }
 
 function redactNode(node: NodeState, phase: RunPhase, policy: DataPolicy | undefined): NodeState {
-  const { output, message, ...rest } = node;
+  const { output, message, log, ...rest } = node;
   const shown = message !== undefined && isSensitive(node.id, policy) ? WITHHELD : message;
   return {
     ...rest,
     ...(shown !== undefined && { message: shown }),
+    ...(log !== undefined && !isWithheld(node.id, phase, policy) && { log }),
     ...(output !== undefined && (isWithheld(node.id, phase, policy) ? { redacted: true } : { output })),
   };
 }

@@ -4,14 +4,14 @@ import type { RunState } from '../types.ts';
 import { RECORD_LIMITS } from './record.ts';
 import { dedupeMarkOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
 
-const keepsake = ({ input = '', ...state }: Partial<RunState>) =>
+const annotations = ({ input = '', ...state }: Partial<RunState>) =>
   restoreAnnotationsOf(state, input, RECORD_LIMITS);
 
-test('a record keeps by what its event is known', () => {
-  const kept = keepsake({ dedupeHash: 'hash', bodyHash: 'body' });
+test('a record keeps the hashes that identify its event', () => {
+  const kept = annotations({ dedupeHash: 'hash', bodyHash: 'body' });
   expect(dedupeMarkOf(kept)).toEqual({ hash: 'hash', body: 'body' });
-  expect(dedupeMarkOf(keepsake({ dedupeHash: 'hash' }))).toEqual({ hash: 'hash', body: '' });
-  expect(keepsake({})).toEqual({});
+  expect(dedupeMarkOf(annotations({ dedupeHash: 'hash' }))).toEqual({ hash: 'hash', body: '' });
+  expect(annotations({})).toEqual({});
   expect(dedupeMarkOf({})).toBeUndefined();
 });
 
@@ -26,5 +26,5 @@ test.each([
     true,
   ],
 ])('an input that %s', (_what, input, isPartial) => {
-  expect(ANNOTATION.partialInput in keepsake({ input })).toBe(isPartial);
+  expect(ANNOTATION.partialInput in annotations({ input })).toBe(isPartial);
 });

@@ -1,7 +1,9 @@
 /** The restore annotations of a record: what a restore needs beside spec and status. Pure. */
 import { ANNOTATION } from '../../api/group.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
+import type { NodeOutput } from '../../api/value.ts';
 import type { DedupeMark, RunState } from '../types.ts';
-import { storedBytes, type RecordLimits } from './record.ts';
+import { outputBytes, type RecordLimits } from './record.ts';
 
 /**
  * The annotations of a run's record: its dedupe mark, and whether the record can have less of the input than
@@ -27,8 +29,7 @@ export function dedupeMarkOf(annotations: Record<string, string> | undefined): D
 
 function isPartial(input: string, maxBytes: number): boolean {
   if (input === '') return false;
-  const { text_content, data_content, ...rest } = JSON.parse(input) as Record<string, unknown>;
-  return (
-    Object.keys(rest).length > 0 || storedBytes(text_content ?? '') + storedBytes(data_content) > maxBytes
-  );
+  const { text_content, data_content, ...rest } = parseExact(input) as Partial<NodeOutput>;
+  const output = { ...(text_content !== undefined && { text_content }), data_content };
+  return Object.keys(rest).length > 0 || outputBytes(output) > maxBytes;
 }

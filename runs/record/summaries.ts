@@ -18,8 +18,8 @@ const TRIM = defineScript({
     ${NOW}
     local too_old = (now - ${SUMMARY_KEPT_S * 1_000}) * 1000
     local trimmed = redis.call('ZRANGE', summarized, '-inf', too_old, 'BYSCORE', 'LIMIT', 0, ${PAGE})
-    local surplus = math.min(redis.call('ZCARD', summarized) - most, ${PAGE})
-    if surplus > #trimmed then trimmed = redis.call('ZRANGE', summarized, 0, surplus - 1) end
+    local excess = math.min(redis.call('ZCARD', summarized) - most, ${PAGE})
+    if excess > #trimmed then trimmed = redis.call('ZRANGE', summarized, 0, excess - 1) end
     if #trimmed == 0 then return 0 end
     local freed = 0
     for _, run_id in ipairs(trimmed) do

@@ -62,7 +62,7 @@ export function createSummarizer(conn: RunStoreConnection, project: ProjectUid):
     trim: async () => {
       const groups = Map.groupBy(await endedRuns(), ({ group, phase }) => `${group} ${phase}`);
       let gone = 0;
-      for (const runs of groups.values()) gone += await letGo(conn, project, runs);
+      for (const runs of groups.values()) gone += await summarizeOldest(conn, project, runs);
       return gone;
     },
   };
@@ -84,9 +84,13 @@ async function readEnd(
 }
 
 /** Runs of one group and phase beyond the history become summaries, the oldest first. */
-async function letGo(conn: RunStoreConnection, project: ProjectUid, runs: Ended[]): Promise<number> {
+async function summarizeOldest(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  runs: Ended[],
+): Promise<number> {
   const [{ group, phase } = { group: '', phase: '' }] = runs;
-  const tooMany = await surplusOf(conn, project, group, phase);
+  const tooMany = await countExcess(conn, project, group, phase);
   const size = Math.min(LARGEST_PAGE, Math.max(LEAST_PAGE, Math.ceil(tooMany / PAGES)));
   const oldestFirst = runs.toSorted(byEnd);
   let gone = 0;
@@ -101,7 +105,7 @@ async function letGo(conn: RunStoreConnection, project: ProjectUid, runs: Ended[
   return gone;
 }
 
-async function surplusOf(
+async function countExcess(
   conn: RunStoreConnection,
   project: ProjectUid,
   group: RunGroup,
@@ -124,7 +128,7 @@ async function dropOne(
 ): Promise<Dropped | undefined> {
   const state = await readBrief(conn, project, run);
   if (!state || isUnavailable(state) || !mayGo(state)) return undefined;
-  const outcome = await recorded(conn, state, 'surplus');
+  const outcome = await recorded(conn, state, 'excess');
   return isUnavailable(outcome) ? undefined : outcome;
 }
 

@@ -8,7 +8,8 @@
  * | `wl:connect:made:<hash>` | hash | how many links a namespace got, for 10 min from the first one |
  * | `wl:connect:state:<hash>` | string | the state that a callback must present, until the link expires |
  * | `wl:connect:codes` | list | sealed codes, each `<ms> <sealed>`, for 60 s |
- * | `wl:connect:key` | string | the public key that codes are sealed to, for 15 s after the operator last published it |
+ * | `wl:connect:key` | string | the public key that codes are sealed to, for 15 s after the operator last
+ * published it |
  */
 const PREFIX = 'wl:connect:';
 

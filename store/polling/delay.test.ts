@@ -13,7 +13,7 @@ test.each([
   [1, 3_600, 3_600],
   [9, 3_600, 3_600],
 ])(
-  'after failure %d of a look each %d s the next one comes after %d s',
+  'after failure %d of a poll each %d s the next one comes after %d s',
   (failures, intervalSeconds, seconds) => {
     expect(pollDelayMs({ failures, intervalSeconds }, 0)).toBe(seconds * 1_000);
   },
@@ -23,7 +23,7 @@ test.each([
   ['a longer time', 600, 600],
   ['a shorter time', 30, 240],
   ['longer than a day', 1_000_000, 86_400],
-])('where the other side asks for %s, %d s, it is %d s', (_what, retryAfterSeconds, seconds) => {
+])('where the provider asks for %s, %d s, it is %d s', (_what, retryAfterSeconds, seconds) => {
   expect(pollDelayMs({ failures: 3, intervalSeconds: 60, retryAfterSeconds }, 0)).toBe(seconds * 1_000);
 });
 

@@ -5,10 +5,12 @@
  * | key | type | holds |
  * | --- | --- | --- |
  * | `wl:console:keys` | hash | day number → the key that sessions are sealed with in cookies |
- * | `wl:console:link:<hash>` | string | the token of a one-time link, sealed with a key of the link alone, for 10 min |
+ * | `wl:console:link:<hash>` | string | the token of a one-time link, sealed with a key of the link alone,
+ * for 10 min |
  * | `wl:console:made:<hash>` | hash | how many links a user got, for 10 min from the first one |
  * | `wl:console:renewing:<hash>` | string | a replica sends a refresh token to the provider, for 15 s |
- * | `wl:console:renewed:<hash>` | string | the new tokens, sealed with a key of the browser's cookie alone, for 10 min |
+ * | `wl:console:renewed:<hash>` | string | the new tokens, sealed with a key of the browser's cookie alone,
+ * for 10 min |
  * | `wl:console:out:<hash>` | string | a session that was signed out, until it would have expired |
  */
 const PREFIX = 'wl:console:';

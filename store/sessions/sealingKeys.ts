@@ -26,12 +26,12 @@ export function readConsoleKeys(
   { period, earliest, keepSeconds }: ConsoleKeyPeriod,
 ): Promise<ConsoleKeys | Unavailable> {
   return orUnavailable(async () => {
-    const held = await readAll(conn);
-    if (held.has(String(period))) return keysIn(held);
+    const stored = await readAll(conn);
+    if (stored.has(String(period))) return keysIn(stored);
     // The first of several replicas creates it, and the others use it.
     await conn.command('hsetnx', consoleKeys.keys, period, randomBytes(KEY_BYTES).toString('base64url'));
     await conn.command('expire', consoleKeys.keys, keepSeconds);
-    const over = [...held.keys()].filter((name) => !(Number(name) >= earliest));
+    const over = [...stored.keys()].filter((name) => !(Number(name) >= earliest));
     if (over.length > 0) await conn.command('hdel', consoleKeys.keys, ...over);
     return keysIn(await readAll(conn));
   });
@@ -42,7 +42,7 @@ async function readAll(conn: RunStoreConnection): Promise<Map<string, string>> {
 }
 
 /** Leaves out entries that are no valid keys. */
-function keysIn(held: Map<string, string>): ConsoleKeys {
-  const keys = [...held].map(([name, text]) => [Number(name), Buffer.from(text, 'base64url')] as const);
+function keysIn(stored: Map<string, string>): ConsoleKeys {
+  const keys = [...stored].map(([name, text]) => [Number(name), Buffer.from(text, 'base64url')] as const);
   return new Map(keys.filter(([, key]) => key.length === KEY_BYTES));
 }

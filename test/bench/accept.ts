@@ -1,6 +1,7 @@
 /**
  * `accept`: how many webhook calls a second one gateway process accepts durably, each synced to the disk before it is
- * answered, beside a bare echo on the same machine in the same minute; and how many where each caller's signature is checked.
+ * answered, beside a bare echo on the same machine in the same minute; how many where each caller's signature is checked;
+ * and how many whose numbers a double cannot represent.
  */
 import { median, type Figure } from './report.ts';
 import { startHarness } from './harness.ts';
@@ -25,11 +26,18 @@ export const EVENT = JSON.stringify({
   paid: true,
 });
 
+/** The same order, with an ID and a price that a double cannot represent. */
+const EXACT_EVENT = EVENT.replace('"ord_4711"', '12345678901234567890').replace(
+  '4.5',
+  '0.1000000000000000055511151231257827',
+);
+
 export async function accept(): Promise<Figure[]> {
   const harness = await startHarness({ reply: false });
   const echoes: Measured[] = [];
   const accepts: Measured[] = [];
   const signed: Measured[] = [];
+  const exact: Measured[] = [];
   try {
     const signedLoad = {
       connections: CONNECTIONS,
@@ -38,33 +46,39 @@ export async function accept(): Promise<Figure[]> {
       headers: harness.sign(EVENT),
     };
     const load = { connections: CONNECTIONS, body: EVENT };
+    const exactLoad = { connections: CONNECTIONS, body: EXACT_EVENT, url: harness.hookURL };
     // Warm both up: what is compiled late would count against the first.
     await runWrk({ ...load, url: harness.echoURL, seconds: 2 });
     await runWrk({ ...load, url: harness.hookURL, seconds: 3 });
     await runWrk({ ...signedLoad, seconds: 2 });
+    await runWrk({ ...exactLoad, seconds: 2 });
     for (let round = 1; round <= ROUNDS; round += 1) {
       await harness.emptyStore();
       echoes.push(await runWrk({ ...load, url: harness.echoURL, seconds: SECONDS }));
       accepts.push(await runWrk({ ...load, url: harness.hookURL, seconds: SECONDS }));
       await harness.emptyStore();
+      exact.push(await runWrk({ ...exactLoad, seconds: SECONDS }));
+      await harness.emptyStore();
       signed.push(await runWrk({ ...signedLoad, seconds: SECONDS }));
-      const [echo, accepted, verified] = [echoes, accepts, signed].map((all) =>
+      const [echo, accepted, verified, exactly] = [echoes, accepts, signed, exact].map((all) =>
         Math.round(all.at(-1)?.perSecond ?? 0),
       );
       console.error(
-        `round ${round} of ${ROUNDS}: echo ${echo}/s, accept ${accepted}/s, accept with HMAC ${verified}/s`,
+        `round ${round} of ${ROUNDS}: echo ${echo}/s, accept ${accepted}/s, accept with HMAC ${verified}/s, accept exact numbers ${exactly}/s`,
       );
     }
   } finally {
     await harness.close();
   }
-  return figures(echoes, accepts, signed);
+  return figures(echoes, { accepts, signed, exact });
 }
 
-function figures(echoes: Measured[], accepts: Measured[], signed: Measured[]): Figure[] {
+type Rounds = Record<'accepts' | 'signed' | 'exact', Measured[]>;
+
+function figures(echoes: Measured[], { accepts, signed, exact }: Rounds): Figure[] {
   const of = (rounds: Measured[], member: keyof Measured) => median(rounds.map((round) => round[member]));
-  const ratioOf = (rounds: Measured[]) =>
-    median(rounds.map((round, at) => round.perSecond / (echoes[at]?.perSecond ?? Number.NaN)));
+  const ratioOf = (rounds: Measured[], others = echoes) =>
+    median(rounds.map((round, at) => round.perSecond / (others[at]?.perSecond ?? Number.NaN)));
   return [
     { name: 'echo', value: of(echoes, 'perSecond'), unit: 'requests/s' },
     {
@@ -80,6 +94,13 @@ function figures(echoes: Measured[], accepts: Measured[], signed: Measured[]): F
       unit: 'requests/s',
       ratio: { to: 'echo', value: ratioOf(signed) },
       goal: { at: 'least', value: 0.28, of: 'ratio' },
+    },
+    {
+      name: 'accept exact numbers',
+      value: of(exact, 'perSecond'),
+      unit: 'requests/s',
+      ratio: { to: 'accept', value: ratioOf(exact, accepts) },
+      goal: { at: 'least', value: 0.9, of: 'ratio' },
     },
     { name: 'echo p99', value: of(echoes, 'p99Ms'), unit: 'ms' },
     { name: 'accept p99', value: of(accepts, 'p99Ms'), unit: 'ms' },

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { workflowRuns, workflows } from '../../operator/resources.ts';
+import { workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import { forEachPage } from '../../store/scan.ts';

@@ -5,6 +5,7 @@ import { withLock } from '../support/process/lock.ts';
 import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
+import { code } from './code.ts';
 import { consoleSpeed } from './console.ts';
 import { deletion } from './deletion.ts';
 import { hostile } from './hostile.ts';
@@ -30,6 +31,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   bots: {
     about: 'how long messages to a bot wait for their answer, with repeats, at 200/s (1 min)',
     run: bots,
+  },
+  code: {
+    about: 'code steps: executions/s, what one adds to a run, beside an endless loop, idle memory (1 min)',
+    run: code,
   },
   console: {
     about:

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { workflows } from '../../operator/resources.ts';
+import { workflows } from '../../operator/shared/resources.ts';
 import { createObject, writeStatus } from '../../runs/record/object.ts';
 import type { RunState } from '../../runs/types.ts';
 import type { OperatorHarness } from '../support/operator/operatorHarness.ts';

@@ -1,4 +1,4 @@
-/** Looks at a spreadsheet each time it is told to, in a process of its own, and says what each look took. */
+/** Looks at a spreadsheet each time it is changeNames to, in a process of its own, and says what each look took. */
 import { readFileSync } from 'node:fs';
 import { sheetPolls } from '../support/nodes/sheetPolls.ts';
 
@@ -21,7 +21,7 @@ async function poll(): Promise<LookTook> {
   const cpu = process.cpuUsage();
   let [changes, events] = [0, 0];
   for (let more = true; more; ) {
-    const polled = await polls.pollOnce();
+    const polled = await polls.poll();
     events += polled.events.length;
     for (const { output } of polled.events)
       changes += (output.data_content as { changes: unknown[] }).changes.length;

@@ -1,6 +1,6 @@
 /** A backlog of runs that have not ended, of every kind: ready, over the limit of their workflow, parked, executed, and made as objects. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { workflowRuns, workflows } from '../../operator/resources.ts';
+import { workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import { advance } from '../../runs/advance.ts';
 import { sendHeartbeat } from '../../runs/heartbeat.ts';
 import { watchCancels } from '../../runs/cancel.ts';

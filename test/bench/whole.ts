@@ -5,8 +5,8 @@
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { secrets } from '../../kube/resource.ts';
-import { POOL } from '../../operator/project/names.ts';
-import { workflows } from '../../operator/resources.ts';
+import { POOL } from '../../operator/shared/names.ts';
+import { workflows } from '../../operator/shared/resources.ts';
 import { GATEWAY_ACCOUNT } from '../../store/accounts.ts';
 import { readCounts } from '../../runs/read.ts';
 import { isUnavailable } from '../../store/connection.ts';

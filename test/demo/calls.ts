@@ -1,4 +1,8 @@
-/** The examples that are called over HTTP: one that is started by hand, and one whose webhook answers a question. */
+/**
+ * The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question, and one
+ * whose items pass once.
+ */
+import { parseExact } from '../../api/exact/exactNumber.ts';
 import { callerToken } from '../support/installation/installedGateway.ts';
 import { runNames, showRun, type Demo, type Tell } from './runs.ts';
 
@@ -15,6 +19,22 @@ export async function showHello(demo: Demo): Promise<void> {
 export async function showMailCount(demo: Demo): Promise<void> {
   const url = `${demo.gateway.publicURL}/webhook/${demo.project}.mail-count/mails`;
   await call(demo, 'mail-count', { url, headers: {}, body: { email: 'Ada@example.com' } });
+}
+
+/** Sends an order, then the same one with another: each is new once, and its ID keeps every digit. */
+export async function showNewOrders(demo: Demo): Promise<void> {
+  const url = `${demo.gateway.publicURL}/webhook/${demo.project}.new-orders/orders`;
+  const first = parseExact('[{"id":12345678901234567890}]') as object[];
+  const second = parseExact('[{"id":12345678901234567891}]') as object[];
+  for (const orders of [first, [...first, ...second]])
+    await call(demo, 'new-orders', { url, headers: {}, body: { orders } });
+}
+
+/** Asks the webhook for a quote, which the variables of the project decide. */
+export async function showEnvironments(demo: Demo): Promise<void> {
+  const url = `${demo.gateway.publicURL}/webhook/${demo.project}.environments/quotes`;
+  const body = { items: [{ price: 19.99, quantity: 3 }] };
+  await call(demo, 'environments', { url, headers: {}, body });
 }
 
 type Call = { url: string; headers: Record<string, string>; body: object };

@@ -1,6 +1,6 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
 import { showBotAnswer } from './bots.ts';
-import { showHello, showMailCount } from './calls.ts';
+import { showEnvironments, showHello, showMailCount, showNewOrders } from './calls.ts';
 import { showMailReply, showMorningMail } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
@@ -21,6 +21,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'order-confirmation': { what: 'an order at a webhook: model, mail, answer', show: showOrder },
   hello: { what: 'a workflow that is started by hand', show: showHello },
   'mail-count': { what: 'a webhook that asks an HTTP API', show: showMailCount },
+  'new-orders': { what: 'a webhook whose items pass once', show: showNewOrders },
+  environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {
     what: 'a mail for each new row of a spreadsheet (up to two minutes)',

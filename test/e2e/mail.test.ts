@@ -196,7 +196,7 @@ async function pollPod(): Promise<string | undefined> {
   return name === '' ? undefined : name;
 }
 
-test('switched off, a workflow starts no run while another one looks at the same mailbox; when both are, nothing looks', async () => {
+test('an inactive workflow starts no run while another one polls the same mailbox; when both are inactive, nothing polls it', async () => {
   await waitForReady(cluster, 'counts', project);
   const before = await runsOf('answers');
   await apply(project, answers(false));

@@ -161,7 +161,7 @@ test('in the moment after Ready no replica answers 404, two hundred times over',
   const worker = async () => {
     for (let name = names.pop(); name !== undefined; name = names.pop()) await callWhenReady(name);
   };
-  await Promise.all([worker(), worker(), worker(), worker()]);
+  await Promise.all(Array.from({ length: 8 }, worker));
   expect(refused).toEqual([]);
 }, 240_000);
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
-import { withSettings } from '../../operator/project/settings.ts';
+import { withSettings } from '../../operator/pods/settings.ts';
 import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
 import { runCommand } from '../support/process/command.ts';
 import { NODE_ARGS } from '../support/gateway/gatewayProcess.ts';
@@ -184,6 +184,12 @@ test('there is an audit trail and no access log, unless the values say otherwise
     ACCESS_LOG_ENABLED: 'true',
     ACCESS_LOG_SAMPLE: '0.25',
   });
+});
+
+test('code is executed, unless the values say otherwise', async () => {
+  expect(await environmentOf('windlass-operator')).toMatchObject({ RUNNER_CODE_ENABLED: 'true' });
+  const off = await environmentOf('windlass-operator', '--set', 'runner.code.enabled=false');
+  expect(off).toMatchObject({ RUNNER_CODE_ENABLED: 'false' });
 });
 
 test('an existing Redis takes the place of the one of the chart', async () => {

@@ -1,9 +1,8 @@
 /** Who reaches whom: the network policies of the chart, and of runners, as the API server reads them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { POLL_LABELS, POOL_LABELS } from '../../operator/project/names.ts';
+import { POLL_LABELS, POOL_LABELS, TICK_LABELS } from '../../operator/shared/names.ts';
 import { poolNetworkPolicy } from '../../operator/project/manifests.ts';
-import { TICK_LABELS } from '../../operator/schedule/cronJob.ts';
 import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
 import {

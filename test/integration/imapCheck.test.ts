@@ -1,7 +1,7 @@
 /** Trying a mail account at a real IMAP server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkCredential } from '../../nodes/checks.ts';
-import { Secret } from '../../nodes/secret.ts';
+import { Secret } from '../../nodes/contract/secret.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/providers/mail/dovecot.ts';
 import { localEgress } from '../support/nodes/stepContext.ts';
 

@@ -8,7 +8,7 @@ import type { RunStatus } from '../../api/run.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import type { KubeObject, ObjectRef, Resource } from '../../kube/resource.ts';
-import { workflowRuns } from '../../operator/resources.ts';
+import { workflowRuns } from '../../operator/shared/resources.ts';
 import type { How, Network } from './network.ts';
 import { revisionObject } from './workflows.ts';
 

@@ -1,6 +1,6 @@
 /** What the pages name exists: files, headings, fields, scripts, values of the chart, metrics and environment variables. */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { rootSchema } from '../../api/crd.ts';
@@ -18,7 +18,7 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/*.md
 );
 
 const sources = globSync(
-  '{api,kube,nodes,runs,operator,gateway,runner,console,images,scripts,test,charts}/**/*',
+  '{api,kube,nodes,store,runs,operator,gateway,runner,console,images,scripts,test,charts}/**/*',
   {
     cwd: root,
     exclude: (path) => path.includes('documentation.test.ts'),
@@ -149,6 +149,13 @@ test.each(globSync('docs/*.md', { cwd: root }))('the README leads to %s', (page)
   expect(read('README.md')).toContain(`(${page})`);
 });
 
+test('the index of decisions lists each with its title', () => {
+  const pages = globSync('docs/decisions/0*.md', { cwd: root }).toSorted();
+  const entries = pages.map((page) => [basename(page), read(page).match(/^# \d+\. (.*)$/m)?.[1]]);
+  const listed = read('docs/decisions/README.md').matchAll(/^\| \[\d+\]\((.*?)\) \| (.*) \|$/gm);
+  expect([...listed].map(([, page, title]) => [page, title])).toEqual(entries);
+});
+
 test('the README names every trigger, step, skill and kind of credential', () => {
   const credentials = Object.keys((rootSchema(CREDENTIAL) as Schema).properties?.['spec']?.properties ?? {});
   const names = [...TRIGGER_KINDS, ...STEP_KINDS, ...SKILLS.map(({ name }) => name), ...credentials];
@@ -178,11 +185,38 @@ test.each<[string, unknown, string[]]>([
   expect(mistakesIn(shown)).toEqual(mistakes);
 });
 
+/** Tests and mutants that a page names, by their path or a pattern of paths. */
+const testsIn = (page: string) =>
+  codeIn(read(page)).filter((name) => /^[\w./*-]+\.(test\.tsx?|patch)$/.test(name));
+
+test('the pages with promises name the tests that hold them', () => {
+  const promises = [
+    'docs/security.md',
+    'docs/execution.md',
+    ...globSync('docs/triggers/*.md', { cwd: root }),
+  ];
+  expect(promises.filter((page) => testsIn(page).length === 0)).toEqual([]);
+});
+
+test('the tour names functions that its files contain', () => {
+  const rows = [...read('docs/tour.md').matchAll(/^\| \d+ \| (.*?) \| (.*?) \|/gm)];
+  expect(rows).toHaveLength(20);
+  const missing = rows.flatMap(([, files = '', functions = '']) => {
+    const code = codeIn(files).map(read).join('\n');
+    return codeIn(functions).filter((name) => !code.includes(name));
+  });
+  expect(missing).toEqual([]);
+});
+
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);
 
   test('links to files and headings that exist', () => {
     expect(brokenLinks(page)).toEqual([]);
+  });
+
+  test('names tests that exist', () => {
+    expect(testsIn(page).filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([]);
   });
 
   test('shows objects with fields that their kinds have', () => {
@@ -201,11 +235,11 @@ describe.each(PAGES)('%s', (page) => {
         .filter((name) => !(name in scripts)),
       ...code.filter(
         (name) =>
-          /^(api|kube|nodes|runs|operator|gateway|runner|console|test|scripts|images|charts|crds|docs|examples)\/[\w./-]+\.\w+$/.test(
+          /^(api|kube|store|nodes|runs|operator|gateway|runner|console|test|scripts|images|charts|crds|docs|examples)\/[\w./-]+\.\w+$/.test(
             name,
           ) &&
           !/[A-Z]{3}/.test(name) &&
-          ![name, `test/integration/${name}`].some((path) => existsSync(join(root, path))),
+          !existsSync(join(root, name)),
       ),
       ...code
         .map((name) => name.replace(/=.*/, ''))

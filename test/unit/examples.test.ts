@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { variablesIn } from '../../api/expression/variables.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { validate } from '../../operator/workflow/validate.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
@@ -14,19 +15,20 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', (name) =>
   const files = readdirSync(join(folder, name)).filter((file) => file.endsWith('.yaml'));
   const objects = files.flatMap((file) =>
     parseAllDocuments(readFileSync(join(folder, name, file), 'utf8')).map(
-      (document) => document.toJS() as { kind: string; spec: WorkflowSpec },
+      (document) => document.toJS() as { kind: string; spec: WorkflowSpec; data?: Record<string, string> },
     ),
   );
   const [workflow] = objects.filter(({ kind }) => kind === 'Workflow');
   const egress = parseEgressRules(demoHosts, []);
-  expect(workflow && validate(workflow.spec, { egress })).toEqual([]);
+  const variables = variablesIn(objects.find(({ kind }) => kind === 'ConfigMap')?.data);
+  expect(workflow && validate(workflow.spec, { egress, variables })).toEqual([]);
 });
 
 test('the demo shows each example, and of a name that is none it says which there are', () => {
   expect(Object.keys(EXAMPLES).toSorted()).toEqual(readdirSync(folder).toSorted());
   for (const name of ['hallo', 'toString']) {
     expect(() => exampleNamed(name)).toThrow(
-      /Choose one of: order-confirmation, hello, mail-count, mail-reply/,
+      /Choose one of: order-confirmation, hello, mail-count, new-orders, environments, mail-reply/,
     );
   }
 });

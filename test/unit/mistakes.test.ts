@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { ExpressionError } from '../../api/expression/errors.ts';
 import { revisionOf } from '../../api/revision.ts';
 import { compileFields } from '../../nodes/step.ts';
-import { credentialProblems } from '../../operator/workflow/credentials.ts';
-import { credentialRefs } from '../../operator/workflow/references.ts';
+import { credentialProblems } from '../../operator/credential/problems.ts';
+import { credentialRefs } from '../../operator/shared/credentialRefs.ts';
 import { validate } from '../../operator/workflow/validate.ts';
 import { readMistakes, specOf, type Mistake } from '../mistakes/mistakes.ts';
 

@@ -57,6 +57,9 @@ own environment (operator/project/manifests.ts), over `runner.env`. EGRESS_ALLOW
 {{- $_ := set $own "EGRESS_DENY" (join "," .Values.runner.egress.deny) }}
 {{- $_ := set $own "AUDIT_ENABLED" (toString .Values.audit.enabled) }}
 {{- $_ := set $own "AUDIT_USES_PER_SECOND" (toString .Values.audit.credentialUsesPerSecond) }}
+{{- if not .Values.runner.code.enabled }}
+{{- $_ := set $own "CODE_ENABLED" "false" }}
+{{- end }}
 {{- if include "windlass.redisAuthority" . }}
 {{- $_ := set $own "REDIS_CA_FILE" "/etc/windlass/run-store/ca.crt" }}
 {{- end }}

@@ -64,6 +64,11 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create]
+# The variables of projects, and no other ConfigMap.
+- apiGroups: [""]
+  resources: [configmaps]
+  resourceNames: [windlass-variables]
+  verbs: [get, list, watch]
 # Never list: the operator reads only the Secrets that credentials and webhooks name, by name.
 - apiGroups: [""]
   resources: [secrets]

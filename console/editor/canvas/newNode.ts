@@ -10,6 +10,8 @@ import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
 export type Choice =
   | { kind: 'agent' }
   | { kind: 'response' }
+  | { kind: 'fail' }
+  | { kind: 'code' }
   | { kind: 'skill'; name: string; credentials: readonly string[]; isOptional: boolean }
   | { kind: 'trigger'; trigger: TriggerKind; credentials: readonly string[] };
 
@@ -28,6 +30,10 @@ export function newNode(draft: Draft, choice: Choice, known: readonly Known[], a
       return { id: id('agent_1'), agent: newAgent(draft, known, after) };
     case 'response':
       return { id: id('reply'), response: { body: outputBefore(draft, after) ?? { ok: true } } };
+    case 'fail':
+      return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
+    case 'code':
+      return { id: id('code'), code: { source: sourceAfter(draft, after) } };
     case 'skill': {
       const credential = choice.isOptional ? undefined : onlyOne(known, choice.credentials)?.name;
       return {
@@ -81,6 +87,13 @@ function onlyOne(known: readonly Known[], kinds: readonly string[]): Known | und
 
 /** Nodes whose text output is the useful one. */
 const TEXTS = new Set(['agent', 'mail', 'bot', 'schedule']);
+
+function sourceAfter(draft: Draft, after: string | undefined): string {
+  const node = after === undefined ? undefined : nodeOf(draft, after);
+  if (node === undefined) return 'return null;\n';
+  const member = TEXTS.has(nodeKind(node) ?? '') ? 'text_content' : 'data_content';
+  return `const input = nodes.${node.id}.${member};\nreturn input;\n`;
+}
 
 function outputBefore(draft: Draft, after: string | undefined): string | undefined {
   const node = after === undefined ? undefined : nodeOf(draft, after);

@@ -1,7 +1,9 @@
 /** Icons and colors of nodes, by kind and skill. */
 import {
+  IconAlertOctagon,
   IconBrandTelegram,
   IconBolt,
+  IconCode,
   IconDownload,
   IconMail,
   IconMailForward,
@@ -44,6 +46,8 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   const kind = nodeKind(node);
   if (kind === 'agent') return IconRobot;
   if (kind === 'response') return IconSquareRoundedArrowRight;
+  if (kind === 'fail') return IconAlertOctagon;
+  if (kind === 'code') return IconCode;
   if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
   return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
 }
@@ -53,5 +57,6 @@ export function nodeColor(node: WorkflowNode): string {
   if (isTrigger(node)) return 'orange';
   const kind = nodeKind(node);
   if (kind === 'agent') return 'violet';
+  if (kind === 'fail') return 'red';
   return kind === 'response' ? 'green' : 'windlass';
 }

@@ -6,6 +6,7 @@ import { LiveText } from '../../runs/live/LiveText.tsx';
 import type { NodeView } from '../../runs/live/runState.ts';
 import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
 import { FailureOf } from '../../runs/FailureOf.tsx';
+import { LogText } from '../../runs/LogText.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
 import { REDACTED } from '../../runs/output/OutputView.tsx';
 import { IconPlayerTrackNext } from '@tabler/icons-react';
@@ -42,6 +43,14 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         <Suspense>
           <OutputView output={output} nodeId={nodeId} isTruncated={node?.truncated === true} />
         </Suspense>
+      )}
+      {node?.log !== undefined && (
+        <>
+          <Text size="xs" fw={600} c="dimmed">
+            Log
+          </Text>
+          <LogText text={node.log} />
+        </>
       )}
     </Stack>
   );

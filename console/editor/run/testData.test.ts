@@ -52,3 +52,13 @@ test.each([
 ] as const)('for a %s trigger the test data %j is accepted: %s', (kind, text, isTaken) => {
   expect(readTestData(kind, text).ok).toBe(isTaken);
 });
+
+test('typed numbers reach the run with every digit, and are kept as the API server keeps them', () => {
+  const read = readTestData('manual', '{"id":12345678901234567890}');
+  const event = read.ok ? read.value : {};
+  expect(JSON.stringify(event)).toBe('{"id":12345678901234567890}');
+  expect(withTestData({ id: 'trigger', manual: {} }, event)).toEqual({
+    id: 'trigger',
+    manual: { testData: { id: 12_345_678_901_234_567_000 } },
+  });
+});

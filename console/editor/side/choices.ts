@@ -1,7 +1,7 @@
 /** The nodes to choose from, built from the schemas. */
 import { schemas } from 'windlass:schemas';
 import { TRIGGERS } from '../../workflows/triggers.ts';
-import { IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
+import { IconAlertOctagon, IconCode, IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
 import type { Choice } from '../canvas/newNode.ts';
 import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
 import { skillLabel } from '../../workflows/kinds.ts';
@@ -42,6 +42,16 @@ const STEPS: Offer[] = [
     }),
   ),
   {
+    key: 'code',
+    label: 'Code',
+    description: schemas.steps['code']?.description ?? '',
+    needs: '',
+    icon: IconCode,
+    color: 'windlass',
+    group: 'Code',
+    choice: { kind: 'code' },
+  },
+  {
     key: 'response',
     label: 'Response',
     description: schemas.steps['response']?.description ?? '',
@@ -50,6 +60,16 @@ const STEPS: Offer[] = [
     color: 'green',
     group: 'Answer',
     choice: { kind: 'response' },
+  },
+  {
+    key: 'fail',
+    label: 'Fail',
+    description: schemas.steps['fail']?.description ?? '',
+    needs: '',
+    icon: IconAlertOctagon,
+    color: 'red',
+    group: 'Flow',
+    choice: { kind: 'fail' },
   },
 ];
 

@@ -1,9 +1,11 @@
 /** An input for expressions and JSON, based on CodeMirror. Import it lazily, through `LazyCode.tsx`. */
 import { Compartment, EditorState } from '@codemirror/state';
+import { lintGutter, setDiagnostics } from '@codemirror/lint';
 import { EditorView, placeholder as placeholderOf } from '@codemirror/view';
 import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
 import { insertReference, setupOf, type CodeLanguage } from './codeSetup.ts';
 import type { Sources } from '../source.ts';
+import type { Mistake } from '../values.ts';
 
 export type CodeHandle = { insert: (reference: string) => void };
 
@@ -19,6 +21,8 @@ export type CodeProps = {
   isInvalid: boolean;
   placeholder?: string;
   sources: Sources;
+  /** An error at a position of the text; line and column count from 1. */
+  mistake?: Mistake | undefined;
   /** Takes the focus when it mounts. */
   focusesFirst?: boolean;
   handle?: RefObject<CodeHandle | null>;
@@ -50,6 +54,7 @@ export function CodeInput(props: CodeProps) {
             onChange: (text) => change(text),
           }),
           placeholderOf(placeholder),
+          language === 'javascript' ? lintGutter() : [],
           attributes.current.of(EditorView.contentAttributes.of(ariaOf(props))),
         ],
       }),
@@ -67,12 +72,23 @@ export function CodeInput(props: CodeProps) {
     if (shown === null || shown.state.doc.toString() === value) return;
     shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } });
   }, [value]);
-  const { id, label, describedBy, isInvalid } = props;
+  const { id, label, describedBy, isInvalid, mistake } = props;
+  useEffect(() => {
+    const shown = view.current;
+    if (shown === null || language !== 'javascript') return;
+    shown.dispatch(setDiagnostics(shown.state, mistake === undefined ? [] : [diagnosticOf(shown, mistake)]));
+  }, [language, mistake?.line, mistake?.column, mistake?.message]);
   useEffect(() => {
     const aria = EditorView.contentAttributes.of(ariaOf({ id, label, describedBy, isInvalid, isReadOnly }));
     view.current?.dispatch({ effects: attributes.current.reconfigure(aria) });
   }, [id, label, describedBy, isInvalid, isReadOnly]);
   return <div ref={host} />;
+}
+
+/** The rest of the line, from the position. */
+function diagnosticOf({ state: { doc } }: EditorView, { line, column, message }: Mistake) {
+  const { from, to } = doc.line(Math.min(line, doc.lines));
+  return { from: Math.min(from + column - 1, to), to, severity: 'error' as const, message };
 }
 
 type Named = {

@@ -42,7 +42,10 @@ export function celOf(written: string): string {
   if (reference === undefined) return written;
   if (reference.source === 'index') return 'index';
   const path = reference.path.map(celStep).join('');
-  return reference.source === 'item' ? `item${path}` : `nodes.${reference.node}.${reference.member}${path}`;
+  if (reference.source === 'node') return `nodes.${reference.node}.${reference.member}${path}`;
+  return reference.source === 'previous'
+    ? `previous.${reference.member}${path}`
+    : `${reference.source}${path}`;
 }
 
 function referenceIn(written: string): Reference | undefined {

@@ -11,9 +11,13 @@ export function previewCel(source: string, sources: Sources, isCondition: boolea
     const known = sources.nodes.map(({ id }) => id);
     const stranger = expression.references.find((id) => !known.includes(id));
     if (stranger !== undefined) return { kind: 'wrong', message: unavailableNode(stranger, known) };
-    const unknown = expression.references.filter(
-      (id) => !sources.nodes.some((each) => each.id === id && each.isReal),
-    );
+    const { previous, run, variables } = expression.names;
+    const unknown = [
+      ...expression.references.filter((id) => !sources.nodes.some((each) => each.id === id && each.isReal)),
+      ...(previous ? ['previous'] : []),
+      ...(run ? ['run'] : []),
+      ...variables.map((name) => `vars.${name}`),
+    ];
     if (unknown.length > 0) return { kind: 'unknown', nodes: unknown };
     return valueOf(evaluateValue(expression, scopeOf(sources)));
   } catch (error) {

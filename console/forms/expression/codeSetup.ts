@@ -9,8 +9,14 @@ import {
   type CompletionResult,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
-import { bracketMatching, indentOnInput } from '@codemirror/language';
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from '@codemirror/language';
 import { EditorState, type Extension } from '@codemirror/state';
 import {
   Decoration,
@@ -28,8 +34,13 @@ import { completeCel, completeTemplate, type Option } from './complete.ts';
 import { CODE_THEME } from './codeTheme.ts';
 import { REFERENCE_TYPE, type Sources } from '../source.ts';
 
-/** `template`: text with references in braces. `json`: JSON whose strings may hold references. */
-export type CodeLanguage = 'template' | 'cel' | 'json';
+/**
+ * `template`: text with references in braces. `json`: JSON whose strings may hold references. In `cel` and
+ * `javascript`, references are written as `nodes.<id>`.
+ */
+export type CodeLanguage = 'template' | 'cel' | 'json' | 'javascript';
+
+const isPlain = (language: CodeLanguage) => language === 'cel' || language === 'javascript';
 
 type Setup = {
   language: CodeLanguage;
@@ -46,7 +57,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
     EditorView.cspNonce.of(styleNonce()),
     CODE_THEME,
     history(),
-    colours(language),
+    language === 'javascript' ? JAVASCRIPT : colours(language),
     tooltips({ parent: document.body, position: 'fixed' }),
     autocompletion({
       override: [(context) => optionsAt(context, language, sources())],
@@ -59,7 +70,8 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
       ...historyKeymap,
       ...defaultKeymap.filter(({ key }) => isMultiline || key !== 'Enter'),
     ]),
-    language === 'json' ? [json(), closeBrackets(), bracketMatching(), indentOnInput()] : [],
+    language === 'json' ? json() : [],
+    language === 'json' || language === 'javascript' ? EDITING : [],
     isMultiline ? EditorView.lineWrapping : ONE_LINE,
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
@@ -69,6 +81,9 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
     }),
   ];
 }
+
+const EDITING: Extension = [closeBrackets(), bracketMatching(), indentOnInput()];
+const JAVASCRIPT: Extension = [javascript(), syntaxHighlighting(defaultHighlightStyle, { fallback: true })];
 
 /** Pasted line breaks become spaces. */
 const ONE_LINE: Extension = [
@@ -82,11 +97,19 @@ function optionsAt(
   language: CodeLanguage,
   sources: Sources,
 ): CompletionResult | null {
-  const complete = language === 'cel' ? completeCel : completeTemplate;
-  const found = complete(context.state.doc.toString(), context.pos, sources);
+  const complete = isPlain(language) ? completeCel : completeTemplate;
+  const { doc } = context.state;
+  // A quote in another line of code is no quote here.
+  const { from, text } =
+    language === 'javascript' ? doc.lineAt(context.pos) : { from: 0, text: doc.toString() };
+  const found = complete(text, context.pos - from, sources);
   if (found === undefined) return null;
-  if (language === 'cel' && !context.explicit && found.from === context.pos) return null;
-  return { from: found.from, filter: false, options: found.options.map((option) => shown(option, language)) };
+  if (isPlain(language) && !context.explicit && found.from + from === context.pos) return null;
+  return {
+    from: found.from + from,
+    filter: false,
+    options: found.options.map((option) => shown(option, language)),
+  };
 }
 
 function shown(option: Option, language: CodeLanguage): Shown {
@@ -103,9 +126,9 @@ type Taken = { from: number; to: number; language: CodeLanguage };
 /** Inserts the option, closes open braces, and shows the next options. */
 function take(view: EditorView, { insert, hasMore }: Option, { from, to, language }: Taken): void {
   const text = view.state.doc.toString();
-  const space = language !== 'cel' && text[from - 1] === '{' ? ' ' : '';
+  const space = !isPlain(language) && text[from - 1] === '{' ? ' ' : '';
   const rest = text.slice(to);
-  const isClosed = language === 'cel' || /^[^{]*\}\}/.test(rest);
+  const isClosed = isPlain(language) || /^[^{]*\}\}/.test(rest);
   const written = `${space}${language === 'json' ? insert.replaceAll('"', '\\"') : insert}`;
   view.dispatch({
     changes: { from, to, insert: isClosed ? written : `${written} }}` },
@@ -143,7 +166,7 @@ export function insertReference(
   const { from, to } = at === undefined ? view.state.selection.main : { from: at, to: at };
   const before = view.state.doc.sliceString(0, from);
   const isInside = before.lastIndexOf('{{') > before.lastIndexOf('}}');
-  const insert = language === 'cel' ? celOf(reference) : isInside ? reference : `{{ ${reference} }}`;
+  const insert = isPlain(language) ? celOf(reference) : isInside ? reference : `{{ ${reference} }}`;
   view.dispatch({
     changes: { from, to, insert },
     selection: { anchor: from + insert.length },
@@ -158,7 +181,7 @@ const STRING = mark('string');
 const KEY = mark('key');
 const ATOM = mark('atom');
 
-const PATTERNS: Record<CodeLanguage, RegExp> = {
+const PATTERNS: Record<Exclude<CodeLanguage, 'javascript'>, RegExp> = {
   template: /\{\{(?:[^}]|\}(?!\}))*\}\}/g,
   cel: /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\b(?:nodes\.\w+|item|index)\b(?:\.\w+|\[\d+\])*|\b(?:true|false|null|\d+(?:\.\d+)?)\b/g,
   json: /\{\{(?:[^}"]|\}(?!\}))*\}\}|"(?:\\.|[^"\\])*"(?=\s*:)|"(?:\\.|[^"\\])*"|\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?\b/g,
@@ -172,7 +195,7 @@ function markOf(text: string, isKey: boolean): Decoration {
 }
 
 /** Highlights references and values in the visible range. */
-function colours(language: CodeLanguage): Extension {
+function colours(language: Exclude<CodeLanguage, 'javascript'>): Extension {
   const matcher = new MatchDecorator({
     regexp: PATTERNS[language],
     decoration: (match, view, at) =>

@@ -72,7 +72,8 @@ export function whileWriting(preview: Preview, isBeingWritten: boolean): Preview
 function unavailableReference(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
   for (const reference of referencesOf(compiled)) {
     if (reference.source !== 'node') {
-      if (element !== undefined) continue;
+      const isOfElement = reference.source === 'item' || reference.source === 'index';
+      if (!isOfElement || element !== undefined) continue;
       return { kind: 'wrong', message: `$${reference.source} exists only inside a node with forEach` };
     }
     if (nodes.some(({ id }) => id === reference.node)) continue;
@@ -94,9 +95,11 @@ export function unavailableNode(id: string, known: string[]): string {
 }
 
 function unknownIn(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
-  const named = referencesOf(compiled).flatMap((reference) =>
-    reference.source === 'node' ? [reference.node] : element?.isReal === true ? [] : ['forEach'],
-  );
+  const named = referencesOf(compiled).flatMap((reference) => {
+    if (reference.source === 'node') return [reference.node];
+    if (reference.source !== 'item' && reference.source !== 'index') return [`$${reference.source}`];
+    return element?.isReal === true ? [] : ['forEach'];
+  });
   const unknown = [...new Set(named)].filter((id) => nodes.find((each) => each.id === id)?.isReal !== true);
   return unknown.length > 0 ? { kind: 'unknown', nodes: unknown } : undefined;
 }

@@ -1,7 +1,8 @@
-/** Inputs for JSON. Invalid JSON stays in the input and is not applied. */
+/** Inputs for JSON and JavaScript. Invalid JSON stays in the input and is not applied. */
 import { Input, SegmentedControl } from '@mantine/core';
 import { useEffect, useId, useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
+import { mistakeIn } from '../values.ts';
 import { LazyCode } from '../expression/LazyCode.tsx';
 import { previewOf } from '../expression/preview.ts';
 import { PreviewLine } from '../expression/PreviewLine.tsx';
@@ -128,4 +129,33 @@ function readJson(text: string, accepts: 'any' | 'object'): Read {
 
 function jsonText(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2);
+}
+
+/** The source of a code node, with the position of its first error. */
+export function JavaScriptInput({ field, value, onChange, error, isReadOnly }: InputProps<'javaScript'>) {
+  const { sources } = useFormScope();
+  const id = useId();
+  return (
+    <Input.Wrapper
+      size="xs"
+      label={field.label}
+      labelElement="div"
+      description={field.help}
+      withAsterisk={field.isRequired}
+      error={error}
+    >
+      <LazyCode
+        id={`${id}-input`}
+        label={field.label}
+        value={typeof value === 'string' ? value : ''}
+        onChange={(next) => onChange(next === '' ? undefined : next)}
+        language="javascript"
+        isMultiline
+        isReadOnly={isReadOnly}
+        isInvalid={error !== undefined}
+        sources={sources}
+        mistake={mistakeIn(error)}
+      />
+    </Input.Wrapper>
+  );
 }

@@ -14,7 +14,7 @@ import { SiblingsContext, useFormScope } from '../scope.ts';
 import { REFERENCE_TYPE } from '../source.ts';
 import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
 import { CelValuesInput } from './CelValuesInput.tsx';
-import { FreeInput } from './CodeFields.tsx';
+import { FreeInput, JavaScriptInput } from './CodeFields.tsx';
 import { CronInput } from './CronInput.tsx';
 import { ModelInput, SecretRefInput, SkillInput, TimeZoneInput } from './SelectInputs.tsx';
 import {
@@ -251,6 +251,7 @@ const INPUTS: { [K in Editor['kind']]: ComponentType<InputProps<K>> } = {
   cron: CronInput,
   timeZone: TimeZoneInput,
   celValues: CelValuesInput,
+  javaScript: JavaScriptInput,
 };
 
 function Plain({ isBare: _always, ...props }: InputGiven) {

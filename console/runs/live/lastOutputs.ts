@@ -7,7 +7,7 @@ import { runPath } from './follow.ts';
 export type NodeOutputs = NonNullable<RunView['nodes'][number]['output']>;
 
 /** The number of runs to read. Nodes that ran in none of them have no output. */
-const LOOKED_AT = 6;
+const MOST_RUNS = 6;
 
 /** The last outputs by node. `after` changes when a newer run has ended. */
 export function lastOutputsQuery(namespace: string, workflow: string, after: string) {
@@ -17,7 +17,7 @@ export function lastOutputsQuery(namespace: string, workflow: string, after: str
     staleTime: 60_000,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<ReadonlyMap<string, NodeOutputs>> => {
-      const views = await newestRuns(namespace, workflow, LOOKED_AT, signal);
+      const views = await newestRuns(namespace, workflow, MOST_RUNS, signal);
       return outputsOf(views);
     },
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseExact } from '../../../api/exact/exactNumber.ts';
 import { parseTemplate } from '../../../api/expression/parse.ts';
 import {
   expressionOf,
@@ -6,9 +7,11 @@ import {
   foundRows,
   keyOf,
   referenceOf,
+  shortText,
   tablesOf,
   toolCallsOf,
   treeRows,
+  wholeText,
   type OutputPath,
 } from './outputTree.ts';
 
@@ -77,4 +80,16 @@ test('tool calls are read from the usual formats', () => {
     { name: 'add', input: '{\n  "a": 1\n}', result: undefined },
   ]);
   expect(toolCallsOf({ data_content: { tool_calls: 'none' } })).toEqual([]);
+});
+
+test('an exact number is shown and copied as its digits', () => {
+  const output = {
+    data_content: parseExact('{"id":12345678901234567890,"rows":[{"id":12345678901234567891}]}'),
+  };
+  const rows = treeRows(output, new Set([keyOf(data())]));
+  expect(rows[1]).toMatchObject({ label: 'id', kind: 'number', size: 0 });
+  expect(shortText(rows[1]?.value)).toBe('12345678901234567890');
+  expect(wholeText(output.data_content)).toContain('"id": 12345678901234567890');
+  expect(shortText(tablesOf(output)[0]?.rows[0]?.['id'])).toBe('12345678901234567891');
+  expect(foundRows(output, '4567891')).toHaveLength(1);
 });

@@ -2,6 +2,8 @@
  * The rows of an output: as a tree with open and closed branches, as search results, and as a table. Each row
  * has its reference.
  */
+import { ExactNumber } from '../../../api/exact/exactNumber.ts';
+import { isRecord } from '../../../api/record.ts';
 import { REFERENCE_TYPE } from '../../forms/source.ts';
 import { printReference, type PathStep } from '../../../api/expression/reference.ts';
 import { count } from '../../ui/format.ts';
@@ -40,8 +42,8 @@ export function expressionOf(reference: string): string {
 function kindOfValue(value: unknown): ValueKind {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'list';
+  if (typeof value === 'number' || value instanceof ExactNumber) return 'number';
   if (typeof value === 'object') return 'object';
-  if (typeof value === 'number') return 'number';
   return typeof value === 'boolean' ? 'boolean' : 'text';
 }
 
@@ -120,13 +122,13 @@ type Child = OutputPath & { value: unknown };
 function childrenOf({ member, path }: OutputPath, value: unknown): Child[] {
   if (Array.isArray(value))
     return value.map((item: unknown, index) => ({ member, path: [...path, index], value: item }));
-  if (typeof value !== 'object' || value === null) return [];
+  if (!isRecord(value)) return [];
   return Object.entries(value).map(([name, item]) => ({ member, path: [...path, name], value: item }));
 }
 
 function sizeOf(value: unknown): number {
   if (Array.isArray(value)) return value.length;
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+  return isRecord(value) ? Object.keys(value).length : 0;
 }
 
 function pathLabel({ member, path }: OutputPath): string {
@@ -136,7 +138,7 @@ function pathLabel({ member, path }: OutputPath): string {
 export function shortText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length === 0 ? '[]' : count(value.length, 'item');
-  if (typeof value === 'object' && value !== null) {
+  if (isRecord(value)) {
     const names = Object.keys(value);
     return names.length === 0 ? '{}' : names.join(', ');
   }

@@ -25,7 +25,7 @@ test.each<[string, unknown]>([
   ['nothing', undefined],
   ['a list', []],
   ['no watches', {}],
-  ['watches that are none', { watches: 'w' }],
+  ['watches that are no number', { watches: 'w' }],
   ['an empty list', { watches: [] }],
   ['33 watches', { watches: many(33) }],
   ['one id twice', { watches: [...many(1), ...many(1)] }],

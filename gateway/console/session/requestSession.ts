@@ -83,10 +83,10 @@ export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, curren
  */
 function endWithSession(sessions: Sessions, session: Session, response: ServerResponse): void {
   if (response.destroyed) return;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const isSignedOut = await sessions.isSignedOut(session).catch(() => undefined);
     if (isSignedOut === true && response.headersSent) response.destroy();
   };
-  const timer = setInterval(() => void look(), CHECK_INTERVAL_MS);
+  const timer = setInterval(() => void check(), CHECK_INTERVAL_MS);
   response.once('close', () => clearInterval(timer));
 }

@@ -1,9 +1,9 @@
 /** Calls of Google's APIs, and what their errors mean (https://google.aip.dev/193). */
 import * as z from 'zod';
 import { statusFailure } from '../../http/client.ts';
-import type { FailureKind } from '../../http/failure.ts';
+import type { FailureKind } from '../../contract/failure.ts';
 import { callAccount, type Account, type AccountCall, type JsonAnswer } from '../../http/json.ts';
-import { echoesOf, type Secret } from '../../secret.ts';
+import { echoesOf, type Secret } from '../../contract/secret.ts';
 
 /**
  * The answer to a call; undefined for one of the `absent` statuses.

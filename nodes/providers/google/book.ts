@@ -6,13 +6,21 @@
  */
 import * as z from 'zod';
 import type { Account } from '../../http/json.ts';
-import { accessToken } from '../../node.ts';
-import { PollError } from '../../poller.ts';
+import { accessToken } from '../../contract/node.ts';
+import { PollError } from '../../contract/poller.ts';
 import { callGoogle } from './api.ts';
-import { areRows, type Book, type Cell, type OpenBook, type Sheet } from '../../spreadsheet/book.ts';
+import {
+  areRows,
+  type Book,
+  type Cell,
+  type OpenBook,
+  type Sheet,
+  type Area,
+  type SheetName,
+} from '../../contract/book.ts';
 import { inPieces } from '../../spreadsheet/pieces.ts';
-import { quoted } from '../../secret.ts';
-import { a1, spreadsheetOf, type Area, type SheetName } from '../../spreadsheet/reference.ts';
+import { quoted } from '../../contract/secret.ts';
+import { a1, spreadsheetOf } from '../../spreadsheet/reference.ts';
 
 const DRIVE_URL = 'https://www.googleapis.com';
 const SHEETS_URL = 'https://sheets.googleapis.com';

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { Account, AccountCall } from '../../http/json.ts';
-import { PollError } from '../../poller.ts';
+import { PollError } from '../../contract/poller.ts';
 import { callGoogle } from './api.ts';
 
 export const DRIVE_URL = 'https://www.googleapis.com';

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
-import { accessToken, type CredentialAccess } from '../../node.ts';
-import { PollError, type PollContext } from '../../poller.ts';
+import { accessToken, type CredentialAccess } from '../../contract/node.ts';
+import { PollError, type PollContext } from '../../contract/poller.ts';
 import {
   changesPage,
   changesStart,
@@ -22,7 +22,7 @@ import {
   type DriveFile,
 } from './drive.ts';
 import { compared } from '../../files/latest.ts';
-import type { Extent, Seen, SeenFile, Source } from '../../files/source.ts';
+import type { Extent, Seen, SeenFile, Source } from '../../contract/source.ts';
 import { firstPlace, inOrder, place, walk, type Place } from '../../files/walk.ts';
 
 const positionSchema = z.object({
@@ -94,13 +94,13 @@ async function goThrough(drive: Drive, from: Place, start: string, extent: Exten
 
 async function pollChanges(drive: Drive, from: string, extent: Extent): Promise<Seen> {
   const { enough } = extent.context;
-  const anew = { changes: [], position: { list: { at: 0 } }, more: true };
+  const restart = { changes: [], position: { list: { at: 0 } }, more: true };
   const pages: DriveChanges['changes'] = [];
   let token = from;
   let isPart: boolean;
   do {
     const page = await changesPage(drive, token);
-    if (!page) return anew;
+    if (!page) return restart;
     pages.push(...page.changes);
     isPart = page.nextPageToken !== undefined;
     const next = page.nextPageToken ?? page.newStartPageToken;
@@ -110,7 +110,7 @@ async function pollChanges(drive: Drive, from: string, extent: Extent): Promise<
   } while (isPart && !enough.aborted && pages.length < MOST_CHANGES);
   const position = { changes: token };
   if (pages.length === 0) return { changes: [], position, more: isPart };
-  if (drive.folder?.below && pages.some(({ file }) => file?.mimeType === FOLDER_TYPE)) return anew;
+  if (drive.folder?.below && pages.some(({ file }) => file?.mimeType === FOLDER_TYPE)) return restart;
   const latest = latestOf(pages, await watchedFilter(drive));
   return { ...compared(latest, extent.known), position, more: isPart };
 }

@@ -11,9 +11,15 @@ import { parseOrUndefined, readStart, readUpTo } from '../../http/body.ts';
 import { send } from '../../http/client.ts';
 import { apiURL as urlOf, bearerOf, type Account, type AccountCall } from '../../http/json.ts';
 import { at, type HttpAnswer } from '../../http/request.ts';
-import { accessToken, type CredentialAccess, type StepContext } from '../../node.ts';
+import { accessToken, type CredentialAccess, type StepContext } from '../../contract/node.ts';
 import { callGoogle, googleFailure } from './api.ts';
-import { tooLarge, type GivenFile, type ReadFile, type Store, type WrittenFile } from '../../files/store.ts';
+import {
+  tooLarge,
+  type GivenFile,
+  type ReadFile,
+  type Store,
+  type WrittenFile,
+} from '../../contract/store.ts';
 
 const ANSWER_LIMIT = 1_048_576;
 const FIELDS = 'id,name,mimeType,size,webViewLink';

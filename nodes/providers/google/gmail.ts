@@ -3,8 +3,7 @@
  * account's own mailbox.
  */
 import type { Account, AccountCall } from '../../http/json.ts';
-import type { Wire } from '../../http/request.ts';
-import { accessToken, type CredentialAccess } from '../../node.ts';
+import { type Wire, accessToken, type CredentialAccess } from '../../contract/node.ts';
 import { callGoogle } from './api.ts';
 
 const GMAIL_URL = 'https://gmail.googleapis.com';

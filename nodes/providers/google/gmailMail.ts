@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import type { MailTrigger } from '../../../api/trigger.ts';
 import { isParsable, parseMail, readHeader, type MailContent, type MailHeader } from '../../mail/content.ts';
-import { Failure, type FailureKind } from '../../http/failure.ts';
+import { Failure, type FailureKind } from '../../contract/failure.ts';
 import { getGmail, type Gmail } from './gmail.ts';
 import { assemble, type Part } from '../../mail/parts.ts';
 

@@ -7,8 +7,8 @@ import {
   type GmailOptions,
   type GmailServer,
 } from '../../../test/support/providers/google/gmailServer.ts';
-import { lookAt, type Poll } from '../../../test/support/nodes/mailPolls.ts';
-import type { PollContext } from '../../poller.ts';
+import { pollMail } from '../../../test/support/nodes/polls.ts';
+import type { PollContext, Polled } from '../../contract/poller.ts';
 
 let server: GmailServer;
 beforeEach(async () => {
@@ -23,11 +23,11 @@ const poll = (
   fields: Partial<MailTrigger> = {},
   context: Partial<PollContext> = {},
   since?: Date,
-) => lookAt(tokenSpec(), { access_token: 'good-token' }, { cursor, fields, context, since });
+) => pollMail(tokenSpec(), { access_token: 'good-token' }, { cursor, fields, context, since });
 
 const mail = (subject: string, from = 'ada@example.com') =>
   `From: ${from}\r\nSubject: ${subject}\r\n\r\nbody of ${subject}\r\n`;
-const subjects = ({ events }: Poll) =>
+const subjects = ({ events }: Polled) =>
   events.map(({ output }) => (output.data_content as { subject: string }).subject);
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `mail ${first + n}`);
@@ -65,7 +65,7 @@ test('many mails come oldest first, over pages, a few at a time, none twice and 
   for (const subject of numbered(1, 45)) server.deliver(mail(subject));
   const found: string[] = [];
   for (let more = true; more; ) {
-    const next: Poll = await poll(cursor, {}, { limit: 10 });
+    const next: Polled = await poll(cursor, {}, { limit: 10 });
     expect(next.events.length).toBeLessThanOrEqual(10);
     found.push(...subjects(next));
     ({ cursor, more } = next);
@@ -85,7 +85,7 @@ test('when the history is too old, the list brings what came since the last mail
   server.expireHistory();
   const found: string[] = [];
   for (let more = true; more; ) {
-    const next: Poll = await poll(cursor, {}, { limit: 10 });
+    const next: Polled = await poll(cursor, {}, { limit: 10 });
     expect(JSON.stringify(next.cursor).length).toBeLessThan(3_072);
     found.push(...subjects(next));
     ({ cursor, more } = next);
@@ -294,7 +294,7 @@ test('a mail of very many lines is not parsed in one piece', async () => {
 });
 
 test('an account that nobody has connected says so', async () => {
-  const polling = lookAt(tokenSpec(), {}, { cursor: undefined });
+  const polling = pollMail(tokenSpec(), {}, { cursor: undefined });
   await expect(polling).rejects.toMatchObject({
     reason: 'CredentialMissing',
     message: expect.stringContaining('not connected'),
@@ -306,8 +306,8 @@ test.each([
   ['microsoft without a user name', { oauth2: { preset: 'microsoft', clientID: 'c' } }],
   ['custom without a place', { oauth2: { clientID: 'c' } }],
 ])('a credential that cannot read mail (%s) is named', async (_what, spec) => {
-  await expect(lookAt(spec as object, {}, { cursor: undefined })).rejects.toMatchObject({
+  await expect(pollMail(spec as object, {}, { cursor: undefined })).rejects.toMatchObject({
     reason: 'InvalidTrigger',
-    message: expect.stringContaining('the credential mail cannot read mail'),
+    message: expect.stringContaining('the credential account cannot read mail'),
   });
 });

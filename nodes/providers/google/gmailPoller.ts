@@ -5,9 +5,9 @@
  */
 import * as z from 'zod';
 import type { MailTrigger } from '../../../api/trigger.ts';
-import { PollError, type PollContext, type Polled, type PolledEvent } from '../../poller.ts';
-import { collect, untilEnough } from '../../collect.ts';
-import type { PollMail } from '../../provider.ts';
+import { PollError, type PollContext, type Polled, type PolledEvent } from '../../contract/poller.ts';
+import { collect, untilEnough } from '../../contract/collect.ts';
+import type { PollMail } from '../../contract/provider.ts';
 import { getGmail, openGmail, type Gmail } from './gmail.ts';
 import { readGmail, summaryOf, type GmailSummary } from './gmailMail.ts';
 import { matches } from '../../mail/filter.ts';
@@ -196,7 +196,7 @@ async function historyOf({
     if (!answer) return undefined;
     for (const record of answer.history ?? []) {
       const added = (record.messagesAdded ?? []).map(({ message }) => message.id);
-      // A record counts as looked at with the last of its mails.
+      // A record counts as read with the last of its mails.
       added.forEach((id, index) => {
         const isLast = index === added.length - 1;
         steps.push({ id, cursor: { ...from, historyId: isLast ? record.id : last } });

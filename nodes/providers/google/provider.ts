@@ -1,5 +1,5 @@
 /** Google: Gmail, Drive and Sheets by their APIs, and the scopes that they need. */
-import type { Provider } from '../../provider.ts';
+import type { Provider } from '../../contract/provider.ts';
 
 // https://developers.google.com/workspace/gmail/api/auth/scopes
 const GMAIL_READ = 'https://www.googleapis.com/auth/gmail.readonly';
@@ -40,7 +40,7 @@ export const google: Provider = {
       append_row: [SHEETS],
       update_row: [SHEETS],
       upload_file: [DRIVE],
-      upload_file_anew: [DRIVE_FILE],
+      upload_file_new: [DRIVE_FILE],
       download_file: [DRIVE_READ],
     },
   },

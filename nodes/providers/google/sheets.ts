@@ -6,10 +6,9 @@
 import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
 import type { Account, AccountCall } from '../../http/json.ts';
-import { accessToken, asStep, partOf, type CredentialAccess, type StepContext } from '../../node.ts';
+import { accessToken, asStep, partOf, type CredentialAccess, type StepContext } from '../../contract/node.ts';
 import { callGoogle } from './api.ts';
-import type { Cell } from '../../spreadsheet/book.ts';
-import type { SheetName } from '../../spreadsheet/reference.ts';
+import type { Cell, SheetName } from '../../contract/book.ts';
 
 const SHEETS_URL = 'https://sheets.googleapis.com';
 /** Of a page of cells. Google recommends 2 MB: https://developers.google.com/workspace/sheets/api/limits */
@@ -62,7 +61,7 @@ export type SheetSize = { title: string; rowCount: number; columnCount: number }
 
 /**
  * Title and size of a sheet; of the first that has cells where none is named.
- * @throws StepError `Refused` where there is none of that name
+ * @throws StepError `Refused` when no sheet has that name
  */
 export async function sizeOfSheet(sheets: Sheets, { title, gid }: SheetName): Promise<SheetSize> {
   const query = { fields: 'sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))' };

@@ -8,8 +8,8 @@ import { credentialKind } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { SecretKeyRef } from '../../../api/value.ts';
 import { isHeaderName, isHeaderValue, RESERVED_HEADERS } from '../../../api/headers.ts';
-import { accessToken, partOf, type CredentialAccess } from '../../node.ts';
-import { echoesOf, Secret, type Mask } from '../../secret.ts';
+import { accessToken, partOf, type CredentialAccess } from '../../contract/node.ts';
+import { echoesOf, Secret, type Mask } from '../../contract/secret.ts';
 import type { Login } from '../../http/request.ts';
 
 export type Authority = {

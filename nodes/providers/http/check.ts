@@ -1,7 +1,8 @@
 /** Checks a credential of kind http by requesting its `checkURL`. */
 import { authorityFor } from './authority.ts';
-import { partOf } from '../../node.ts';
-import { ask, type Check, CheckError, refusal } from '../../check.ts';
+import { partOf } from '../../contract/node.ts';
+import { type Check, CheckError } from '../../contract/check.ts';
+import { ask, refusal } from '../../http/check.ts';
 
 export const checkHttp: Check = async (credential, context) => {
   const { checkURL = '' } = partOf(credential, 'http');

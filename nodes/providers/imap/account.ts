@@ -1,7 +1,7 @@
 /** Finds the IMAP account of a credential. */
 import type { CredentialSpec } from '../../../api/credential.ts';
-import { accessToken, type CredentialAccess } from '../../node.ts';
-import { PollError } from '../../poller.ts';
+import { accessToken, type CredentialAccess } from '../../contract/node.ts';
+import { PollError } from '../../contract/poller.ts';
 import { IMAP_PORT, type ImapAccount } from './connection.ts';
 
 const IMAP_HOST = {

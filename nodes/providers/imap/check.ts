@@ -2,8 +2,8 @@
 import type { CheckReason } from '../../../api/check.ts';
 import { withImap } from './connection.ts';
 import { imapAccount } from './account.ts';
-import { PollError, type PollReason } from '../../poller.ts';
-import { CheckError, type Check } from '../../check.ts';
+import { PollError, type PollReason } from '../../contract/poller.ts';
+import { CheckError, type Check } from '../../contract/check.ts';
 
 export const checkImap: Check = async (credential, context) => {
   try {

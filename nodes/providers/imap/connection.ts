@@ -15,8 +15,8 @@ import type {
 import { StepError } from '../../../api/reasons.ts';
 import { lookupOf } from '../../egress/connect.ts';
 import type { Egress } from '../../egress/egress.ts';
-import { PollError, type PollReason } from '../../poller.ts';
-import { echoesOf, quoted, type Secret } from '../../secret.ts';
+import { PollError, type PollReason } from '../../contract/poller.ts';
+import { echoesOf, quoted, type Secret } from '../../contract/secret.ts';
 
 export type ImapAccount = {
   host: string;

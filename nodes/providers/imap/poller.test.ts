@@ -12,8 +12,8 @@ import {
   type ImapAnswer,
   type ImapScript,
 } from '../../../test/support/providers/mail/imapScript.ts';
-import { lookAt, type Poll } from '../../../test/support/nodes/mailPolls.ts';
-import type { PollContext } from '../../poller.ts';
+import { pollMail } from '../../../test/support/nodes/polls.ts';
+import type { PollContext, Polled } from '../../contract/poller.ts';
 
 let server: ImapScript;
 afterEach(() => server.close());
@@ -62,10 +62,10 @@ function poll(
   cursor: unknown,
   fields: Partial<MailTrigger> = {},
   context: Partial<PollContext> = {},
-): Promise<Poll> {
+): Promise<Polled> {
   const { port } = server;
   const imap = { host: '127.0.0.1', port, tls: 'None', username: 'ada', passwordRef } as const;
-  return lookAt({ imap }, { password: 'secret' }, { cursor, fields, context });
+  return pollMail({ imap }, { password: 'secret' }, { cursor, fields, context });
 }
 
 /** The place at which nothing was seen yet. */
@@ -74,7 +74,7 @@ async function beginning(): Promise<object> {
   return { ...(cursor as object), uid: 0 };
 }
 
-const subjects = ({ events }: Poll) =>
+const subjects = ({ events }: Polled) =>
   events.map(({ output }) => (output.data_content as { subject: string }).subject);
 const all = ['mail 1', 'mail 2', 'mail 3'];
 
@@ -179,7 +179,7 @@ test('a poll ends with what it has when it is enough, also while a mail does not
   expect(subjects(await poll(second.cursor, {}, context()))).toEqual(['mail 3']);
 });
 
-test('what was checked before a failure is not looked at again, also where none of it was wanted', async () => {
+test('mail that was checked before a failure is not read again, also if none of it was wanted', async () => {
   await start((command) => (command.startsWith('UID FETCH 51,') ? { end: 'NO cannot' } : undefined), 60);
   const found = await poll(await beginning(), { subject: 'something else' });
   expect(found).toMatchObject({ events: [], cursor: { uid: 50 }, more: true });
@@ -253,7 +253,7 @@ test('a server that takes no access tokens says so', async () => {
   await start(() => undefined);
   const imap = { username: 'ada', host: '127.0.0.1', port: server.port, tls: 'None' } as const;
   const spec: CredentialSpec = { oauth2: { preset: 'microsoft', clientID: 'client', imap } };
-  await expect(lookAt(spec, { access_token: 'token' }, { cursor: undefined })).rejects.toMatchObject({
+  await expect(pollMail(spec, { access_token: 'token' }, { cursor: undefined })).rejects.toMatchObject({
     reason: 'Rejected',
     message: expect.stringContaining('no login'),
   });

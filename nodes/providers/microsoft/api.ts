@@ -1,9 +1,9 @@
 /** Calls of Microsoft Graph, and what its errors mean (https://learn.microsoft.com/graph/errors). */
 import * as z from 'zod';
 import { statusFailure } from '../../http/client.ts';
-import type { FailureKind } from '../../http/failure.ts';
+import type { FailureKind } from '../../contract/failure.ts';
 import { callAccount, type Account, type AccountCall, type JsonAnswer } from '../../http/json.ts';
-import { echoesOf } from '../../secret.ts';
+import { echoesOf } from '../../contract/secret.ts';
 
 /**
  * The answer to a call; undefined for one of the `absent` statuses.

@@ -4,9 +4,12 @@
  */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf, told } from '../../../test/support/nodes/sheetChanges.ts';
-import { failAtEach } from '../../../test/support/nodes/sheetFaults.ts';
-import { sheetPolls } from '../../../test/support/nodes/sheetPolls.ts';
+import {
+  changeNames,
+  changesOf,
+  expectFailureAtEach,
+  sheetPolls,
+} from '../../../test/support/nodes/sheetPolls.ts';
 import {
   startWorkbookServer,
   type WorkbookFault,
@@ -33,9 +36,9 @@ const LINK = 'https://contoso.sharepoint.com/:x:/s/sales/EeUqKzÄ?e=4%3a1#x';
 test('the first poll starts nothing, and the next brings what changed since', async () => {
   server.put('orders', ORDERS);
   const orders = watch({ keyColumn: 'Order' });
-  expect(await orders.poll()).toMatchObject({ events: [], more: false });
+  expect(await orders.pollAll()).toMatchObject({ events: [], more: false });
   server.put('orders', [HEADER, ['a1', 'Lamp', 25], ['a3', 'Table', 120], ['a4', 'Vase', 8]]);
-  const { events } = await orders.poll();
+  const { events } = await orders.pollAll();
   const sheet = 'Sheet1';
   expect(events.map(({ output }) => output)).toEqual([
     {
@@ -64,20 +67,20 @@ test('the first poll starts nothing, and the next brings what changed since', as
     },
   ]);
   server.touch('orders');
-  expect((await orders.poll()).events).toEqual([]);
+  expect((await orders.pollAll()).events).toEqual([]);
 });
 
 test('a poll of a workbook in which nothing changed is one small request, and a change four', async () => {
   server.put('orders', ORDERS);
   const orders = watch();
-  await orders.poll();
+  await orders.pollAll();
   server.requests.length = 0;
-  expect(await orders.poll()).toMatchObject({ events: [], more: false });
+  expect(await orders.pollAll()).toMatchObject({ events: [], more: false });
   const item = 'GET /v1.0/me/drive/items/orders?$select=id,cTag,eTag,file,deleted,parentReference';
   expect(server.requests).toEqual([item]);
   server.put('orders', MORE);
   server.requests.length = 0;
-  await orders.poll();
+  await orders.pollAll();
   const workbook = 'GET /v1.0/drives/b!drive-1/items/orders/workbook/worksheets';
   const sheet = `${workbook}/{00000000-0001-0000-0000-000000000000}`;
   expect(server.requests).toEqual([
@@ -96,31 +99,31 @@ test('cells that came as they were before the version are read once more, half a
   const later = async () => {
     vi.setSystemTime(Date.now() + 30_000);
     server.requests.length = 0;
-    return orders.poll();
+    return orders.pollAll();
   };
-  await orders.poll();
+  await orders.pollAll();
   expect((await later()).events).toEqual([]);
   expect(server.requests).toHaveLength(4);
   server.put('orders', MORE);
-  const first = await orders.poll();
+  const first = await orders.pollAll();
   server.sheet('orders').rows = [...MORE, ['a5', 'Rug', 60]];
-  expect((await orders.poll()).events).toEqual([]);
+  expect((await orders.pollAll()).events).toEqual([]);
   const second = await later();
-  expect(told(second)).toEqual(['added 6 a5']);
+  expect(changeNames(second)).toEqual(['added 6 a5']);
   expect(second.events[0]?.key).not.toBe(first.events[0]?.key);
   await later();
   expect(server.requests).toHaveLength(1);
 });
 
-test('a file may be named by a URL that leads to it; what it is then is told by its id', async () => {
+test('a file may be named by a URL that leads to it; its events name it by its ID', async () => {
   server.put('01CYZ', ORDERS, { url: LINK });
   const orders = watch({ spreadsheetId: LINK, perRow: true });
-  await orders.poll();
+  await orders.pollAll();
   server.put('01CYZ', MORE);
-  expect(await orders.pollOnce()).toMatchObject({ events: [], more: true });
-  // What was found is told without the provider.
+  expect(await orders.poll()).toMatchObject({ events: [], more: true });
+  // Stored changes are returned without a request to the provider.
   server.setFault('drop');
-  const { events } = await orders.pollOnce();
+  const { events } = await orders.poll();
   expect(events).toMatchObject([{ output: { data_content: { spreadsheet_id: '01CYZ' } } }]);
   expect(events[0]?.key).toMatch(/^01CYZ\//);
 });
@@ -129,7 +132,7 @@ test('dates, times and durations come as the sheet shows them, all else as value
   const header = ['Due', 'At', 'For', 'Sum', 'Share', 'Formula', 'Paid', 'Error', 'Merged'];
   server.put('orders', [header]);
   const orders = watch();
-  await orders.poll();
+  await orders.pollAll();
   const cell = (value: number, text: string, numberFormat: string) => ({ value, text, numberFormat });
   server.put('orders', [
     header,
@@ -147,7 +150,7 @@ test('dates, times and durations come as the sheet shows them, all else as value
     ],
     ['', '', '', { value: 'text', text: 'text', numberFormat: 'm/d/yyyy' }],
   ]);
-  const [first, second] = changesOf(await orders.poll());
+  const [first, second] = changesOf(await orders.pollAll());
   expect(Object.values(first?.values ?? {})).toEqual([
     '12/9/2025',
     '12:00 PM',
@@ -165,8 +168,8 @@ test('dates, times and durations come as the sheet shows them, all else as value
 test('rows that are sorted, empty rows and renamed columns are no change', async () => {
   server.put('orders', ORDERS);
   const [keyed, plain] = [watch({ keyColumn: 'Order' }), watch()];
-  await keyed.poll();
-  await plain.poll();
+  await keyed.pollAll();
+  await plain.pollAll();
   server.put('orders', [
     ['Order', 'What', 'Sum', 'Note'],
     ['a3', 'Table', 120],
@@ -175,17 +178,17 @@ test('rows that are sorted, empty rows and renamed columns are no change', async
     ['', ''],
     ['a2', 'Chair', 35],
   ]);
-  expect((await keyed.poll()).events).toEqual([]);
-  expect((await plain.poll()).events).toEqual([]);
+  expect((await keyed.pollAll()).events).toEqual([]);
+  expect((await plain.pollAll()).events).toEqual([]);
 });
 
 test('what is watched may lie beside all that the sheet holds, which may also be nothing', async () => {
   server.put('orders', []);
   const [all, beside, below] = [watch(), watch({ range: 'E2:F' }), watch({ range: 'A10:C', header: false })];
-  for (const orders of [all, beside, below]) expect((await orders.poll()).events).toEqual([]);
+  for (const orders of [all, beside, below]) expect((await orders.pollAll()).events).toEqual([]);
   server.put('orders', ORDERS);
-  expect(told(await all.poll())).toEqual(['added 2 a1', 'added 3 a2', 'added 4 a3']);
-  for (const orders of [beside, below]) expect((await orders.poll()).events).toEqual([]);
+  expect(changeNames(await all.pollAll())).toEqual(['added 2 a1', 'added 3 a2', 'added 4 a3']);
+  for (const orders of [beside, below]) expect((await orders.pollAll()).events).toEqual([]);
   server.put('orders', [
     HEADER,
     ['', '', '', '', 'Name'],
@@ -198,27 +201,27 @@ test('what is watched may lie beside all that the sheet holds, which may also be
     [],
     [1],
   ]);
-  expect(told(await beside.poll())).toEqual(['added 3 Ada']);
-  expect(told(await below.poll())).toEqual(['added 10 1']);
+  expect(changeNames(await beside.pollAll())).toEqual(['added 3 Ada']);
+  expect(changeNames(await below.pollAll())).toEqual(['added 10 1']);
 });
 
 test('watched is the first sheet, or the one that is named; another one in its place starts over', async () => {
   server.put('orders', ORDERS);
   server.addSheet('orders', "Ada's list", [['Name']]);
   const [first, list] = [watch(), watch({ sheet: "Ada's list" })];
-  await first.poll();
-  await list.poll();
+  await first.pollAll();
+  await list.pollAll();
   server.sheet('orders', "Ada's list").rows = [['Name'], ['Ada']];
   server.touch('orders');
-  expect((await first.poll()).events).toEqual([]);
-  expect(changesOf(await list.poll())).toMatchObject([{ sheet: "Ada's list", values: { Name: 'Ada' } }]);
+  expect((await first.pollAll()).events).toEqual([]);
+  expect(changesOf(await list.pollAll())).toMatchObject([{ sheet: "Ada's list", values: { Name: 'Ada' } }]);
   server.sheet('orders').name = 'Renamed';
   server.put('orders', MORE);
-  expect(changesOf(await first.poll())).toMatchObject([{ sheet: 'Renamed', row: 5 }]);
+  expect(changesOf(await first.pollAll())).toMatchObject([{ sheet: 'Renamed', row: 5 }]);
   server.sheet('orders').id = '{00000000-0001-0000-0700-000000000000}';
   server.touch('orders');
-  expect(await first.poll()).toMatchObject({ baselineLost: expect.stringContaining('another sheet') });
-  await expect(watch({ sheet: 'Bills' }).poll()).rejects.toMatchObject({
+  expect(await first.pollAll()).toMatchObject({ baselineLost: expect.stringContaining('another sheet') });
+  await expect(watch({ sheet: 'Bills' }).pollAll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',
     message: expect.stringContaining('Bills'),
   });
@@ -239,7 +242,7 @@ test('a large sheet is read part after part in a session in which nothing can be
     setImmediate(() => (underWay = 0));
   });
   const orders = watch({ header: false, keyColumn: 'A' });
-  await orders.poll();
+  await orders.pollAll();
   expect(rangesOf(server)).toEqual(['A1:T1000', 'A1001:T2000', 'A2001:T2500']);
   expect(Math.max(...most)).toBe(1);
   expect(server.requests.filter((request) => request.startsWith('POST'))).toEqual([
@@ -248,7 +251,7 @@ test('a large sheet is read part after part in a session in which nothing can be
   const shown = server.sessions.filter((_, index) => server.requests[index]?.includes('/range('));
   expect(shown).toEqual(Array.from({ length: 3 }, () => 'cluster=US1&session=12.1'));
   server.put('orders', wide(2_501));
-  expect(told(await orders.poll())).toEqual(['added 2501 a2500']);
+  expect(changeNames(await orders.pollAll())).toEqual(['added 2501 a2500']);
 });
 
 test('it is read without a session where none is given, and not where the provider asks to wait', async () => {
@@ -256,9 +259,9 @@ test('it is read without a session where none is given, and not where the provid
   const orders = watch({ header: false });
   const path = 'createSession';
   server.setFault({ status: 429, code: 'tooManyRequests', retryAfter: 30 }, { path });
-  await expect(orders.poll()).rejects.toMatchObject({ reason: 'RateLimited', retryAfterSeconds: 30 });
+  await expect(orders.pollAll()).rejects.toMatchObject({ reason: 'RateLimited', retryAfterSeconds: 30 });
   server.setFault({ status: 403, code: 'accessDenied' }, { path });
-  expect(await orders.poll()).toMatchObject({ events: [], more: false });
+  expect(await orders.pollAll()).toMatchObject({ events: [], more: false });
   expect(server.sessions.every((session) => session === '')).toBe(true);
 });
 
@@ -266,8 +269,8 @@ test('a sheet that takes longer than a poll is read by several', async () => {
   server.put('orders', wide(2_500));
   const orders = watch({ header: false });
   const slow = { enough: AbortSignal.abort() };
-  expect(await orders.pollOnce(slow)).toMatchObject({ more: true, cursor: { reading: { next: 1_000 } } });
-  expect(await orders.poll(slow)).toMatchObject({ events: [], more: false });
+  expect(await orders.poll(slow)).toMatchObject({ more: true, cursor: { reading: { next: 1_000 } } });
+  expect(await orders.pollAll(slow)).toMatchObject({ events: [], more: false });
   expect(rangesOf(server)).toEqual(['A1:T1000', 'A1001:T2000', 'A2001:T2500']);
 });
 
@@ -276,10 +279,10 @@ test('where the provider gives less at a time, parts are asked for in halves', a
   server = await startWorkbookServer({ mostCells: 6_000 });
   server.put('orders', wide(900));
   const orders = watch({ header: false });
-  await orders.poll();
+  await orders.pollAll();
   expect(rangesOf(server)).toContain('A1:T225');
   server.put('orders', wide(901));
-  expect(told(await orders.poll())).toEqual(['added 901 a900']);
+  expect(changeNames(await orders.pollAll())).toEqual(['added 901 a900']);
 });
 
 test.each<[WorkbookFault, string, number | undefined]>([
@@ -300,34 +303,36 @@ test.each<[WorkbookFault, string, number | undefined]>([
   async (fault, reason, retryAfterSeconds) => {
     server.put('orders', ORDERS);
     const orders = watch();
-    await orders.poll();
+    await orders.pollAll();
     server.put('orders', MORE);
     const fail = (after: number) => server.setFault(fault, { after });
-    await failAtEach(orders, { requests: 4, fail }, { reason, retryAfterSeconds });
+    await expectFailureAtEach(orders, { requests: 4, fail }, { reason, retryAfterSeconds });
     server.setFault(undefined);
-    expect(told(await orders.poll())).toEqual(['added 5 a4']);
+    expect(changeNames(await orders.pollAll())).toEqual(['added 5 a4']);
   },
 );
 
 test('the message has the words of the provider, and the code that says more', async () => {
   server.put('orders', ORDERS);
   server.setFault({ status: 409, code: 'conflict', inner: 'accessConflict' });
-  await expect(watch().poll()).rejects.toThrow(/the file is locked: "?What: conflict\. \(accessConflict\)/);
+  await expect(watch().pollAll()).rejects.toThrow(
+    /the file is locked: "?What: conflict\. \(accessConflict\)/,
+  );
 });
 
-test('what is no workbook, or of which nobody knows, is told', async () => {
+test('a file that is no workbook, or does not exist, is reported', async () => {
   const types = { xls: 'application/vnd.ms-excel', text: 'text/csv', folder: '' };
   for (const [id, mimeType] of Object.entries(types)) {
     server.put(id, [], { mimeType });
-    await expect(watch({ spreadsheetId: id }).poll()).rejects.toMatchObject({
+    await expect(watch({ spreadsheetId: id }).pollAll()).rejects.toMatchObject({
       reason: 'InvalidTrigger',
       message: expect.stringContaining('xlsx'),
     });
   }
   server.put('macros', ORDERS, { mimeType: 'application/vnd.ms-excel.sheet.macroEnabled.12' });
-  expect(await watch({ spreadsheetId: 'macros' }).poll()).toMatchObject({ events: [] });
+  expect(await watch({ spreadsheetId: 'macros' }).pollAll()).toMatchObject({ events: [] });
   for (const spreadsheetId of ['other', 'https://contoso.sharepoint.com/:x:/s/other'])
-    await expect(watch({ spreadsheetId }).poll()).rejects.toMatchObject({ reason: 'SpreadsheetMissing' });
+    await expect(watch({ spreadsheetId }).pollAll()).rejects.toMatchObject({ reason: 'SpreadsheetMissing' });
   for (const spreadsheetId of ['../etc', 'x'.repeat(201), 'http://contoso.sharepoint.com/x', 'two words'])
-    await expect(watch({ spreadsheetId }).poll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+    await expect(watch({ spreadsheetId }).pollAll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
 });

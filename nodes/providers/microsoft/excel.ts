@@ -7,20 +7,22 @@
 import * as z from 'zod';
 import { isHeaderValue } from '../../../api/headers.ts';
 import type { Account } from '../../http/json.ts';
-import { accessToken } from '../../node.ts';
-import { PollError } from '../../poller.ts';
+import { accessToken } from '../../contract/node.ts';
+import { PollError } from '../../contract/poller.ts';
 import { callGraph } from './api.ts';
-import { areRows, type Book, type Cell, type OpenBook, type Sheet } from '../../spreadsheet/book.ts';
+import {
+  areRows,
+  type Book,
+  type Cell,
+  type OpenBook,
+  type Sheet,
+  type Area,
+  type SheetName,
+} from '../../contract/book.ts';
 import { isDateFormat } from './dateFormat.ts';
 import { inPieces } from '../../spreadsheet/pieces.ts';
-import { quoted } from '../../secret.ts';
-import {
-  addressOf,
-  workbookOf,
-  type Area,
-  type FileName,
-  type SheetName,
-} from '../../spreadsheet/reference.ts';
+import { quoted } from '../../contract/secret.ts';
+import { addressOf, workbookOf, type FileName } from '../../spreadsheet/reference.ts';
 
 const GRAPH_URL = 'https://graph.microsoft.com';
 const VERSION = 'v1.0';

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import type { Account } from '../../http/json.ts';
-import { PollError } from '../../poller.ts';
+import { PollError } from '../../contract/poller.ts';
 import { callGraph } from './api.ts';
 
 export const GRAPH_URL = 'https://graph.microsoft.com';

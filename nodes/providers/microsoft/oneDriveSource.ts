@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { Account } from '../../http/json.ts';
-import { accessToken, type CredentialAccess } from '../../node.ts';
-import { PollError, type PollContext } from '../../poller.ts';
-import type { Known } from '../../files/known.ts';
+import { accessToken, type CredentialAccess } from '../../contract/node.ts';
+import { PollError, type PollContext } from '../../contract/poller.ts';
+import type { Known } from '../../contract/known.ts';
 import { compared, gathered } from '../../files/latest.ts';
 import { deltaPage, driveIdOf, folderIdOf, GRAPH_URL, type DriveItem } from './oneDrive.ts';
-import type { Extent, Seen, SeenFile, Source } from '../../files/source.ts';
+import type { Extent, Seen, SeenFile, Source } from '../../contract/source.ts';
 
 const positionSchema = z.object({
   /** The path from which it continues; left out: all that there is. */
@@ -76,7 +76,7 @@ async function poll(
   let isPart: boolean;
   do {
     const page = await deltaPage(account, next);
-    if (!page) return anew(from, next === undefined);
+    if (!page) return restart(from, next === undefined);
     items.push(...page.items);
     ({ next, isPart } = page);
   } while (isPart && !enough.aborted && items.length < MOST_ITEMS);
@@ -86,11 +86,11 @@ async function poll(
   const latest = new Map([...lies.folders, ...filesOf(items, lies.isIn)]);
   if (from.all) return goThrough(latest, lies, { from, next, isPart, known });
   // Of a folder that came or went nothing is said of what lies in it.
-  if (lies.haveMoved) return anew(from, false);
+  if (lies.haveMoved) return restart(from, false);
   return { ...compared(latest, known, isFile), position: { next }, more: isPart };
 }
 
-function anew({ since }: Position, isRefused: boolean): Seen {
+function restart({ since }: Position, isRefused: boolean): Seen {
   if (isRefused) throw new PollError('InvalidAnswer', 'the OneDrive does not list its items');
   return { changes: [], position: { all: true, since }, more: true };
 }

@@ -1,10 +1,11 @@
 /** Microsoft: OneDrive and Excel by Microsoft Graph, and the scopes that they and Outlook need. */
-import type { Provider } from '../../provider.ts';
+import type { Provider } from '../../contract/provider.ts';
 
 // https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
 const OUTLOOK_IMAP = 'https://outlook.office.com/IMAP.AccessAsUser.All';
 const OUTLOOK_SMTP = 'https://outlook.office.com/SMTP.Send';
-// https://learn.microsoft.com/graph/api/driveitem-delta, https://learn.microsoft.com/graph/api/resources/excel#authorization-and-scopes
+// https://learn.microsoft.com/graph/api/driveitem-delta,
+// https://learn.microsoft.com/graph/api/resources/excel#authorization-and-scopes
 const ONEDRIVE_READ = 'https://graph.microsoft.com/Files.Read';
 /** Also files in SharePoint sites and in the OneDrives of others that the account may see. */
 const SHARED_READ = 'https://graph.microsoft.com/Files.Read.All';

@@ -2,12 +2,13 @@
  * Checks the access token of a connected account: logs in by IMAP if the credential reads mail so, else
  * requests the userinfo of the provider.
  */
+import { userinfoOf } from '../../../api/provider.ts';
 import { StepError } from '../../../api/reasons.ts';
-import { accessToken, partOf, type CredentialAccess } from '../../node.ts';
-import { echoesOf, type Secret } from '../../secret.ts';
-import { ask, type Check, CheckError, refusal } from '../../check.ts';
+import { accessToken, partOf, type CredentialAccess } from '../../contract/node.ts';
+import { echoesOf, type Secret } from '../../contract/secret.ts';
+import { type Check, CheckError } from '../../contract/check.ts';
+import { ask, refusal } from '../../http/check.ts';
 import { checkImap } from '../imap/check.ts';
-import { userinfoOf } from './provider.ts';
 
 export const checkOauth2: Check = async (credential, context) => {
   const oauth2 = partOf(credential, 'oauth2');

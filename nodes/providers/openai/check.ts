@@ -3,11 +3,12 @@
  * costs nothing and distinguishes a refused key from a wrong address.
  */
 import { isHeaderValue } from '../../../api/headers.ts';
-import { partOf } from '../../node.ts';
+import { partOf } from '../../contract/node.ts';
 import { OPENAI_URL } from './client.ts';
-import { echoesOf, type Mask } from '../../secret.ts';
+import { echoesOf, type Mask } from '../../contract/secret.ts';
 import type { JsonAnswer } from '../../http/json.ts';
-import { ask, type Check, CheckError, refusal, shown, under } from '../../check.ts';
+import { type Check, CheckError } from '../../contract/check.ts';
+import { ask, refusal, shown, under } from '../../http/check.ts';
 
 /** What the status holds. */
 const MOST_MODELS = 50;

@@ -1,10 +1,10 @@
 /** The errors of the client library as errors of a step. */
 import { APIConnectionError, APIError } from 'openai';
 import { StepError } from '../../../api/reasons.ts';
-import { inDoubt, type Effect } from '../../node.ts';
-import { causesOf, isNotSent, stepErrorIn } from '../../http/failure.ts';
+import { inDoubt, type Effect } from '../../contract/node.ts';
+import { causesOf, isNotSent, stepErrorIn } from '../../contract/failure.ts';
 import { retryAfterMs } from '../../http/retryAfter.ts';
-import { echoesOf, quoted, type Secret } from '../../secret.ts';
+import { echoesOf, quoted, type Secret } from '../../contract/secret.ts';
 
 /**
  * The error of the step; with an effect that must not be repeated, also whether the model may have done its

@@ -5,12 +5,12 @@
  */
 import { isHeaderValue } from '../../../api/headers.ts';
 import { StepError } from '../../../api/reasons.ts';
-import { partOf, type CredentialAccess } from '../../node.ts';
-import { echoesOf, type Secret } from '../../secret.ts';
+import { partOf, type CredentialAccess, type Wire } from '../../contract/node.ts';
+import { echoesOf, type Secret } from '../../contract/secret.ts';
 import { drop, readStart } from '../../http/body.ts';
 import { send, statusFailure } from '../../http/client.ts';
-import type { Failure, FailureKind } from '../../http/failure.ts';
-import type { HttpAnswer, HttpRequest, Wire } from '../../http/request.ts';
+import type { Failure, FailureKind } from '../../contract/failure.ts';
+import type { HttpAnswer, HttpRequest } from '../../http/request.ts';
 import { encoded, queryText, signedHeaders } from './signature.ts';
 import { parseXml, textIn } from './xml.ts';
 

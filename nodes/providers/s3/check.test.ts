@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { check, KEY, ref, WRONG, startProvider } from '../../../test/support/nodes/credentialCheck.ts';
 import type { Handler } from '../../../test/support/nodes/httpTarget.ts';
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../contract/secret.ts';
 import { signedHeaders } from './signature.ts';
 
 const side = await startProvider();

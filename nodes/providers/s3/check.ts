@@ -1,8 +1,9 @@
 /** Checks whether the bucket exists and the keys may use it (HeadBucket). The answer has no body. */
 import { drop } from '../../http/body.ts';
-import { echoesOf } from '../../secret.ts';
+import { echoesOf } from '../../contract/secret.ts';
 import { ask, bucketOf } from './bucket.ts';
-import { type Check, CheckError, refusal } from '../../check.ts';
+import { type Check, CheckError } from '../../contract/check.ts';
+import { refusal } from '../../http/check.ts';
 
 export const checkS3: Check = async (credential, context) => {
   const bucket = bucketOf(credential);

@@ -2,7 +2,7 @@
  * Pages of the objects of a bucket: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  */
 import { readUpTo, tooLarge, unreadable } from '../../http/body.ts';
-import type { Wire } from '../../http/request.ts';
+import type { Wire } from '../../contract/node.ts';
 import { ask, refusal, type Bucket } from './bucket.ts';
 import { parseXml, textIn, type Element } from './xml.ts';
 

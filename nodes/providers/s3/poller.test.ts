@@ -5,8 +5,8 @@ import {
   type BucketFault,
   type BucketServer,
 } from '../../../test/support/providers/s3/bucketServer.ts';
-import { filePolls, inShort, shownIn } from '../../../test/support/nodes/filePolls.ts';
-import type { PollContext } from '../../poller.ts';
+import { filePolls, fileEventNames, fileEventsOf } from '../../../test/support/nodes/polls.ts';
+import type { PollContext } from '../../contract/poller.ts';
 
 let server: BucketServer;
 beforeEach(async () => {
@@ -69,7 +69,7 @@ test.each<[BucketFault, string, string, number | undefined]>([
   });
   expect(String(error)).not.toContain('key-id-1234');
   server.setFault(undefined);
-  expect(inShort(await poll())).toEqual(['added a']);
+  expect(fileEventNames(await poll())).toEqual(['added a']);
 });
 
 test('a connection that breaks off is Unreachable, and nothing is lost', async () => {
@@ -79,7 +79,7 @@ test('a connection that breaks off is Unreachable, and nothing is lost', async (
   server.setFault('drop');
   await expect(poll()).rejects.toMatchObject({ reason: 'Unreachable' });
   server.setFault(undefined);
-  expect(inShort(await poll())).toEqual(['added a']);
+  expect(fileEventNames(await poll())).toEqual(['added a']);
 });
 
 test('a poll that must end ends', async () => {
@@ -106,7 +106,9 @@ test('what was asked about before a failure counts, and the rest comes with the 
   server.requests.push = log;
   server.setFault(undefined);
   const rest = await poll();
-  expect([...inShort(found), ...inShort(rest)]).toEqual(numbered(20).map((name) => `added ${name}`));
+  expect([...fileEventNames(found), ...fileEventNames(rest)]).toEqual(
+    numbered(20).map((name) => `added ${name}`),
+  );
 });
 
 test('an account that may list and not read brings files without their type, unless types are asked for', async () => {
@@ -114,7 +116,7 @@ test('an account that may list and not read brings files without their type, unl
   await poll();
   server.put('a');
   server.setFault('AccessDenied', 'HEAD');
-  expect(shownIn(await poll())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
+  expect(fileEventsOf(await poll())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
   const choosy = polls({ mimeTypes: ['text/plain'] });
   await choosy.poll();
   server.put('b');
@@ -128,11 +130,11 @@ test('a file that the service cannot tell of by itself, as one with a key of the
   await choosy.poll();
   server.put('a');
   server.setFault('InvalidRequest', 'HEAD');
-  expect(shownIn(await poll())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
+  expect(fileEventsOf(await poll())[0]?.file).toMatchObject({ id: 'a', mime_type: null });
   expect((await choosy.poll()).events).toEqual([]);
   server.setFault(undefined);
   server.put('b');
-  expect(inShort(await choosy.poll())).toEqual(['added b']);
+  expect(fileEventNames(await choosy.poll())).toEqual(['added b']);
 });
 
 test.each([
@@ -147,7 +149,7 @@ test.each([
   await poll();
   server.put('a');
   server.put('b', { type: '' });
-  expect(shownIn(await poll()).map(({ file }) => file['id'])).toEqual(expected);
+  expect(fileEventsOf(await poll()).map(({ file }) => file['id'])).toEqual(expected);
 });
 
 test('a file that is written again while it is checked is shown as it was, and then as it is', async () => {
@@ -159,9 +161,9 @@ test('a file that is written again while it is checked is shown as it was, and t
     if (request.startsWith('GET')) queueMicrotask(() => server.put('a', { etag: '"second"', size: 2 }));
     return log(request);
   };
-  expect(shownIn(await poll())).toMatchObject([{ event: 'added', file: { id: 'a', size: 1 } }]);
+  expect(fileEventsOf(await poll())).toMatchObject([{ event: 'added', file: { id: 'a', size: 1 } }]);
   server.requests.push = log;
-  expect(shownIn(await poll())).toMatchObject([{ event: 'modified', file: { id: 'a', size: 2 } }]);
+  expect(fileEventsOf(await poll())).toMatchObject([{ event: 'modified', file: { id: 'a', size: 2 } }]);
 });
 
 test('an older version that is restored is another one, whatever its time', async () => {
@@ -185,7 +187,7 @@ test('a file that is gone when it is asked about is none', async () => {
     if (request.startsWith('GET')) queueMicrotask(() => server.objects.delete('b'));
     return log(request);
   };
-  expect(inShort(await poll())).toEqual(['added a', 'added c']);
+  expect(fileEventNames(await poll())).toEqual(['added a', 'added c']);
 });
 
 test('a list that takes several polls is gone through once in each round, and finds what is new, other and gone', async () => {
@@ -196,7 +198,7 @@ test('a list that takes several polls is gone through once in each round, and fi
     const found: string[] = [];
     for (let more = true; more; ) {
       const polled = await poll(enough);
-      found.push(...inShort(polled));
+      found.push(...fileEventNames(polled));
       ({ more } = polled);
     }
     return found;
@@ -228,12 +230,12 @@ test('a token that the service takes no more has the list gone through from its 
   for (let more = true; more; ) {
     const polled = await poll(enough);
     server.expireTokens();
-    found.push(...inShort(polled));
+    found.push(...fileEventNames(polled));
     more = polled.more && found.length === 0 && server.requests.length < 100;
     if (server.requests.length === 20) break;
   }
   expect(found).toEqual([]);
-  while (found.length === 0) found.push(...inShort(await poll()));
+  while (found.length === 0) found.push(...fileEventNames(await poll()));
   expect(found).toEqual(['added new']);
 });
 
@@ -244,8 +246,8 @@ test('a name of 1,000 emoji, of dots and slashes, and a file of 10 GB are files 
   for (const name of names) server.put(name, { size: 10 * 1_024 ** 3 });
   const found = await poll();
   const byName = (names: unknown[]) => names.map(String).toSorted();
-  expect(byName(shownIn(found).map(({ file }) => file['id']))).toEqual(byName(names));
-  for (const { file } of shownIn(found)) {
+  expect(byName(fileEventsOf(found).map(({ file }) => file['id']))).toEqual(byName(names));
+  for (const { file } of fileEventsOf(found)) {
     const known = /(?:^|\/)\.\.?(?:\/|$)/.test(String(file['id']))
       ? { mime_type: null, url: null }
       : { mime_type: 'text/plain' };
@@ -260,7 +262,7 @@ test('a name of 1,000 emoji, of dots and slashes, and a file of 10 GB are files 
 
 test('what is known that is lost or damaged, and a cursor that cannot be read, start over and start nothing', async () => {
   server.put('old');
-  const { poll, memory, goBackTo } = polls();
+  const { poll, knownItems, goBackTo } = polls();
   let { cursor } = await poll();
   const lost = [
     { reading: async () => undefined, why: 'the known items are lost' },
@@ -271,26 +273,26 @@ test('what is known that is lost or damaged, and a cursor that cannot be read, s
   for (const [n, { reading, why, given }] of lost.entries()) {
     server.put(`meanwhile ${n}`);
     if (given) goBackTo({ ...(cursor as object), ...given });
-    const store = memory.store.bind(memory);
-    const read = reading ?? memory.read.bind(memory);
+    const store = knownItems.store.bind(knownItems);
+    const read = reading ?? knownItems.read.bind(knownItems);
     expect(await poll({ knownItems: { read, store } })).toMatchObject({
       events: [],
       baselineLost: expect.stringContaining(why),
     });
     server.put(`new ${n}`);
     const found = await poll();
-    expect(inShort(found)).toEqual([`added new ${n}`]);
+    expect(fileEventNames(found)).toEqual([`added new ${n}`]);
     ({ cursor } = found);
   }
 });
 
 test('where nothing happened nothing is kept', async () => {
   server.put('old');
-  const { poll, kept } = polls();
+  const { poll, stored } = polls();
   await poll();
-  const before = kept();
+  const before = stored();
   expect(await poll()).toMatchObject({ events: [], more: false });
-  expect(kept()).toBe(before);
+  expect(stored()).toBe(before);
 });
 
 test('an object that stands for a folder is no file', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../contract/secret.ts';
 import { signedHeaders } from './signature.ts';
 
 /**

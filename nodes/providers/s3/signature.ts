@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../contract/secret.ts';
 
 export type Signing = {
   method: string;

@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
-import type { CredentialAccess } from '../../node.ts';
-import { Failure } from '../../http/failure.ts';
+import type { CredentialAccess } from '../../contract/node.ts';
+import { Failure } from '../../contract/failure.ts';
 import { bucketOf, headOf, urlOf, type Bucket } from './bucket.ts';
 import { listPage, type Listing, type S3Object, type S3Page } from './list.ts';
-import type { Extent, Seen, SeenFile, Source } from '../../files/source.ts';
+import type { Extent, Seen, SeenFile, Source } from '../../contract/source.ts';
 import { firstPlace, inOrder, place, walk, type Place } from '../../files/walk.ts';
 
 /** Files of the bucket that the credential names; of all folders where the trigger names none. */

@@ -2,8 +2,14 @@
 import { StepError } from '../../../api/reasons.ts';
 import { drop, readUpTo } from '../../http/body.ts';
 import { ask, bucketOf, leadsElsewhere, refusal, typeIn, urlOf, type Bucket } from './bucket.ts';
-import type { CredentialAccess, StepContext } from '../../node.ts';
-import { tooLarge, type GivenFile, type ReadFile, type Store, type WrittenFile } from '../../files/store.ts';
+import type { CredentialAccess, StepContext } from '../../contract/node.ts';
+import {
+  tooLarge,
+  type GivenFile,
+  type ReadFile,
+  type Store,
+  type WrittenFile,
+} from '../../contract/store.ts';
 
 /** Bytes that S3 admits: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html */
 const LONGEST_KEY = 1_024;

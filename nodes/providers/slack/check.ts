@@ -1,8 +1,9 @@
 /** Asks Slack who the bot is: `auth.test` (https://docs.slack.dev/reference/methods/auth.test). */
-import { ask, CheckError, refusal, shown, under, type Check } from '../../check.ts';
+import { CheckError, type Check } from '../../contract/check.ts';
+import { ask, refusal, shown, under } from '../../http/check.ts';
 import { bearerOf } from '../../http/json.ts';
-import { partOf } from '../../node.ts';
-import { echoesOf } from '../../secret.ts';
+import { partOf } from '../../contract/node.ts';
+import { echoesOf } from '../../contract/secret.ts';
 import { problemOf, SLACK_URL } from './api.ts';
 
 const LONGEST_NAME = 200;

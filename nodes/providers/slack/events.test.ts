@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Received, ReceivedMessage } from '../../messages/received.ts';
+import type { Received, ReceivedMessage } from '../../contract/messenger.ts';
 import { readSlack } from './events.ts';
 
 const EVENT = {

@@ -3,14 +3,8 @@
  * message of a person is `other`, so that bots never answer each other or themselves.
  */
 import type { ChatType } from '../../../api/trigger.ts';
-import {
-  firstWord,
-  member,
-  plain,
-  textOf,
-  type Received,
-  type ReceivedMessage,
-} from '../../messages/received.ts';
+import { firstWord, member, plain, textOf } from '../../messages/received.ts';
+import type { Received, ReceivedMessage } from '../../contract/messenger.ts';
 
 /**
  * The kinds of messages (https://docs.slack.dev/reference/events/message#subtypes) that a person has just

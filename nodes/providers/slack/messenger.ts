@@ -6,11 +6,10 @@
 import * as z from 'zod';
 import { unreadable } from '../../http/body.ts';
 import { meaningOf, statusFailure } from '../../http/client.ts';
-import type { Failure } from '../../http/failure.ts';
+import type { Failure } from '../../contract/failure.ts';
 import { apiURL as urlOf, bearerOf, callJson, type JsonAnswer, type JsonCall } from '../../http/json.ts';
 import { problemOf, SLACK_URL } from './api.ts';
-import type { Bot, Messenger, Outgoing } from '../../messages/messenger.ts';
-import type { Format, RichText, Span } from '../../messages/richText.ts';
+import type { Bot, Messenger, Outgoing, Format, RichText, Span } from '../../contract/messenger.ts';
 
 /** Longer texts are truncated. */
 const LONGEST = 40_000;

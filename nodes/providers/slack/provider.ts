@@ -1,4 +1,4 @@
-import type { Provider } from '../../provider.ts';
+import type { Provider } from '../../contract/provider.ts';
 import { readSlack } from './events.ts';
 
 export const slack: Provider = {

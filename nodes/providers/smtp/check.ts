@@ -1,7 +1,7 @@
 /** Checks an account by connecting and logging in at the mail server. No mail is sent. */
-import { partOf } from '../../node.ts';
+import { partOf } from '../../contract/node.ts';
 import { greet } from './delivery.ts';
-import type { Check } from '../../check.ts';
+import type { Check } from '../../contract/check.ts';
 
 export const checkSmtp: Check = async (credential, context) => {
   const smtp = partOf(credential, 'smtp');

@@ -8,8 +8,8 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { openSocket } from '../../egress/connect.ts';
 import type { Egress } from '../../egress/egress.ts';
-import { abortion, inDoubt, type Effect } from '../../node.ts';
-import { echoesOf, quoted, type Secret } from '../../secret.ts';
+import { abortion, inDoubt, type Effect } from '../../contract/node.ts';
+import { echoesOf, quoted, type Secret } from '../../contract/secret.ts';
 import type { Mailbox } from '../../mail/mailbox.ts';
 
 export type Mail = {

@@ -3,7 +3,7 @@
  * the URL, so messages never show it.
  */
 import { apiURL as urlOf } from '../../http/json.ts';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../contract/secret.ts';
 
 const TELEGRAM_URL = 'https://api.telegram.org';
 

@@ -1,7 +1,8 @@
 /** Asks Telegram who the bot is: `getMe` (https://core.telegram.org/bots/api#getme). */
-import { ask, CheckError, refusal, shown, type Check } from '../../check.ts';
-import { partOf } from '../../node.ts';
-import { echoesOf } from '../../secret.ts';
+import { CheckError, type Check } from '../../contract/check.ts';
+import { ask, refusal, shown } from '../../http/check.ts';
+import { partOf } from '../../contract/node.ts';
+import { echoesOf } from '../../contract/secret.ts';
 import { methodURL } from './api.ts';
 
 const LONGEST_NAME = 200;

@@ -6,11 +6,10 @@ import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
 import { unreadable } from '../../http/body.ts';
 import { meaningOf, statusFailure } from '../../http/client.ts';
-import { Failure } from '../../http/failure.ts';
+import { Failure } from '../../contract/failure.ts';
 import { callJson, type JsonAnswer } from '../../http/json.ts';
 import { methodURL } from './api.ts';
-import type { Bot, Messenger, Outgoing } from '../../messages/messenger.ts';
-import type { Span } from '../../messages/richText.ts';
+import type { Bot, Messenger, Outgoing, Span } from '../../contract/messenger.ts';
 
 /** "1-4096 characters after entities parsing". */
 const LONGEST = 4_096;

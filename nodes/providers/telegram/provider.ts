@@ -1,4 +1,4 @@
-import type { Provider } from '../../provider.ts';
+import type { Provider } from '../../contract/provider.ts';
 import { readTelegram } from './updates.ts';
 
 export const telegram: Provider = {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isWanted, type Received, type ReceivedMessage } from '../../messages/received.ts';
+import { isWanted } from '../../messages/received.ts';
+import type { Received, ReceivedMessage } from '../../contract/messenger.ts';
 import { readTelegram } from './updates.ts';
 
 const FROM = { id: 1111, is_bot: false, first_name: 'Ada', last_name: 'L', username: 'ada' };

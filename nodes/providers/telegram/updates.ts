@@ -4,14 +4,8 @@
  */
 import { TELEGRAM_UPDATES } from '../../../api/bot.ts';
 import type { ChatType } from '../../../api/trigger.ts';
-import {
-  firstWord,
-  member,
-  plain,
-  textOf,
-  type Received,
-  type ReceivedMessage,
-} from '../../messages/received.ts';
+import { firstWord, member, plain, textOf } from '../../messages/received.ts';
+import type { Received, ReceivedMessage } from '../../contract/messenger.ts';
 
 /**
  * The members of https://core.telegram.org/bots/api#message that say of which type it is, those first that
@@ -38,7 +32,9 @@ const TYPES = [
   'location',
 ];
 
-/** https://core.telegram.org/bots/api#chat. Not from the schema, so that the register of providers loads none. */
+/**
+ * https://core.telegram.org/bots/api#chat. Not from the schema, so that the register of providers loads none.
+ */
 const CHAT_TYPES: readonly ChatType[] = ['private', 'group', 'supergroup', 'channel'];
 
 /** `username` is the bot's own, where it is known: a command that names another bot is none. */

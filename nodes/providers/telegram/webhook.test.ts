@@ -6,9 +6,9 @@ import {
   type TelegramServer,
 } from '../../../test/support/providers/telegram/telegramServer.ts';
 import { localEgress } from '../../../test/support/nodes/stepContext.ts';
-import { resultOf } from '../../check.ts';
-import { Secret } from '../../secret.ts';
-import { registerWebhook, type WebhookWish } from './webhook.ts';
+import { resultOf } from '../../contract/check.ts';
+import { Secret } from '../../contract/secret.ts';
+import { registerWebhook, type DesiredWebhook } from './webhook.ts';
 
 const URL = 'https://hooks.example.com/bot/shop.support';
 const OTHER = 'https://other.example.com/secret-path';
@@ -20,12 +20,12 @@ beforeEach(async () => {
 });
 afterEach(() => telegram.close());
 
-const wish: WebhookWish = { uid: 'uid-1', url: URL, ours: [URL], wasSo: false, isFirst: false };
-const gone: Partial<WebhookWish> = { wasSo: false };
+const desired: DesiredWebhook = { uid: 'uid-1', url: URL, ours: [URL], wasSo: false, isFirst: false };
+const gone: Partial<DesiredWebhook> = { wasSo: false };
 
-function register(changes: Partial<WebhookWish> = {}, token = TELEGRAM_TOKEN, timeoutMs = 10_000) {
-  const { url: _url, ...elsewhere } = wish;
-  const wished = changes === gone ? elsewhere : { ...wish, ...changes };
+function register(changes: Partial<DesiredWebhook> = {}, token = TELEGRAM_TOKEN, timeoutMs = 10_000) {
+  const { url: _url, ...elsewhere } = desired;
+  const webhook = changes === gone ? elsewhere : { ...desired, ...changes };
   const credential = {
     name: 'support',
     spec: { bot: { tokenRef: { name: 'bot', key: 'token' }, apiURL: telegram.url } },
@@ -33,7 +33,7 @@ function register(changes: Partial<WebhookWish> = {}, token = TELEGRAM_TOKEN, ti
   };
   const { signal } = new AbortController();
   return resultOf(
-    (access, context) => registerWebhook(access, wished, context),
+    (access, context) => registerWebhook(access, webhook, context),
     credential,
     { egress: localEgress, signal },
     timeoutMs,
@@ -41,11 +41,11 @@ function register(changes: Partial<WebhookWish> = {}, token = TELEGRAM_TOKEN, ti
 }
 
 const methods = () => telegram.calls.map(({ method }) => method);
-const asWished = { url: URL, secretToken: SECRET, allowedUpdates: [...TELEGRAM_UPDATES] };
+const asDesired = { url: URL, secretToken: SECRET, allowedUpdates: [...TELEGRAM_UPDATES] };
 
 test('a bot is registered with our URL, the secret that the gateway knows, and the updates that are wanted', async () => {
   expect(await register()).toEqual({ works: true, url: URL });
-  expect(telegram.webhook()).toMatchObject(asWished);
+  expect(telegram.webhook()).toMatchObject(asDesired);
 });
 
 test('what is as it should be is checked and left alone', async () => {
@@ -55,10 +55,10 @@ test('what is as it should be is checked and left alone', async () => {
   expect(methods()).toEqual(['getWebhookInfo']);
 });
 
-test('what nobody has looked at yet is registered again, since of the secret nothing is told', async () => {
+test('an unchecked webhook is registered again, since its secret cannot be read', async () => {
   telegram.register({ url: URL, secretToken: 'of-an-older-token', allowedUpdates: [...TELEGRAM_UPDATES] });
   expect(await register()).toEqual({ works: true, url: URL });
-  expect(telegram.webhook()).toMatchObject(asWished);
+  expect(telegram.webhook()).toMatchObject(asDesired);
 });
 
 test.each<[string, Parameters<TelegramServer['register']>[0], string]>([
@@ -69,7 +69,7 @@ test.each<[string, Parameters<TelegramServer['register']>[0], string]>([
   await register();
   telegram.register({ ...change, pending: [{ update_id: 1 }] });
   expect(await register({ wasSo: true })).toEqual({ works: true, url: URL, mended });
-  expect(telegram.webhook()).toMatchObject({ ...asWished, pending: [{ update_id: 1 }] });
+  expect(telegram.webhook()).toMatchObject({ ...asDesired, pending: [{ update_id: 1 }] });
 });
 
 test('a secret that somebody else registered is mended once updates are refused for it', async () => {
@@ -81,7 +81,7 @@ test('a secret that somebody else registered is mended once updates are refused 
   telegram.register({ secretToken: 'theirs', pending: [{ update_id: 1 }], lastError });
   const mended = 'its updates came with another secret than ours';
   expect(await register({ wasSo: true })).toEqual({ works: true, url: URL, mended });
-  expect(telegram.webhook()).toMatchObject(asWished);
+  expect(telegram.webhook()).toMatchObject(asDesired);
 });
 
 test('what Telegram could not deliver lately is told, and what was long ago is not', async () => {
@@ -147,7 +147,7 @@ test.each([
     expect(JSON.stringify(result)).not.toContain(TELEGRAM_TOKEN.slice(10));
   }
   telegram.setFault(undefined);
-  expect(telegram.webhook()).toMatchObject(asWished);
+  expect(telegram.webhook()).toMatchObject(asDesired);
 });
 
 test('a URL that Telegram does not take is told in its words, with where it comes from', async () => {

@@ -4,25 +4,26 @@
  * of somebody else is replaced only by one of ours.
  */
 import { botSecret, TELEGRAM_UPDATES } from '../../../api/bot.ts';
-import { ask, type CheckContext, CheckError, refusal, shown } from '../../check.ts';
+import { type CheckContext, CheckError } from '../../contract/check.ts';
+import { ask, refusal, shown } from '../../http/check.ts';
 import type { JsonAnswer } from '../../http/json.ts';
-import { partOf, type CredentialAccess } from '../../node.ts';
+import { partOf, type CredentialAccess } from '../../contract/node.ts';
 import { methodURL } from './api.ts';
-import { echoesOf, Secret, type Mask } from '../../secret.ts';
+import { echoesOf, Secret, type Mask } from '../../contract/secret.ts';
 import { membersOf } from '../../../api/record.ts';
 
 const LONGEST_QUOTE = 300;
 /** An error that is older tells nothing of now. */
 const RECENT_S = 600;
 
-export type WebhookWish = {
+export type DesiredWebhook = {
   /** The uid of the bot's Credential. */
   uid: string;
   /** Where the updates are to be sent; left out: not to us. */
   url?: string;
   /** Where they were sent before by us. */
   ours: readonly string[];
-  /** What is wished for was so when somebody last looked. */
+  /** The webhook was as desired at the last check. */
   wasSo: boolean;
   /** What was written to the bot before starts nothing. */
   isFirst: boolean;
@@ -34,19 +35,21 @@ export type Registered = { url?: string; mended?: string; undelivered?: string }
 type Bot = { apiURL: string | undefined; token: Secret; masks: readonly Mask[]; context: CheckContext };
 
 /**
- * Makes it as wished.
+ * Makes the registration as desired.
  * @throws CheckError, or a StepError of what it used
  */
 export async function registerWebhook(
   credential: CredentialAccess,
-  wish: WebhookWish,
+  webhook: DesiredWebhook,
   context: CheckContext,
 ): Promise<Registered> {
   const { apiURL, tokenRef } = partOf(credential, 'bot');
   const token = credential.secret(tokenRef);
   const bot: Bot = { apiURL, token, masks: echoesOf(token), context };
   const found = infoIn(await call(bot, 'getWebhookInfo'));
-  return wish.url === undefined ? leave(bot, wish.ours, found) : take(bot, { ...wish, url: wish.url }, found);
+  return webhook.url === undefined
+    ? leave(bot, webhook.ours, found)
+    : take(bot, { ...webhook, url: webhook.url }, found);
 }
 
 async function leave(bot: Bot, ours: readonly string[], { url }: Info): Promise<Registered> {
@@ -56,7 +59,7 @@ async function leave(bot: Bot, ours: readonly string[], { url }: Info): Promise<
 
 async function take(
   bot: Bot,
-  { uid, url, ours, wasSo, isFirst }: WebhookWish & { url: string },
+  { uid, url, ours, wasSo, isFirst }: DesiredWebhook & { url: string },
   found: Info,
 ): Promise<Registered> {
   const isThere = found.url === url;
@@ -65,7 +68,7 @@ async function take(
   if (wasSo && difference === undefined) return { url, ...(undelivered !== undefined && { undelivered }) };
   const secret = botSecret(bot.token.reveal(), uid);
   const speaker = { ...bot, masks: [...bot.masks, ...echoesOf(new Secret(secret))] };
-  const wished = {
+  const desired = {
     url,
     secret_token: secret,
     allowed_updates: TELEGRAM_UPDATES,
@@ -75,7 +78,7 @@ async function take(
   await call(
     speaker,
     'setWebhook',
-    wished,
+    desired,
     `(the URL was ${url}, as gateway.public.url of the chart has it)`,
   );
   const isForeign = found.url !== '' && !isThere && !ours.includes(found.url);
@@ -83,9 +86,9 @@ async function take(
 }
 
 /** What is not as it should be, as half a sentence about the bot. */
-function differenceIn({ url, updates, isRefused }: Info, wished: string): string | undefined {
+function differenceIn({ url, updates, isRefused }: Info, desired: string): string | undefined {
   if (url === '') return 'its updates were sent nowhere';
-  if (url !== wished) return `its updates were sent to ${hostOf(url)}`;
+  if (url !== desired) return `its updates were sent to ${hostOf(url)}`;
   const isSame = updates?.toSorted().join() === TELEGRAM_UPDATES.toSorted().join();
   if (!isSame) return 'it was registered for other kinds of updates';
   return isRefused ? 'its updates came with another secret than ours' : undefined;

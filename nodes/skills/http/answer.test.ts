@@ -71,7 +71,7 @@ test.each<[string, Record<string, string>, string | Buffer, object, unknown]>([
   ],
   ['JSON that is asked for', { 'content-type': 'text/html' }, '[1]', { response: 'json' }, [1]],
   ['JSON as text, if that is asked for', json, '{"a":1}', { response: 'text' }, '{"a":1}'],
-  ['JSON that is none, as text', json, '{"a":', {}, '{"a":'],
+  ['invalid JSON, as text', json, '{"a":', {}, '{"a":'],
   ['text', { 'content-type': 'text/html' }, '<p>ä</p>', {}, '<p>ä</p>'],
   [
     'text of another charset',

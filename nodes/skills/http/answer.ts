@@ -2,12 +2,13 @@
  * The answer to a request as the output of a step. Guarantees that nothing of the credential that was sent is
  * in it.
  */
+import { ExactNumber } from '../../../api/exact/exactNumber.ts';
 import { parseJson } from '../../../api/json.ts';
 import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { NodeOutput } from '../../../api/value.ts';
 import type { HttpAnswer } from '../../http/request.ts';
-import { masked, type Mask } from '../../secret.ts';
+import { masked, type Mask } from '../../contract/secret.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Longer texts are cut in text_content; data_content has them whole. */
@@ -72,8 +73,8 @@ function charsetOf(contentType: string): string {
 }
 
 /**
- * The text; undefined for bytes that are none, if it is asked for. A charset that nobody knows counts as
- * UTF-8.
+ * The text; undefined for bytes that are not text, if that is requested. A charset that nobody knows counts
+ * as UTF-8.
  */
 function decoded(bytes: Buffer, charset: string, fatal: boolean): string | undefined {
   try {
@@ -95,7 +96,7 @@ function decoderOf(charset: string, fatal: boolean) {
 function maskedValue(value: unknown, secrets: readonly Mask[]): unknown {
   if (secrets.length === 0) return value;
   if (typeof value === 'string') return masked(value, secrets);
-  if (typeof value === 'number') {
+  if (typeof value === 'number' || value instanceof ExactNumber) {
     const text = String(value);
     return masked(text, secrets) === text ? value : masked(text, secrets);
   }

@@ -8,7 +8,7 @@ import { isHeaderName, isHeaderValue } from '../../../api/headers.ts';
 import type { Method } from '../../http/request.ts';
 import { headerNameProblem } from '../../providers/http/authority.ts';
 import { urlProblem } from '../../http/url.ts';
-import { textParameter } from '../skill.ts';
+import { exactAsText, textParameter } from '../../contract/skill.ts';
 
 const METHODS = [
   'GET',
@@ -36,7 +36,7 @@ const headers = z
         (isHeaderValue(value)
           ? undefined
           : 'holds a line break or another character that HTTP headers cannot hold');
-      // A name that is none is not repeated: it may hold anything.
+      // An invalid name is not repeated: it may contain anything.
       const place = isHeaderName(name)
         ? { path: [name], message: problem }
         : { message: `a name ${problem}` };
@@ -44,7 +44,7 @@ const headers = z
     }
   });
 
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const scalar = exactAsText(z.union([z.string(), z.number(), z.boolean(), z.null()]));
 const query = z.record(
   z.string().max(256),
   z.union(

@@ -1,6 +1,7 @@
 /** Builds the first request of a step of `http_request`. */
 import { createHash } from 'node:crypto';
 import { toText } from '../../../api/expression/evaluate.ts';
+import { isRecord } from '../../../api/record.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { Authority } from '../../providers/http/authority.ts';
 import { at, type HttpRequest, type Method } from '../../http/request.ts';
@@ -68,7 +69,7 @@ function refuseConflict(
 
 function bodyText(body: unknown, type: string): string {
   const isForm = type.split(';', 1)[0]?.trim().toLowerCase() === FORM;
-  if (!isForm || typeof body !== 'object' || body === null || Array.isArray(body)) return toText(body);
+  if (!isForm || !isRecord(body)) return toText(body);
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(body)) {
     for (const each of [value].flat()) if (each !== null) form.append(name, toText(each));

@@ -9,7 +9,7 @@ import { printReference } from '../../../api/expression/reference.ts';
 import type { Given } from '../../../api/expression/sourced.ts';
 import type { CompiledValue } from '../../../api/expression/template.ts';
 import { StepError } from '../../../api/reasons.ts';
-import type { ParameterRule } from '../skill.ts';
+import type { ParameterRule } from '../../contract/skill.ts';
 import { urlProblem } from '../../http/url.ts';
 
 type Part = string | Given;
@@ -38,7 +38,7 @@ export const urlRule: ParameterRule = {
   },
 };
 
-/** Values that fit anywhere, to look at the text around them. */
+/** Values that fit anywhere, to check the text around them. */
 function placeholdersIn({ parts }: Extract<CompiledValue, { kind: 'text' }>): Part[] {
   return parts.map((part, index) => {
     if (typeof part === 'string') return part;

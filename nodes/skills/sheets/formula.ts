@@ -5,7 +5,7 @@
 import { toText } from '../../../api/expression/evaluate.ts';
 import { plainOf, type Given, type SourcedValue } from '../../../api/expression/sourced.ts';
 import { StepError } from '../../../api/reasons.ts';
-import type { ParameterRule } from '../skill.ts';
+import type { ParameterRule } from '../../contract/skill.ts';
 
 /** What spreadsheets may take for the beginning of a formula, in the width of East Asian keyboards, too. */
 const FORMULA = /^[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;

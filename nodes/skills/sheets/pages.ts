@@ -1,8 +1,8 @@
 /**
- * Reads a sheet in pages. Guarantees that one page at a time is held, however large the sheet and its cells
- * are.
+ * Reads a sheet in pages. Guarantees that one page at a time is in memory, however large the sheet and its
+ * cells are.
  */
-import type { Cell } from '../../spreadsheet/book.ts';
+import type { Cell } from '../../contract/book.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { readValues, type Sheets, type SheetSize } from '../../providers/google/sheets.ts';
 import { lettersOf, rangeOf, type Area } from '../../spreadsheet/table.ts';

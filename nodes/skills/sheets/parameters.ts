@@ -3,12 +3,11 @@ import * as z from 'zod';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { plainOf } from '../../../api/expression/sourced.ts';
-import { destination, writtenByAuthor } from '../rules.ts';
-import { textParameter, type ParameterRule } from '../skill.ts';
+import { destination, writtenByAuthor, textParameter, type ParameterRule } from '../../contract/skill.ts';
 import type { GivenCell } from '../../providers/google/sheets.ts';
 import { rowValues } from './formula.ts';
 import { columnNamed, parseRange, spreadsheetIn, type Area, type Column } from '../../spreadsheet/table.ts';
-import type { SheetName } from '../../spreadsheet/reference.ts';
+import type { SheetName } from '../../contract/book.ts';
 
 /** What a cell may hold (https://support.google.com/drive/answer/37603). */
 const CELL_LIMIT = 50_000;

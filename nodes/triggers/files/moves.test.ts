@@ -3,48 +3,10 @@
  * folders.
  */
 import { expect, test } from 'vitest';
-import { startDriveServer } from '../../../test/support/providers/google/driveServer.ts';
-import { filePolls, shownIn } from '../../../test/support/nodes/filePolls.ts';
-import { startGraphServer } from '../../../test/support/providers/microsoft/oneDriveServer.ts';
+import { startDrive, startOneDrive, type CloudDrive } from '../../../test/support/nodes/cloudDrives.ts';
+import { fileEventNames } from '../../../test/support/nodes/polls.ts';
 
-const FOLDER = 'application/vnd.google-apps.folder';
 const WATCHED = 'in';
-
-/** A drive of which only this is known. */
-type Store = {
-  put(id: string, parent: string, isFolder: boolean): void;
-  move(id: string, parent: string): void;
-  write(id: string): void;
-  remove(id: string): void;
-  expireTokens(): void;
-};
-
-async function startDrive(pageSize: number) {
-  const server = await startDriveServer({ pageSize });
-  const store: Store = {
-    put: (id, parent, isFolder) =>
-      void server.put({ id, parents: [parent], ...(isFolder && { mimeType: FOLDER }) }),
-    move: (id, parent) => void server.put({ id, parents: [parent] }),
-    write: (id) => server.write(id),
-    remove: (id) => server.remove(id),
-    expireTokens: () => server.expireTokens(),
-  };
-  const preset = 'google' as const;
-  return { store, top: 'root-folder', preset, url: server.url, close: () => server.close() };
-}
-
-async function startOneDrive(pageSize: number) {
-  const server = await startGraphServer({ pageSize });
-  const store: Store = {
-    put: (id, parent, isFolder) => server.put({ id, parent, ...(isFolder && { folder: {} }) }),
-    move: (id, parent) => server.put({ id, parentReference: { id: parent } }),
-    write: (id) => server.write(id),
-    remove: (id) => server.remove(id),
-    expireTokens: () => server.expireTokens(),
-  };
-  const preset = 'microsoft' as const;
-  return { store, top: 'root-id', preset, url: server.url, close: () => server.close() };
-}
 
 /** https://en.wikipedia.org/wiki/Linear_congruential_generator, with the numbers of Numerical Recipes. */
 function createChoice(seed: number) {
@@ -56,7 +18,8 @@ function createChoice(seed: number) {
 }
 
 /** What is there: the parent of everything, and the versions of files. */
-function createModel(store: Store, top: string, choose: <T>(from: readonly T[]) => T) {
+function createModel(store: CloudDrive, choose: <T>(from: readonly T[]) => T) {
+  const { top } = store;
   const parents = new Map<string, string>([[WATCHED, top]]);
   const versions = new Map<string, number>();
   let count = 0;
@@ -124,25 +87,21 @@ test.each([
   ['Google Drive', startDrive, false],
   ['OneDrive', startOneDrive, true],
 ] as const)(
-  'whatever is done to files and folders of a %s, each version that is new is told, and no other',
+  'after any changes to files and folders of a %s, each new version is an event, and nothing else',
   async (_name, start, tellsAll) => {
     for (let seed = 1; seed <= 10; seed += 1) {
       const choose = createChoice(seed);
-      const { store, top, preset, url, close } = await start(choose([1, 2, 5, 100]));
-      store.put(WATCHED, top, true);
-      const model = createModel(store, top, choose);
+      const drive = await start({ pageSize: choose([1, 2, 5, 100]) });
+      drive.put(WATCHED, drive.top, true);
+      const model = createModel(drive, choose);
       for (let n = 0; n < 12; n += 1) model.act();
-      const { poll } = filePolls(
-        { oauth2: { preset, clientID: 'client', apiURL: url } },
-        { access_token: 'good-token' },
-        { folderId: WATCHED, includeSubfolders: true },
-      );
+      const { poll } = drive.polls({ folderId: WATCHED, includeSubfolders: true });
       let known: ReadonlyMap<string, number> | undefined;
       for (let step = 0; step < 8; step += 1) {
         const told: string[] = [];
         for (let more = true; more; ) {
           const polled = await poll(choose([{}, { enough: AbortSignal.abort() }, { limit: 1 }]));
-          told.push(...shownIn(polled).map(({ event, file }) => `${event} ${String(file['id'])}`));
+          told.push(...fileEventNames(polled));
           ({ more } = polled);
         }
         const now = model.watched();
@@ -166,7 +125,7 @@ test.each([
         known = now;
         for (let n = choose([0, 1, 2, 5]); n > 0; n -= 1) model.act();
       }
-      await close();
+      await drive.close();
     }
   },
 );

@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { NodeOutput } from '../../../api/value.ts';
-import { createPoller, PollError, type PollContext, type Polled } from '../../poller.ts';
-import { collect } from '../../collect.ts';
+import { createPoller, PollError, type PollContext, type Polled } from '../../contract/poller.ts';
+import { collect } from '../../contract/collect.ts';
 import { findProvider, titlesFor } from '../../providers/register.ts';
-import { Known } from '../../files/known.ts';
+import { Known } from '../../contract/known.ts';
 import { decodeState, encodeState, isMuch, type State } from './state.ts';
-import type { Change, SeenFile, Source } from '../../files/source.ts';
+import type { Change, SeenFile, Source } from '../../contract/source.ts';
 
 const cursorSchema = z.object({
   place: z.string(),
@@ -59,15 +59,15 @@ async function begin({ source, context }: Poll, since?: Date): Promise<Polled> {
 async function goOn(poll: Poll, given: unknown): Promise<Polled> {
   const { source, context } = poll;
   const parsed = cursorSchema.safeParse(given);
-  if (!parsed.success) return beginAnew(poll, 'the stored cursor is invalid');
+  if (!parsed.success) return startOver(poll, 'the stored cursor is invalid');
   if (parsed.data.place !== source.place)
-    return beginAnew(poll, 'the credential leads to another account or bucket than before');
+    return startOver(poll, 'the credential leads to another account or bucket than before');
   const state = decodeState(await context.knownItems.read());
-  if (!state) return beginAnew(poll, 'the known items are lost');
+  if (!state) return startOver(poll, 'the known items are lost');
   if (parsed.data.taken < state.waiting.length) return handOn(poll, state, parsed.data);
   const { known } = state;
   const seen = await source.poll(parsed.data.position, { known, context, isMuch });
-  if (!seen) return beginAnew(poll, source.lost);
+  if (!seen) return startOver(poll, source.lost);
   const { position, more, changes: waiting } = seen;
   const cursor = { ...parsed.data, position, more };
   // With nothing new what is kept stays as it is.
@@ -77,7 +77,7 @@ async function goOn(poll: Poll, given: unknown): Promise<Polled> {
   return handOn(poll, next, { ...cursor, taken: 0 });
 }
 
-async function beginAnew(poll: Poll, baselineLost: string): Promise<Polled> {
+async function startOver(poll: Poll, baselineLost: string): Promise<Polled> {
   return { ...(await begin(poll)), baselineLost };
 }
 

@@ -1,7 +1,7 @@
 /** The stored state of a file trigger, as bytes: known items and pending changes. */
 import * as z from 'zod';
-import { Known } from '../../files/known.ts';
-import { change, type Change } from '../../files/source.ts';
+import { Known } from '../../contract/known.ts';
+import { change, type Change } from '../../contract/source.ts';
 
 export type State = { known: Known; waiting: Change[] };
 

@@ -1,8 +1,7 @@
 /** What of a sheet is watched: which columns and cells, under which names, and how their values come. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf, told } from '../../../test/support/nodes/sheetChanges.ts';
-import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { changeNames, changesOf, googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
@@ -20,12 +19,12 @@ test('columns that are renamed, moved or added are no change of rows', async () 
   for (const fields of [{ keyColumn: 'Order' }, {}]) {
     server.put('orders', ORDERS);
     const orders = watch(fields);
-    await orders.poll();
+    await orders.pollAll();
     const renamed = ['Order', 'What', 'Sum'];
     server.put('orders', [renamed, ...ORDERS.slice(1)]);
-    expect((await orders.poll()).events).toEqual([]);
+    expect((await orders.pollAll()).events).toEqual([]);
     server.put('orders', [renamed, ['a1', 'Lamp', 21], ...ORDERS.slice(2)]);
-    expect(changesOf(await orders.poll())).toMatchObject([
+    expect(changesOf(await orders.pollAll())).toMatchObject([
       { values: { Order: 'a1', What: 'Lamp', Sum: 21 }, previous: { Order: 'a1', What: 'Lamp', Sum: 20 } },
     ]);
     server.put('orders', [
@@ -34,7 +33,7 @@ test('columns that are renamed, moved or added are no change of rows', async () 
       ['y', 36, 'a2', 'Chair'],
       ['', 120, 'a3', 'Table'],
     ]);
-    expect(changesOf(await orders.poll())).toMatchObject([
+    expect(changesOf(await orders.pollAll())).toMatchObject([
       { row: 3, values: { New: 'y', Sum: 36 }, previous: { Order: 'a2', What: 'Chair', Sum: 35 } },
     ]);
     server.put('orders', [
@@ -43,7 +42,7 @@ test('columns that are renamed, moved or added are no change of rows', async () 
       ['y', 36, 'a2', 'Chair'],
       ['', 120, 'a3', 'Table'],
     ]);
-    expect(told(await orders.poll())).toEqual(['updated 2 z']);
+    expect(changeNames(await orders.pollAll())).toEqual(['updated 2 z']);
   }
 });
 
@@ -76,51 +75,51 @@ test.each<[string, (string | number)[][], (string | number)[][]]>([
     if (fields.keyColumn !== undefined && !before[0]?.includes('Order')) continue;
     server.put('orders', before);
     const orders = watch(fields);
-    await orders.poll();
+    await orders.pollAll();
     server.put('orders', after);
-    expect(told(await orders.poll())).toEqual([]);
+    expect(changeNames(await orders.pollAll())).toEqual([]);
     server.put('orders', [...after.slice(0, -1), [...(after.at(-1) ?? []).slice(0, -1), 'other']]);
-    expect(changesOf(await orders.poll())).toMatchObject([{ event: 'updated', row: 3 }]);
+    expect(changesOf(await orders.pollAll())).toMatchObject([{ event: 'updated', row: 3 }]);
   }
 });
 
-test('a key whose column is not named so any more is told, though there is a column of these letters', async () => {
+test('a key whose column was renamed is reported, although a column has these letters', async () => {
   server.put('orders', [['ID', 'Item'], ...ROWS], { columnCount: 300 });
   const orders = watch({ keyColumn: 'ID' });
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [['Number', 'Item'], ...ROWS]);
-  await expect(orders.poll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+  await expect(orders.pollAll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
   server.put('orders', [['ID', 'Item'], ...ROWS, ['a3', 'Table']]);
-  expect(told(await orders.poll())).toEqual(['added 4 a3']);
+  expect(changeNames(await orders.pollAll())).toEqual(['added 4 a3']);
 });
 
 test('a column that is removed is no change of rows; with a key, rows that are added or removed meanwhile are', async () => {
   server.put('orders', ORDERS);
   const [keyed, plain] = [watch({ keyColumn: 'Order' }), watch()];
-  await keyed.poll();
-  await plain.poll();
+  await keyed.pollAll();
+  await plain.pollAll();
   server.put('orders', [
     ['Order', 'Sum'],
     ['a1', 20],
     ['a2', 36],
     ['a4', 8],
   ]);
-  expect(told(await keyed.poll())).toEqual(['added 4 a4', 'removed 4 a3']);
-  expect(told(await plain.poll())).toEqual([]);
+  expect(changeNames(await keyed.pollAll())).toEqual(['added 4 a4', 'removed 4 a3']);
+  expect(changeNames(await plain.pollAll())).toEqual([]);
   server.put('orders', [
     ['Order', 'Sum'],
     ['a1', 20],
     ['a2', 37],
     ['a4', 8],
   ]);
-  expect(told(await keyed.poll())).toEqual(['updated 3 a2']);
-  expect(told(await plain.poll())).toEqual(['updated 3 a2']);
+  expect(changeNames(await keyed.pollAll())).toEqual(['updated 3 a2']);
+  expect(changeNames(await plain.pollAll())).toEqual(['updated 3 a2']);
 });
 
 test('formulas, dates, sums of money, truth values and merged cells come as the documentation says', async () => {
   server.put('orders', [['A', 'B', 'C', 'D', 'E']]);
   const orders = watch({ perRow: true });
-  await orders.poll();
+  await orders.pollAll();
   const due = { value: 46_000, formatted: '12/9/2025', isDate: true };
   const sum = { value: 20.5, formatted: '$20.50' };
   const formula = { value: 41, formatted: '41', formula: '=SUM(C2:C3)' };
@@ -130,7 +129,7 @@ test('formulas, dates, sums of money, truth values and merged cells come as the 
     [due, formula, sum, true, 'merged'],
     ['', 2],
   ]);
-  expect(changesOf(await orders.poll())).toMatchObject([
+  expect(changesOf(await orders.pollAll())).toMatchObject([
     { values: { A: '12/9/2025', B: 41, C: 20.5, D: true, E: 'merged' } },
     { values: { A: '', B: 2, C: '', D: '', E: '' } },
   ]);
@@ -140,18 +139,18 @@ test('formulas, dates, sums of money, truth values and merged cells come as the 
     [due, formula, { value: 20.5, formatted: '20,50 €' }, true, 'merged'],
     ['', 2],
   ]);
-  expect((await orders.poll()).events).toEqual([]);
+  expect((await orders.pollAll()).events).toEqual([]);
 });
 
 test('columns without a name have their letters, and a name that is taken has them, too', async () => {
   server.put('orders', [['Price', '', 'Price', '__proto__']]);
   const orders = watch();
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [
     ['Price', '', 'Price', '__proto__'],
     [1, 2, 3, 4, '', 6],
   ]);
-  const [change] = changesOf(await orders.poll());
+  const [change] = changesOf(await orders.pollAll());
   expect(Object.entries(change?.values ?? {})).toEqual([
     ['Price', 1],
     ['B', 2],
@@ -164,12 +163,12 @@ test('columns without a name have their letters, and a name that is taken has th
 test('without a header values come in order, and the first row is a row', async () => {
   server.put('orders', [['a1', 'Lamp']]);
   const orders = watch({ header: false });
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [
     ['a1', 'Chair'],
     ['a2', '', 3],
   ]);
-  expect(changesOf(await orders.poll())).toMatchObject([
+  expect(changesOf(await orders.pollAll())).toMatchObject([
     { row: 1, event: 'updated', values: ['a1', 'Chair'], previous: ['a1', 'Lamp'] },
     { row: 2, event: 'added', values: ['a2', '', 3] },
   ]);
@@ -186,11 +185,11 @@ test.each<[string, Partial<SpreadsheetTrigger>]>([
   server.put('orders', ORDERS);
   server.addSheet('orders', "Ada's list", [['Name']]);
   const list = watch(fields);
-  await list.poll();
+  await list.pollAll();
   server.put('orders', [...ORDERS, ['b', 'c']]);
   server.sheet('orders', "Ada's list").rows = [['Name'], ['Ada']];
   server.touch('orders');
-  expect(changesOf(await list.poll())).toMatchObject([
+  expect(changesOf(await list.pollAll())).toMatchObject([
     { sheet: "Ada's list", row: 2, values: { Name: 'Ada' } },
   ]);
 });
@@ -198,7 +197,7 @@ test.each<[string, Partial<SpreadsheetTrigger>]>([
 test('what lies beside the cells that are watched is not seen', async () => {
   server.put('orders', [['a report'], [], ['', 'Item', 'Sum', 'Note'], ['', 'Lamp', 1, 'x']]);
   const orders = watch({ range: 'B3:C10', keyColumn: 'B' });
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [
     ['another report'],
     [],
@@ -206,5 +205,5 @@ test('what lies beside the cells that are watched is not seen', async () => {
     ['z', 'Lamp', 1, 'y'],
     ['', 'Vase', 2],
   ]);
-  expect(changesOf(await orders.poll())).toMatchObject([{ row: 5, values: { Item: 'Vase', Sum: 2 } }]);
+  expect(changesOf(await orders.pollAll())).toMatchObject([{ row: 5, values: { Item: 'Vase', Sum: 2 } }]);
 });

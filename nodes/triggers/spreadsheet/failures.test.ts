@@ -1,9 +1,12 @@
-/** Polls a spreadsheet that cannot be read: the reason is told, and nothing is lost. */
+/** Polls a spreadsheet that cannot be read: the reason is reported, and nothing is lost. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { told } from '../../../test/support/nodes/sheetChanges.ts';
-import { failAtEach } from '../../../test/support/nodes/sheetFaults.ts';
-import { googlePolls, sheetPolls } from '../../../test/support/nodes/sheetPolls.ts';
+import {
+  changeNames,
+  expectFailureAtEach,
+  googlePolls,
+  sheetPolls,
+} from '../../../test/support/nodes/sheetPolls.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
@@ -34,12 +37,12 @@ test.each<[Fault, string, number | undefined]>([
   async (fault, reason, retryAfterSeconds) => {
     server.put('orders', ORDERS);
     const orders = watch();
-    await orders.poll();
+    await orders.pollAll();
     server.put('orders', [...ORDERS, ['a4', 'Vase', 8]]);
     const fail = (after: number) => server.setFault(fault, { after });
-    await failAtEach(orders, { requests: 3, fail }, { reason, retryAfterSeconds });
+    await expectFailureAtEach(orders, { requests: 3, fail }, { reason, retryAfterSeconds });
     server.setFault(undefined);
-    expect(told(await orders.poll())).toEqual(['added 5 a4']);
+    expect(changeNames(await orders.pollAll())).toEqual(['added 5 a4']);
   },
 );
 
@@ -48,20 +51,20 @@ test('a server that does not answer is left when the poll must end', async () =>
   server.setFault('hang');
   const stop = new AbortController();
   server.onRequest(() => stop.abort(new Error('the deadline')));
-  await expect(watch().poll({ signal: stop.signal })).rejects.toThrow('the deadline');
+  await expect(watch().pollAll({ signal: stop.signal })).rejects.toThrow('the deadline');
 });
 
-test('a spreadsheet in the bin, or that is none, or of which nobody knows, is told', async () => {
+test('a spreadsheet that is in the bin, is none, or does not exist is reported', async () => {
   server.put('orders', ORDERS);
-  await expect(watch({ spreadsheetId: 'other' }).poll()).rejects.toMatchObject({
+  await expect(watch({ spreadsheetId: 'other' }).pollAll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',
   });
-  await expect(watch({ sheet: 'Bills' }).poll()).rejects.toMatchObject({
+  await expect(watch({ sheet: 'Bills' }).pollAll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',
     message: expect.stringContaining('Bills'),
   });
   server.trash('orders');
-  await expect(watch().poll()).rejects.toMatchObject({
+  await expect(watch().pollAll()).rejects.toMatchObject({
     reason: 'SpreadsheetMissing',
     message: expect.stringContaining('bin'),
   });
@@ -74,14 +77,14 @@ test('a spreadsheet in the bin, or that is none, or of which nobody knows, is to
     { range: 'A1:B2:C3' },
     { sheet: 'Sheet1', range: 'Other!A1' },
   ])
-    await expect(watch(fields).poll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+    await expect(watch(fields).pollAll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
 });
 
-test('an account that cannot read spreadsheets, or that nobody has connected, is told', async () => {
+test('an account that cannot read spreadsheets, or is not connected, is reported', async () => {
   const google = { oauth2: { preset: 'google', clientID: 'client', apiURL: server.url } } as const;
   const custom = { oauth2: { preset: 'custom', clientID: 'client' } } as const;
-  await expect(sheetPolls(custom, {}).poll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
-  await expect(sheetPolls(google, {}, null).poll()).rejects.toMatchObject({
+  await expect(sheetPolls(custom, {}).pollAll()).rejects.toMatchObject({ reason: 'InvalidTrigger' });
+  await expect(sheetPolls(google, {}, null).pollAll()).rejects.toMatchObject({
     reason: 'CredentialMissing',
   });
 });

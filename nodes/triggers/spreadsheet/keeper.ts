@@ -2,7 +2,7 @@
  * Collects rows, and keeps the cells of as many as there is room for: of all rows, or else of the first ones
  * that changed.
  */
-import type { Cell } from '../../spreadsheet/book.ts';
+import type { Cell } from '../../contract/book.ts';
 import type { Row } from './rows.ts';
 
 export type Keeper = {

@@ -1,8 +1,7 @@
 /** Spreadsheets that are larger than what is read or remembered at a time. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf, dataOf } from '../../../test/support/nodes/sheetChanges.ts';
-import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { changesOf, googlePolls, sheetEventsOf } from '../../../test/support/nodes/sheetPolls.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
 
 let server: SheetsServer;
@@ -22,7 +21,7 @@ test('a sheet of several parts is read part by part, and its changes are found i
   const rows = rowsOf(1_700);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch({ keyColumn: 'Order' });
-  await orders.poll();
+  await orders.pollAll();
   const parts = server.requests.filter((request) => request.includes('/values/'));
   expect(parts.map((request) => decodeURIComponent(request).replace(/\?.*/, ''))).toEqual([
     "GET /v4/spreadsheets/orders/values/'Sheet1'!A1:GR500",
@@ -32,7 +31,7 @@ test('a sheet of several parts is read part by part, and its changes are found i
   ]);
   const changed = rows.map((row, index) => (index % 800 === 10 ? [row[0] ?? '', 'changed'] : row));
   server.put('orders', [HEADER, ...changed], WIDE);
-  expect(changesOf(await orders.poll()).map(({ row }) => row)).toEqual([12, 812, 1612]);
+  expect(changesOf(await orders.pollAll()).map(({ row }) => row)).toEqual([12, 812, 1612]);
 });
 
 test('a sheet that is changed while it is read in parts is read again by the next poll, and not for ever', async () => {
@@ -41,8 +40,8 @@ test('a sheet that is changed while it is read in parts is read again by the nex
   const isEnd = (request: string) => request.includes('A1001');
   server.onRequest((request) => isEnd(request) && server.touch('orders'));
   for (let time = 1; time <= 3; time += 1)
-    expect(await orders.poll()).toMatchObject({ events: [], more: false, cursor: { torn: time } });
-  expect((await orders.poll()).cursor).not.toHaveProperty('torn');
+    expect(await orders.pollAll()).toMatchObject({ events: [], more: false, cursor: { torn: time } });
+  expect((await orders.pollAll()).cursor).not.toHaveProperty('torn');
   // A row moves from the end, which was not read yet, to the beginning, which was.
   const moved = rowsOf(1_200);
   moved.unshift(...moved.splice(1_150, 1));
@@ -53,20 +52,20 @@ test('a sheet that is changed while it is read in parts is read again by the nex
     server.put('orders', [HEADER, ...moved], WIDE);
   });
   server.touch('orders');
-  expect(await orders.poll()).toMatchObject({ events: [], cursor: { torn: 1 } });
-  expect(await orders.poll()).toMatchObject({ events: [] });
+  expect(await orders.pollAll()).toMatchObject({ events: [], cursor: { torn: 1 } });
+  expect(await orders.pollAll()).toMatchObject({ events: [] });
 });
 
 test('an account that loses its access in the middle of a sheet loses no change', async () => {
   const rows = rowsOf(1_200);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch({ keyColumn: 'Order' });
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [HEADER, ...rows.slice(1), ['b1', 'new']], WIDE);
   server.setFault('forbidden', { after: 2, path: '/values/' });
-  await expect(orders.poll()).rejects.toMatchObject({ reason: 'Rejected' });
+  await expect(orders.pollAll()).rejects.toMatchObject({ reason: 'Rejected' });
   server.setFault(undefined);
-  expect(changesOf(await orders.poll()).map(({ event, row }) => `${event} ${row}`)).toEqual([
+  expect(changesOf(await orders.pollAll()).map(({ event, row }) => `${event} ${row}`)).toEqual([
     'removed 2',
     'added 1201',
   ]);
@@ -75,39 +74,39 @@ test('an account that loses its access in the middle of a sheet loses no change'
 test('more changes than can be remembered come batch by batch, each once', async () => {
   server.put('orders', [HEADER]);
   const orders = watch({ keyColumn: 'Order', perRow: true });
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [HEADER, ...rowsOf(300, 10_000)]);
-  const found = await orders.poll();
+  const found = await orders.pollAll();
   expect(changesOf(found).map(({ values }) => values?.['Order'])).toEqual(rowsOf(300).map(([key]) => key));
   expect(new Set(found.events.map(({ key }) => key)).size).toBe(300);
   const reads = server.requests.filter((request) => request.includes('/values/'));
   expect(reads).toHaveLength(3);
   server.touch('orders');
-  expect((await orders.poll()).events).toEqual([]);
+  expect((await orders.pollAll()).events).toEqual([]);
 });
 
 test('without a key, too, more changes than can be remembered come batch by batch, each once', async () => {
   const rows = rowsOf(600, 10_000);
   server.put('orders', [HEADER, ...rows.slice(0, 100)]);
   const orders = watch();
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [HEADER, ...rows.slice(300), ...rows.slice(0, 50)]);
-  const changes = changesOf(await orders.poll());
+  const changes = changesOf(await orders.pollAll());
   const [added, removed] = ['added', 'removed'].map((event) =>
     changes.filter((change) => change.event === event),
   );
   expect(added).toHaveLength(300);
   expect(removed).toHaveLength(50);
   server.touch('orders');
-  expect((await orders.poll()).events).toEqual([]);
+  expect((await orders.pollAll()).events).toEqual([]);
 });
 
 test('changes that are too many for one run are several runs, none above what an event may have', async () => {
   server.put('orders', [HEADER]);
   const orders = watch();
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [HEADER, ...rowsOf(300, 1_000)]);
-  const { events } = await orders.poll({ maxEventBytes: 100_000, limit: 2 });
+  const { events } = await orders.pollAll({ maxEventBytes: 100_000, limit: 2 });
   expect(events).toHaveLength(4);
   for (const { output } of events) expect(JSON.stringify(output).length).toBeLessThan(100_000);
   expect(changesOf({ events, cursor: undefined, more: false })).toHaveLength(300);
@@ -116,29 +115,29 @@ test('changes that are too many for one run are several runs, none above what an
 test('of cells that have more text than an event may have the beginning comes, and it is said', async () => {
   server.put('orders', [HEADER]);
   const orders = watch();
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [HEADER, ['a1', 'ü'.repeat(50_000)], ['a2', '😀'.repeat(100_000), 7]]);
-  const found = await orders.poll({ maxEventBytes: 100_000 });
-  expect(dataOf(found).map(({ truncated }) => truncated)).toEqual([true, true]);
+  const found = await orders.pollAll({ maxEventBytes: 100_000 });
+  expect(sheetEventsOf(found).map(({ truncated }) => truncated)).toEqual([true, true]);
   for (const { output } of found.events) {
     const text = JSON.stringify(output);
     expect(Buffer.byteLength(text)).toBeLessThan(100_000);
     expect(text).toContain('…');
   }
   server.put('orders', [HEADER, ['a1', `${'ü'.repeat(49_999)}u`], ['a2', '😀'.repeat(100_000), 7]]);
-  expect(changesOf(await orders.poll())).toMatchObject([{ row: 2, event: 'updated' }]);
+  expect(changesOf(await orders.pollAll())).toMatchObject([{ row: 2, event: 'updated' }]);
 });
 
-test('what rows were is told for as long as all of them are small enough to keep', async () => {
+test('events have the previous values while all rows are small enough to be stored', async () => {
   server.put('orders', [HEADER, ...rowsOf(150, 10_000)]);
   const small = watch({ keyColumn: 'Order' });
-  await small.poll();
+  await small.pollAll();
   server.put('orders', [HEADER, ['a0', 'short'], ...rowsOf(150, 10_000).slice(1)]);
-  expect(changesOf(await small.poll())).toMatchObject([{ previous: { Order: 'a0' } }]);
+  expect(changesOf(await small.pollAll())).toMatchObject([{ previous: { Order: 'a0' } }]);
   server.put('orders', [HEADER, ...rowsOf(250, 10_000)]);
-  await small.poll();
+  await small.pollAll();
   server.put('orders', [HEADER, ['a0', 'short'], ...rowsOf(250, 10_000).slice(2)]);
-  expect(changesOf(await small.poll())).toMatchObject([
+  expect(changesOf(await small.pollAll())).toMatchObject([
     { event: 'updated', values: { Text: 'short' }, previous: null },
     { event: 'removed', values: null, previous: null },
   ]);
@@ -148,11 +147,11 @@ test('a part that has more than is read at once is asked for in halves, and a ro
   const rows = rowsOf(16, 300_000);
   server.put('orders', [HEADER, ...rows]);
   const orders = watch({ keyColumn: 'Order' });
-  await orders.poll();
+  await orders.pollAll();
   server.put('orders', [HEADER, ...rows.slice(0, 10), [], [], ...rows.slice(10), ['new', 'b']]);
-  expect(changesOf(await orders.poll())).toMatchObject([{ event: 'added', row: 20 }]);
+  expect(changesOf(await orders.pollAll())).toMatchObject([{ event: 'added', row: 20 }]);
   server.put('orders', [HEADER, ['a', ...Array.from({ length: 20 }, () => 'x'.repeat(300_000))]]);
-  await expect(orders.poll()).rejects.toMatchObject({
+  await expect(orders.pollAll()).rejects.toMatchObject({
     reason: 'TooLarge',
     message: expect.stringContaining('row 2'),
   });
@@ -160,9 +159,9 @@ test('a part that has more than is read at once is asked for in halves, and a ro
 
 test('more rows or cells than are remembered are refused', async () => {
   server.put('orders', [HEADER], { rowCount: 200_000, columnCount: 26 });
-  await expect(watch().poll()).rejects.toMatchObject({ reason: 'TooLarge' });
+  await expect(watch().pollAll()).rejects.toMatchObject({ reason: 'TooLarge' });
   server.put('many', [HEADER, ...Array.from({ length: 100_001 }, (_, index) => [index])], { columnCount: 2 });
-  await expect(watch({ spreadsheetId: 'many' }).poll()).rejects.toMatchObject({
+  await expect(watch({ spreadsheetId: 'many' }).pollAll()).rejects.toMatchObject({
     reason: 'TooLarge',
     message: expect.stringContaining('100000 rows'),
   });
@@ -176,11 +175,11 @@ test('one large sheet is read at a time; whoever waits in vain asks again', asyn
   const isReading = new Promise<void>((resolve) => {
     server.onRequest((request) => request.includes('A501') && resolve());
   });
-  const broken = first.pollOnce({ signal: stop.signal }).catch((error: unknown) => error);
+  const broken = first.poll({ signal: stop.signal }).catch((error: unknown) => error);
   await isReading;
-  expect(await second.pollOnce({ enough: AbortSignal.abort() })).toMatchObject({ events: [], more: true });
+  expect(await second.poll({ enough: AbortSignal.abort() })).toMatchObject({ events: [], more: true });
   stop.abort(new Error('the deadline'));
   expect(await broken).toMatchObject({ message: 'the deadline' });
   server.setFault(undefined);
-  expect(await second.poll()).toMatchObject({ events: [], more: false });
+  expect(await second.pollAll()).toMatchObject({ events: [], more: false });
 });

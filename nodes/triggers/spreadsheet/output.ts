@@ -1,6 +1,6 @@
 /** Builds the output of spreadsheet triggers. Guarantees that it is not larger than the limit. */
 import type { NodeOutput } from '../../../api/value.ts';
-import type { Cell } from '../../spreadsheet/book.ts';
+import type { Cell } from '../../contract/book.ts';
 import type { RowEvent } from './diff.ts';
 import { cut, sizeOf } from './keeper.ts';
 import { named, type Values } from '../../spreadsheet/layout.ts';

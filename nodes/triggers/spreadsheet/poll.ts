@@ -6,15 +6,15 @@
  */
 import * as z from 'zod';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { collect } from '../../collect.ts';
-import { PollError, type PollContext, type Polled } from '../../poller.ts';
-import type { Book, Sheet } from '../../spreadsheet/book.ts';
+import { collect } from '../../contract/collect.ts';
+import { PollError, type PollContext, type Polled } from '../../contract/poller.ts';
+import type { Book, Sheet, Area, SheetName } from '../../contract/book.ts';
 import { take } from './changes.ts';
 import { diff, type RowEvent } from './diff.ts';
 import { decodeState, encodeState, type State, type StoredState } from './state.ts';
 import { outputOf } from './output.ts';
 import { partsOf, readRows, type Before, type Reading, type Watched } from './read.ts';
-import { rangeOf, type Area, type SheetName } from '../../spreadsheet/reference.ts';
+import { rangeOf } from '../../spreadsheet/reference.ts';
 import { digestOf } from './rows.ts';
 import { createMutex } from './mutex.ts';
 

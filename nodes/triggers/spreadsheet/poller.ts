@@ -1,8 +1,7 @@
 /** The poller of spreadsheet triggers. */
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import type { CredentialAccess } from '../../node.ts';
-import type { Wire } from '../../http/request.ts';
-import { createPoller, PollError } from '../../poller.ts';
+import type { CredentialAccess, Wire } from '../../contract/node.ts';
+import { createPoller, PollError } from '../../contract/poller.ts';
 import { findProvider, titlesFor } from '../../providers/register.ts';
 import { poll } from './poll.ts';
 

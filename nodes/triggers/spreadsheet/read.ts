@@ -3,12 +3,11 @@
  * that one large sheet is read at a time, and that a poll which takes long or fails returns what it read, so
  * that the next one continues there.
  */
-import { PollError } from '../../poller.ts';
-import type { Book, Cell, Sheet } from '../../spreadsheet/book.ts';
+import { PollError } from '../../contract/poller.ts';
+import type { Book, Cell, Sheet, Area } from '../../contract/book.ts';
 import { asBefore, keyIndexOf, movesFrom, namesOf, type Moved } from '../../spreadsheet/layout.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { MOST_ROWS, type Begun, type State } from './state.ts';
-import type { Area } from '../../spreadsheet/reference.ts';
 import { createIds, digestOf, trimmed, type Row } from './rows.ts';
 
 export type Watched = {
@@ -74,7 +73,7 @@ export async function readRows(watched: Watched, { before, begun, enough }: Aske
   for (const row of begun?.rows ?? []) keeper.takeAgain(row, layout?.isAsBefore(row) === true);
   const from = begun ? { ...watched.area, startRow: begun.next } : watched.area;
   let next = from.startRow;
-  for await (const { cells, area } of inTurn(watched, partsOf({ ...watched, area: from }), enough)) {
+  for await (const { cells, area } of inOrder(watched, partsOf({ ...watched, area: from }), enough)) {
     const isFirst = layout === undefined;
     layout ??= layoutOf(watched, headerOf(watched, cells[0]), before, []);
     for (const [index, row] of cells.entries()) {
@@ -185,7 +184,7 @@ type Part = { cells: Cell[][]; area: Area };
  * The cells of each part, in order; a few are asked for before their turn. Once there was one, a failure ends
  * them, and so does `enough`: the next poll asks again for what did not come.
  */
-async function* inTurn(
+async function* inOrder(
   { book, sheet }: Watched,
   parts: readonly Area[],
   enough: AbortSignal,

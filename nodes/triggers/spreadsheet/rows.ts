@@ -1,6 +1,6 @@
 /** Rows as they are stored: what identifies a row, and whether it changed, in 18 bytes. */
 import { hash } from 'node:crypto';
-import type { Cell } from '../../spreadsheet/book.ts';
+import type { Cell } from '../../contract/book.ts';
 
 export type Row = {
   /** As the sheet numbers it, from 1. */
@@ -17,7 +17,7 @@ export type Row = {
   isCut?: boolean;
 };
 
-/** 72 bits: among 100,000 rows two are taken for one another once in some 10^12 looks. */
+/** 72 bits: among 100,000 rows two are taken for one another once in some 10^12 polls. */
 export const DIGEST_BYTES = 9;
 
 export function digestOf(text: string): string {
@@ -31,8 +31,8 @@ export function trimmed(cells: readonly Cell[]): readonly Cell[] {
 }
 
 /**
- * Says of each key, one row after the other, what identifies the row: rows of one key are told apart by their
- * order. `before`: what it said of the rows before them.
+ * Says of each key, one row after the other, what identifies the row: rows of one key are distinguished by
+ * their order. `before`: what it said of the rows before them.
  */
 export function createIds(before: ReadonlySet<string>): (key: Cell) => string {
   const seen = new Map<string, number>();

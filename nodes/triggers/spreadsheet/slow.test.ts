@@ -2,10 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SpreadsheetTrigger } from '../../../api/trigger.ts';
-import { changesOf } from '../../../test/support/nodes/sheetChanges.ts';
-import { googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
+import { changesOf, googlePolls } from '../../../test/support/nodes/sheetPolls.ts';
 import { startSheetsServer, type SheetsServer } from '../../../test/support/providers/google/sheetsServer.ts';
-import type { Polled } from '../../poller.ts';
+import type { Polled } from '../../contract/poller.ts';
 import { decodeState, encodeState } from './state.ts';
 import { DIGEST_BYTES, type Row } from './rows.ts';
 
@@ -26,25 +25,25 @@ const rowsOf = (count: number) => Array.from({ length: count }, (_, index) => [`
 const readsOf = ({ requests }: SheetsServer) =>
   requests.filter((request) => request.includes('/values/')).map((request) => /!(\w+)%3A/.exec(request)?.[1]);
 
-const told = (polled: Polled) => changesOf(polled).map(({ event, row }) => `${event} ${row}`);
+const changeNames = (polled: Polled) => changesOf(polled).map(({ event, row }) => `${event} ${row}`);
 
 test('it is read by several polls, each of which goes on where the one before ended', async () => {
   server.put('orders', [HEADER, ...rowsOf(1_700)], WIDE);
   const orders = watch({ keyColumn: 'Order' });
   for (const next of [500, 1_000, 1_500])
-    expect(await orders.pollOnce(slow)).toMatchObject({
+    expect(await orders.poll(slow)).toMatchObject({
       events: [],
       more: true,
       cursor: { reading: { next } },
     });
-  expect(await orders.pollOnce(slow)).toMatchObject({ events: [], more: false });
+  expect(await orders.poll(slow)).toMatchObject({ events: [], more: false });
   expect(readsOf(server)).toEqual(['A1', 'A501', 'A1001', 'A1501']);
-  expect((await orders.pollOnce(slow)).more).toBe(false);
+  expect((await orders.poll(slow)).more).toBe(false);
   const rows = rowsOf(1_700);
   rows.splice(1_200, 1);
   server.put('orders', [HEADER, ...rows, ['new', 'x']], WIDE);
   server.requests.length = 0;
-  expect(told(await orders.poll(slow))).toEqual(['removed 1202', 'added 1701']);
+  expect(changeNames(await orders.pollAll(slow))).toEqual(['removed 1202', 'added 1701']);
   expect(readsOf(server)).toEqual(['A1', 'A501', 'A1001', 'A1501']);
 });
 
@@ -69,7 +68,7 @@ test('what several polls find is what one finds, whatever happened to rows and c
     const [quickly, slowly] = [watch(fields), watch(fields)];
     for (const state of states) {
       server.put('orders', state, WIDE);
-      const [quick, late] = [await quickly.poll(), await slowly.poll(slow)];
+      const [quick, late] = [await quickly.pollAll(), await slowly.pollAll(slow)];
       expect(late.events).toEqual(quick.events);
     }
   }
@@ -80,12 +79,12 @@ test('what was read before a failure in the middle is not read again', async () 
   const orders = watch();
   server.setFault('tooManyRequests', { path: 'A1001' });
   const error = { reason: 'RateLimited', retryAfterSeconds: 17 };
-  await expect(orders.poll()).rejects.toMatchObject(error);
+  await expect(orders.pollAll()).rejects.toMatchObject(error);
   expect(readsOf(server)).toEqual(expect.arrayContaining(['A1', 'A501', 'A1001']));
   server.requests.length = 0;
-  await expect(orders.poll()).rejects.toMatchObject(error);
+  await expect(orders.pollAll()).rejects.toMatchObject(error);
   server.setFault(undefined);
-  expect(await orders.poll()).toMatchObject({ events: [], more: false });
+  expect(await orders.pollAll()).toMatchObject({ events: [], more: false });
   expect(readsOf(server)).toEqual(expect.arrayContaining(['A1001', 'A1501']));
   expect(readsOf(server)).not.toEqual(expect.arrayContaining(['A501']));
 });
@@ -96,35 +95,35 @@ test('a part that does not come ends the poll that has another one, and has the 
   server.setFault('hang', { path: 'A501' });
   const enough = new AbortController();
   server.onRequest((request) => request.includes('A501') && enough.abort());
-  expect(await orders.pollOnce({ enough: enough.signal })).toMatchObject({
+  expect(await orders.poll({ enough: enough.signal })).toMatchObject({
     more: true,
     cursor: { reading: { next: 500 } },
   });
   const deadline = new AbortController();
   server.onRequest((request) => request.includes('A501') && deadline.abort(new Error('the deadline')));
-  await expect(orders.pollOnce({ ...slow, signal: deadline.signal })).rejects.toThrow('the deadline');
+  await expect(orders.poll({ ...slow, signal: deadline.signal })).rejects.toThrow('the deadline');
   server.onRequest(undefined);
   server.setFault(undefined);
-  expect(await orders.poll()).toMatchObject({ events: [], more: false });
+  expect(await orders.pollAll()).toMatchObject({ events: [], more: false });
 });
 
 test('changed between two polls it is started over, three times at most, and nothing is lost', async () => {
   const rows = rowsOf(1_200);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch({ keyColumn: 'Order' });
-  await orders.poll();
+  await orders.pollAll();
   const found: string[] = [];
   server.requests.length = 0;
   const perPoll: (number | undefined)[] = [];
   for (let poll = 0; poll < 9; poll += 1) {
     server.put('orders', [HEADER, ...rows, ...Array.from({ length: poll + 1 }, (_, n) => [`new${n}`])], WIDE);
-    const polled = await orders.pollOnce(slow);
+    const polled = await orders.poll(slow);
     perPoll.push((polled.cursor as { reading?: { next: number } }).reading?.next);
-    found.push(...told(polled));
+    found.push(...changeNames(polled));
   }
   // Three times from the beginning, and then on.
   expect(perPoll.slice(0, 6)).toEqual([500, 500, 500, 500, 1_000, undefined]);
-  found.push(...told(await orders.poll()));
+  found.push(...changeNames(await orders.pollAll()));
   expect(found).toEqual(Array.from({ length: 9 }, (_, n) => `added ${1_202 + n}`));
 });
 
@@ -132,20 +131,20 @@ test('a poll that is killed in the middle is repeated, and what was stored in va
   const rows = rowsOf(1_200);
   server.put('orders', [HEADER, ...rows], WIDE);
   const orders = watch();
-  await orders.pollOnce(slow);
+  await orders.poll(slow);
   const first = await orders.state();
-  orders.goBackTo({ ...first, bytes: undefined });
-  expect(await orders.poll(slow)).toMatchObject({ events: [], more: false });
+  orders.restore({ ...first, bytes: undefined });
+  expect(await orders.pollAll(slow)).toMatchObject({ events: [], more: false });
   server.put('orders', [HEADER, ...rows.slice(1)], WIDE);
-  await orders.pollOnce(slow);
+  await orders.poll(slow);
   const second = await orders.state();
-  await orders.pollOnce(slow);
-  orders.goBackTo(second);
-  expect(told(await orders.poll(slow))).toEqual(['removed 2']);
+  await orders.poll(slow);
+  orders.restore(second);
+  expect(changeNames(await orders.pollAll(slow))).toEqual(['removed 2']);
   server.put('orders', [HEADER, ...rows.slice(2)], WIDE);
-  await orders.pollOnce(slow);
-  orders.goBackTo({ ...(await orders.state()), bytes: Buffer.from('damaged') });
-  const polled = await orders.poll(slow);
+  await orders.poll(slow);
+  orders.restore({ ...(await orders.state()), bytes: Buffer.from('damaged') });
+  const polled = await orders.pollAll(slow);
   expect(polled).toMatchObject({ events: [], baselineLost: expect.stringContaining('are lost') });
 });
 

@@ -6,7 +6,7 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import * as z from 'zod';
-import { areCells, areRows, type Cell } from '../../spreadsheet/book.ts';
+import { areCells, areRows, type Cell } from '../../contract/book.ts';
 import { bytesOf, decodeRows, encodeRows, headOf, type TableHead } from './rowTable.ts';
 import type { Row } from './rows.ts';
 
@@ -124,7 +124,7 @@ export type StoredState = Omit<State, 'rows' | 'begun'> & {
   begun(): Begun | undefined;
 };
 
-/** Undefined where the bytes are none of ours, or were damaged. */
+/** Undefined if the bytes are of another format, or damaged. */
 export async function decodeState(bytes: Buffer): Promise<StoredState | undefined> {
   try {
     const all: Buffer = await promisify(inflateRaw)(bytes, { maxOutputLength: MOST_BYTES });

@@ -1,12 +1,12 @@
-/** What a check of a workflow is: a pure function from the spec to what is wrong with it. */
+/** A check of a workflow: a pure function from the spec to its violations. */
 import type { Reason } from '../../../api/conditions.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 
 export type Violation = {
   reason: Reason;
-  /** What is wrong and what to do about it. Names the node and the field, and holds no value from the spec but names. */
+  /** What is wrong and what to do. It names node and field, and holds no value of the spec except names. */
   message: string;
-  /** True where it is about the trigger: then nothing may be served under this spec. */
+  /** True if it concerns the trigger: then the workflow must not be served. */
   trigger?: true;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Durations beyond their bounds. The API server refuses them since it knows the bounds; a workflow from before keeps them until it is
- * edited, runs with the nearest bound, and its condition `Valid` says so. Pure.
+ * Durations beyond their bounds. The API server refuses them since it knows the bounds; a workflow from
+ * before keeps them until it is edited, runs with the nearest bound, and its condition `Valid` says so. Pure.
  */
 import {
   boundedDuration,

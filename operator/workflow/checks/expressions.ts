@@ -1,26 +1,33 @@
 /** Checks that references and conditions can be parsed, and that they name nodes that come before. */
 import { compileCondition, conditionReferences, valueReferences } from '../../../api/cel.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
-import { printReference, type Reference } from '../../../api/expression/reference.ts';
+import {
+  printReference,
+  type Reference,
+  withoutPrevious,
+  printStep,
+} from '../../../api/expression/reference.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
-import { graphOf, predecessors, type Graph } from '../../../api/graph.ts';
-import { revisionOf } from '../../../api/revision.ts';
-import { isTriggerKind, kindOf, type WorkflowSpec } from '../../../api/workflow.ts';
+import { revisionOf, type RevisionStep } from '../../../api/revision.ts';
+import { visibilityOf, type ScopedNode, type Visibility } from '../../../api/scopes.ts';
+import { isTriggerKind, kindOf, type WorkflowSpec, type WorkflowNode } from '../../../api/workflow.ts';
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';
 import type { Check, Violation } from './check.ts';
-import { memberProblems } from './members.ts';
 
 /** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
 export const referencesAreKnown: Check = (spec) => {
-  const graph = graphOfSpec(spec);
+  const visible = visibilityOfSpec(spec);
   return revisionOf(spec).steps.flatMap((step) =>
-    Object.entries(templatesOf(step)).flatMap(([field, value]) => {
-      const place = `node ${step.id}: ${step.kind}.${field}`;
+    templateFields(step).flatMap(([field, value]) => {
+      const place = `node ${step.id}: ${field}`;
       return parsed(place, () =>
         referencesOf(compileValue(value)).flatMap((reference) => [
-          ...checkReference(reference, step.id, place, graph),
-          ...memberProblems(reference, place, spec),
+          ...checkReference(reference, step.id, place, visible, spec),
+          ...memberProblems(withoutPrevious(reference, visible.previousOf(step.id)), place, spec, {
+            id: step.id,
+            visible,
+          }),
         ]),
       );
     }),
@@ -29,14 +36,26 @@ export const referencesAreKnown: Check = (spec) => {
 
 /** Every expression in the values of a step can be parsed and names nodes that come before it. */
 export const valuesAreKnown: Check = (spec) => {
-  const graph = graphOfSpec(spec);
+  const visible = visibilityOfSpec(spec);
   return revisionOf(spec).steps.flatMap((step) => {
     const place = `node ${step.id}: ${step.kind}.parameters`;
     return parsed(place, () => {
       const values = valuesOf(step);
-      return (values ? nodesNamed(values) : []).flatMap(({ path, ids, reads }) => [
-        ...ids.flatMap((id) => checkNode({ id, written: `nodes.${id}` }, step.id, `${place}.${path}`, graph)),
-        ...reads.flatMap((read) => memberProblems(read, `${place}.${path}`, spec, true)),
+      const previous = visible.previousOf(step.id);
+      return (values ? nodesNamed(values) : []).flatMap(({ path, ids, names, reads }) => [
+        ...ids.flatMap((id) =>
+          checkNode({ id, written: `nodes.${id}` }, step.id, `${place}.${path}`, visible),
+        ),
+        ...(names.previous ? checkPrevious('previous', step.id, `${place}.${path}`, visible) : []),
+        ...reads.flatMap((read) =>
+          memberProblems(
+            withoutPrevious(read, previous),
+            `${place}.${path}`,
+            spec,
+            { id: step.id, visible },
+            true,
+          ),
+        ),
       ]);
     });
   });
@@ -44,7 +63,7 @@ export const valuesAreKnown: Check = (spec) => {
 
 /** Every `when` of an edge can be parsed and names nodes that come before the edge's end. */
 export const conditionsAreKnown: Check = (spec) => {
-  const graph = graphOfSpec(spec);
+  const visible = visibilityOfSpec(spec);
   return (spec.edges ?? []).flatMap(({ from, to, when }) => {
     if (when === undefined) return [];
     const place = `edge ${from} → ${to}: when`;
@@ -52,17 +71,36 @@ export const conditionsAreKnown: Check = (spec) => {
       const condition = compileCondition(when);
       return [
         ...conditionReferences(condition).flatMap((id) =>
-          checkNode({ id, written: `nodes.${id}` }, to, place, graph),
+          checkNode({ id, written: `nodes.${id}` }, to, place, visible),
         ),
-        ...valueReferences(condition).flatMap((read) => memberProblems(read, place, spec, true)),
+        ...valueReferences(condition).flatMap((read) =>
+          memberProblems(withoutPrevious(read, from), place, spec, { id: to, visible }, true),
+        ),
       ];
     });
   });
 };
 
-function graphOfSpec(spec: WorkflowSpec): Graph {
-  const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
-  return graphOf(nodes, spec.edges);
+function templateFields(step: RevisionStep): [field: string, value: unknown][] {
+  const own = Object.entries(templatesOf(step)).map(([field, value]): [string, unknown] => [
+    `${step.kind}.${field}`,
+    value,
+  ]);
+  return step.forEach ? [['forEach.items', step.forEach.items], ...own] : own;
+}
+
+export function visibilityOfSpec(spec: WorkflowSpec): Visibility {
+  return visibilityOf(scopedNodes(spec), spec.edges);
+}
+
+/** The nodes of a spec, as scopes need them. */
+export function scopedNodes(spec: WorkflowSpec): ScopedNode[] {
+  return spec.nodes.map((node) => ({
+    id: node.id,
+    trigger: isTriggerKind(kindOf(node)),
+    within: node.within,
+    group: node.group !== undefined,
+  }));
 }
 
 function parsed(place: string, check: () => Violation[]): Violation[] {
@@ -74,25 +112,119 @@ function parsed(place: string, check: () => Violation[]): Violation[] {
   }
 }
 
-function checkReference(reference: Reference, user: string, place: string, graph: Graph): Violation[] {
+function checkReference(
+  reference: Reference,
+  user: string,
+  place: string,
+  visible: Visibility,
+  spec: WorkflowSpec,
+): Violation[] {
   const written = printReference(reference);
-  if (reference.source === 'node') return checkNode({ id: reference.node, written }, user, place, graph);
-  const message = `${place}: ${written} exists only in a node with forEach; refer to a node as $('<node id>')`;
+  if (reference.source === 'node') return checkNode({ id: reference.node, written }, user, place, visible);
+  if (reference.source === 'previous') return checkPrevious(written, user, place, visible);
+  if (reference.source !== 'item' && reference.source !== 'index') return [];
+  return checkItem(written, user, place, visible, spec);
+}
+
+/** The item exists in a node with forEach, and in the body of a group with forEach. */
+function checkItem(
+  written: string,
+  user: string,
+  place: string,
+  visible: Visibility,
+  { nodes }: WorkflowSpec,
+): Violation[] {
+  const around = [user, ...visible.groupsAround(user)];
+  if (nodes.some(({ id, forEach }) => forEach && around.includes(id))) return [];
+  const message = `${place}: ${written} exists only in a node with forEach, and in the body of such a group: add forEach, or refer to a node as $('<node id>')`;
   return [{ reason: 'InvalidExpression', message }];
 }
 
-function checkNode(
+/** The node before exists only if exactly one edge leads into the node. */
+function checkPrevious(written: string, user: string, place: string, visible: Visibility): Violation[] {
+  if (visible.previousOf(user) !== undefined) return [];
+  const offered = visible.sourcesOf(user);
+  const message = `${place}: ${written} needs exactly one edge into ${user}: name the node instead, one of ${offered.join(', ') || '(none)'}`;
+  return [{ reason: 'UnknownReference', message }];
+}
+
+/** Whether a node that `user` names comes before it. `written`: how the user names it. */
+export function checkNode(
   named: { id: string; written: string },
   user: string,
   place: string,
-  graph: Graph,
+  visible: Visibility,
 ): Violation[] {
-  const before = predecessors(graph, user);
-  if (before.has(named.id)) return [];
-  const exists = graph.nodes.some(({ id }) => id === named.id);
+  const offered = visible.before(user);
+  // Of a group around it a node reads the item, which `memberProblems` checks.
+  if (offered.includes(named.id) || visible.groupsAround(user).includes(named.id)) return [];
+  const exists = visible.has(named.id);
   const problem = exists ? `does not come before ${user}` : 'does not exist';
-  const offered = graph.nodes.flatMap(({ id }) => (before.has(id) ? [id] : []));
   const remedy = exists ? `add an edge that leads from it to ${user}, or use one of` : 'use one of';
   const message = `${place}: ${named.written} names a node that ${problem}: ${remedy}: ${offered.join(', ') || '(none)'}`;
   return [{ reason: 'UnknownReference', message }];
+}
+
+/**
+ * What is wrong with what a reference reads. `inCel`: a condition or value, which can ask with has() whether
+ * an error is there, so that it may name one that never has a value.
+ */
+function memberProblems(
+  reference: Reference,
+  place: string,
+  spec: WorkflowSpec,
+  user: { id: string; visible: Visibility },
+  inCel = false,
+): Violation[] {
+  if (reference.source !== 'node') return [];
+  const node = spec.nodes.find(({ id }) => id === reference.node);
+  if (!node) return [];
+  const problem =
+    itemProblem(node, reference, user) ??
+    (reference.member === 'headers'
+      ? headerProblem(node, reference.path[0])
+      : reference.member === 'error' && !inCel
+        ? errorProblem(node, spec)
+        : undefined);
+  if (problem === undefined) return [];
+  const written = inCel
+    ? `nodes.${reference.node}.${reference.member}${reference.path.map(printStep).join('')}`
+    : printReference(reference);
+  return [{ reason: 'UnknownReference', message: `${place}: ${written} never has a value. ${problem}` }];
+}
+
+/** Of a group around it, a node reads the item; of other nodes, everything else. */
+function itemProblem(
+  { id, forEach, repeat }: WorkflowNode,
+  { member }: Reference & { source: 'node' },
+  { id: user, visible }: { id: string; visible: Visibility },
+): string | undefined {
+  const isItem = member === 'item' || member === 'index';
+  if (!visible.groupsAround(user).includes(id)) {
+    return isItem
+      ? `Only the nodes of a body read the item of their group, and ${user} is not in ${id}`
+      : undefined;
+  }
+  if (isItem) return forEach ? undefined : `The group ${id} has no forEach`;
+  if (repeat && member === 'data_content') return undefined;
+  return `The group ${id} has not ended while its body runs: use .item or .index`;
+}
+
+function headerProblem({ id, webhook }: WorkflowNode, key: string | number | undefined): string | undefined {
+  if (!webhook) return `Only a webhook trigger has headers, and ${id} is not one`;
+  const admitted = (webhook.headers ?? []).map((name) => name.toLowerCase());
+  if (key === undefined && admitted.length > 0) return undefined;
+  const name = String(key ?? 'x-name').toLowerCase();
+  if (!admitted.includes(name)) return `Add the header to webhook.headers of node ${id}: headers: [${name}]`;
+  return key === name ? undefined : `Header names are lower case: write headers['${name}']`;
+}
+
+function errorProblem(node: WorkflowNode, { nodes, edges = [] }: WorkflowSpec): string | undefined {
+  if (nodes.includes(node) && isTriggerKind(kindOf(node)))
+    return `${node.id} is the trigger, which never fails`;
+  const goesOn =
+    node.onError === 'Continue' || edges.some(({ from, after }) => from === node.id && after === 'Failure');
+  return goesOn
+    ? undefined
+    : `A failure of ${node.id} ends the run: set its onError to Continue, or add an edge from it with after: Failure`;
 }

@@ -1,17 +1,30 @@
-/** Check that every step can run: one that no edge leads to would be left out without a word. */
-import { graphOf, unreached } from '../../../api/graph.ts';
+/** Checks that every step can be reached, and that no edge follows a failure of the trigger. */
+import { unreached } from '../../../api/graph.ts';
+import { RUN_SCOPE, scopeGraphs } from '../../../api/scopes.ts';
+import { scopedNodes } from './expressions.ts';
 import { isTriggerKind, kindOf } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
 
-/** An edge leads to every step. */
+/** Every step has an incoming edge. */
 export const stepsAreReached: Check = (spec) => {
-  const nodes = spec.nodes.map((node) => ({ id: node.id, trigger: isTriggerKind(kindOf(node)) }));
-  return unreached(graphOf(nodes, spec.edges)).map(
+  const graphs = [...scopeGraphs(scopedNodes(spec), spec.edges).values()];
+  return graphs.flatMap(unreached).map(
     (id): Violation => ({
       reason: 'UnreachableStep',
       message: `node ${id}: no edge leads to it, so it would never run: add an edge to it, or remove it`,
     }),
   );
+};
+
+/** No edge leaves a fail node, which ends the run. */
+export const failuresAreLast: Check = (spec) => {
+  const graphs = scopeGraphs(scopedNodes(spec), spec.edges);
+  return spec.nodes.flatMap(({ id, fail, within = RUN_SCOPE }): Violation[] => {
+    const [next] = fail ? (graphs.get(within)?.outOf.get(id) ?? []) : [];
+    if (!next) return [];
+    const message = `edge ${id} → ${next.to}: is never taken, since the fail node ${id} ends the run: remove the edge, or list the edges of the workflow`;
+    return [{ reason: 'UnreachableStep', message }];
+  });
 };
 
 /** No edge waits for a failure of the trigger, which never fails. */

@@ -6,11 +6,27 @@ import { stringify } from 'yaml';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
 import { installCrds, removeRules } from '../../support/cluster/crds.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
 import { pollUntil } from '../../support/time/poll.ts';
+import {
+  ref,
+  REFUSED_CREDENTIALS,
+  REFUSED_PROJECT_SETTINGS,
+  REFUSED_STATUSES,
+  running,
+} from './refused/others.ts';
+import {
+  failing,
+  call,
+  REFUSED_DURATIONS,
+  REFUSED_WORKFLOWS,
+  step,
+  trigger,
+  workflow,
+} from './refused/workflows.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 
@@ -42,18 +58,6 @@ async function apply(kind: string, spec: unknown, name = 'one'): Promise<string>
   return kubectl(server, args, { input: stringify(object) }).catch((error: Error) => error.message);
 }
 
-const trigger = { id: 'trigger', webhook: { path: 'orders' } };
-const step = (id: string) => ({ id, response: { body: 'ok' } });
-const call = (id: string) => ({
-  id,
-  skill: { name: 'http_request', parameters: { url: 'https://api.example.com' } },
-});
-const steps = [step('a'), step('b')];
-const workflow = (...edges: [from: string, to: string][]) => ({
-  nodes: [trigger, ...steps],
-  edges: edges.map(([from, to]) => ({ from, to })),
-});
-
 test('a workflow with forward edges is admitted, inactive by default, and not ready before the operator has looked', async () => {
   expect(await apply('Workflow', workflow(['trigger', 'a'], ['trigger', 'b'], ['a', 'b']))).toContain(
     'created',
@@ -65,220 +69,30 @@ test('a workflow with forward edges is admitted, inactive by default, and not re
   });
 });
 
-test('the largest workflow that is admitted has a hundred nodes and three hundred edges', async () => {
-  const ids = Array.from({ length: 99 }, (_, index) => `node_${index}`);
+test.each([4, 30, 63])('the largest workflow is admitted with node IDs of %i characters', async (length) => {
+  const ids = Array.from({ length: 99 }, (_, index) => `n${index}`.padEnd(length, '_'));
   const pairs = ids.flatMap((from, index) => ids.slice(index + 1, index + 5).map((to) => ({ from, to })));
-  const edges = [{ from: 'trigger', to: 'node_0' }, ...pairs].slice(0, 300);
-  expect(edges).toHaveLength(300);
+  const edges = [{ from: 'trigger', to: ids[0] }, ...pairs].slice(0, 300);
   expect(await apply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
 });
 
-const auth = {
-  bearer: { secretRefs: [{ name: 'a', key: 'b' }] },
-  github: { secretRefs: [{ name: 'a', key: 'b' }] },
-};
+test('a workflow may end in a fail node', async () => {
+  expect(await apply('Workflow', { nodes: [trigger, failing] })).toContain('created');
+});
 
-const refusedWorkflows: [sentence: string, spec: unknown, says: RegExp][] = [
-  ['no trigger', { nodes: steps }, /a workflow needs a trigger: add a node with one of manual, schedule/],
-  [
-    'two triggers',
-    { nodes: [trigger, { id: 'other', manual: {} }] },
-    /exactly one trigger, and this one has more: create one workflow for each/,
-  ],
-  [
-    'an edge to nowhere',
-    workflow(['trigger', 'c']),
-    /edge trigger to c names a node that does not exist, c: /,
-  ],
-  [
-    'an edge from nowhere',
-    workflow(['trigger', 'a'], ['c', 'a']),
-    /edge c to a names a node that does not exist, c: /,
-  ],
-  ['an edge into the trigger', workflow(['a', 'trigger']), /edge a to trigger leads into the trigger/],
-  ['a backward edge', workflow(['trigger', 'a'], ['b', 'a']), /edge b to a points backward/],
-  ['an edge onto itself', workflow(['a', 'a']), /edge a to a points backward/],
-  [
-    'the same edge twice',
-    workflow(['trigger', 'a'], ['trigger', 'a']),
-    /edge trigger to a is duplicated: combine the conditions/,
-  ],
-  [
-    'a node with two kinds',
-    { nodes: [trigger, { ...step('a'), skill: { name: 'send_email' } }] },
-    /node a must have exactly one kind/,
-  ],
-  ['a node without a kind', { nodes: [trigger, { id: 'a' }] }, /node a must have exactly one kind/],
-  [
-    'the same id twice',
-    { nodes: [trigger, step('a'), step('a')] },
-    /node IDs must be unique: two nodes have the ID a/,
-  ],
-  [
-    'an id that no reference can name',
-    { nodes: [trigger, step('1-a')] },
-    /a node ID must begin with a letter/,
-  ],
-  [
-    'a chain that does not begin with the trigger',
-    { nodes: [step('a'), trigger] },
-    /the trigger must be the first node/,
-  ],
-  [
-    'a cron expression without its five fields',
-    { nodes: [{ id: 't', schedule: { cron: '@hourly' } }] },
-    /cron must have five fields/,
-  ],
-  [
-    'a cron minute that does not exist',
-    { nodes: [{ id: 't', schedule: { cron: '60 * * * *' } }] },
-    /cron must have five fields/,
-  ],
-  [
-    'a weekday that a CronJob refuses',
-    { nodes: [{ id: 't', schedule: { cron: '*/5 * * * 7' } }] },
-    /cron must have five fields/,
-  ],
-  [
-    'a look at an account each four seconds',
-    { nodes: [{ id: 't', mail: { credential: 'a', pollIntervalSeconds: 4 } }] },
-    /pollIntervalSeconds.*greater than or equal to 5/,
-  ],
-  [
-    'a path of two segments',
-    { nodes: [{ id: 't', webhook: { path: 'a/b' } }] },
-    /path must be one URL segment/,
-  ],
-  [
-    'two ways to prove who calls',
-    { nodes: [{ id: 't', webhook: { path: 'a', auth } }] },
-    /auth must have exactly one of/,
-  ],
-  [
-    'a trigger with the options of a step',
-    { nodes: [{ ...trigger, timeout: '5s' }] },
-    /node trigger is a trigger and cannot have timeout/,
-  ],
-  [
-    'a response behind a schedule',
-    { nodes: [{ id: 't', schedule: { cron: '0 9 * * *' } }, call('a'), step('b')] },
-    /spec\.nodes: .*node b: a response node needs a caller, and this trigger has none/,
-  ],
-  [
-    'a response behind a bot',
-    { nodes: [{ id: 't', bot: { credential: 'bot' } }, step('a')] },
-    /node a: a response node needs a caller, .* send_message to answer a chat/,
-  ],
-  [
-    'a reply that nobody makes',
-    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '1m' } }, call('a')] },
-    /replyTimeout has no effect without a response node/,
-  ],
-  [
-    'retries of a response',
-    { nodes: [trigger, { ...step('a'), retry: { limit: 3 } }] },
-    /timeout, retry and effect have no effect on node a: a response node and the skill set call no other system/,
-  ],
-  [
-    'a timeout of the skill set',
-    { nodes: [trigger, { id: 'a', skill: { name: 'set' }, timeout: '5s' }] },
-    /have no effect on node a/,
-  ],
-  [
-    'a policy beyond no limit',
-    { ...workflow(['trigger', 'a'], ['a', 'b']), concurrency: { policy: 'Reject' } },
-    /policy has no effect without limit/,
-  ],
-  [
-    'a size of attachments whose content is not asked for',
-    { nodes: [{ id: 't', mail: { credential: 'imap', maxAttachmentBytes: 1000 } }] },
-    /maxAttachmentBytes has no effect unless attachments is Content/,
-  ],
-  [
-    'an unknown field',
-    { nodes: [{ id: 't', webhook: { path: 'a', pathe: 'b' } }] },
-    /unknown field "spec\.nodes\[0\]\.webhook\.pathe"/,
-  ],
-];
-
-test.each(refusedWorkflows)(
+test.each(REFUSED_WORKFLOWS)(
   'a workflow with %s is refused in words that say what to do',
   async (_sentence, spec, says) => {
     expect(await apply('Workflow', spec)).toMatch(says);
   },
 );
 
-const retrying = (backoff: unknown) => ({ nodes: [trigger, { ...call('a'), retry: { limit: 1, backoff } }] });
-const verified = (scheme: string, more: unknown) => {
-  const secretRefs = [{ name: 'a', key: 'b' }];
-  const auth = { [scheme]: { secretRefs, ...(more as object) } };
-  return { nodes: [{ id: 't', webhook: { path: 'a', auth } }] };
-};
-
-const refusedDurations: [field: string, spec: unknown, says: RegExp][] = [
-  [
-    'replyTimeout: 10m',
-    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '10m' } }, step('a')] },
-    /spec\.nodes\[0\]\.webhook\.replyTimeout: .*must be a duration from 1s to 5m, .*such as 30s, 5m or 1h30m/,
-  ],
-  [
-    'replyTimeout: 300001ms',
-    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '300001ms' } }, step('a')] },
-    /replyTimeout: .*must be a duration from 1s to 5m/,
-  ],
-  [
-    'tolerance: 30d of standardWebhooks',
-    verified('standardWebhooks', { tolerance: '30d' }),
-    /standardWebhooks\.tolerance: .*from 1s to 1d/,
-  ],
-  [
-    'tolerance: 0s of hmac',
-    verified('hmac', { header: 'X-S', timestampHeader: 'X-T', tolerance: '0s' }),
-    /hmac\.tolerance: .*from 1s to 1d/,
-  ],
-  [
-    'timeout: 0s of a step',
-    { nodes: [trigger, { ...call('a'), timeout: '0s' }] },
-    /timeout: .*from 1ms to 24d/,
-  ],
-  ['timeout: 30d of a step', { nodes: [trigger, { ...call('a'), timeout: '30d' }] }, /from 1ms to 24d/],
-  [
-    'timeout: 60 of a step',
-    { nodes: [trigger, { ...call('a'), timeout: '60' }] },
-    /must be a duration from 1ms/,
-  ],
-  [
-    'timeout: 0s of a run',
-    { ...workflow(['trigger', 'a']), timeout: '0s' },
-    /spec\.timeout: .*from 1s to 365d/,
-  ],
-  ['timeout: PT1H of a run', { ...workflow(['trigger', 'a']), timeout: 'PT1H' }, /such as 30s, 5m or 1h30m/],
-  ['retry.backoff.max: 25d', retrying({ max: '25d' }), /backoff\.max: .*from 0s to 24d/],
-  [
-    'retry.backoff.initial: 99999999999999999999999d',
-    retrying({ initial: '99999999999999999999999d', max: '1h' }),
-    /backoff\.initial: .*from 0s to 24d/,
-  ],
-  [
-    'retry.backoff.initial: 5m without max',
-    retrying({ initial: '5m' }),
-    /backoff: .*initial must not be longer than max \(default 60s\): set max too/,
-  ],
-  [
-    'history.ttl: 11y in days',
-    { ...workflow(['trigger', 'a']), history: { ttl: '4015d' } },
-    /history\.ttl: .*from 0s to 3650d/,
-  ],
-  [
-    'history.dataTTL: 30d with ttl: 7d',
-    { ...workflow(['trigger', 'a']), history: { ttl: '7d', dataTTL: '30d' } },
-    /history: .*dataTTL must not be longer than ttl: data is deleted with its run/,
-  ],
-];
-
-test.each(refusedDurations)('%s is refused, and the message names the bounds', async (_field, spec, says) => {
-  expect(await apply('Workflow', spec)).toMatch(says);
-});
+test.each(REFUSED_DURATIONS)(
+  '%s is refused, and the message names the bounds',
+  async (_field, spec, says) => {
+    expect(await apply('Workflow', spec)).toMatch(says);
+  },
+);
 
 test('durations at their bounds are admitted, on each of a hundred nodes', async () => {
   const retry = { limit: 1, backoff: { initial: '0s', max: '23d23h59m59s1000ms' } };
@@ -334,46 +148,7 @@ test.each(readdirSync(examples))('examples/%s is admitted as it is', async (name
   expect(await kubectl(server, args)).toMatch(/workflow.windlass.dev\/[a-z-]+ created \(server dry run\)/);
 });
 
-const ref = { name: 'mail', key: 'password' };
-const smtp = { host: 'mail.example.com', from: 'shop@example.com' };
-
-const refusedCredentials: [sentence: string, spec: unknown, says: RegExp][] = [
-  ['no kind', {}, /exactly one kind/],
-  ['two kinds', { smtp, openai: { apiKeyRef: ref } }, /exactly one kind/],
-  [
-    'a user name without a password',
-    { smtp: { ...smtp, username: 'ada' } },
-    /username and passwordRef belong together/,
-  ],
-  [
-    'two logins for HTTP',
-    { http: { bearer: { tokenRef: ref }, query: { name: 'k', valueRef: ref } } },
-    /exactly one of basic, bearer/,
-  ],
-  [
-    'a header of the connection',
-    { http: { header: { name: 'Content-Length', valueRef: ref } } },
-    /the connection sets this header itself/,
-  ],
-  [
-    'a custom provider without addresses',
-    { oauth2: { clientID: 'a' } },
-    /requires authorizationURL and tokenURL/,
-  ],
-  [
-    'a URL in the place of a host',
-    { http: { bearer: { tokenRef: ref }, allowedHosts: ['https://api.example.com/v1'] } },
-    /allowedHosts\[0\]: .*an allowed host must not have a path or query: write api.example.com,[^*]*$/,
-  ],
-  [
-    'an entry with an empty name in it',
-    { http: { bearer: { tokenRef: ref }, allowedHosts: ['*', '*..'] } },
-    /allowedHosts\[1\]: .*an allowed host must be a host name or IP address/,
-  ],
-  ['a secret in it', { smtp: { ...smtp, password: 'secret' } }, /unknown field "spec\.smtp\.password"/],
-];
-
-test.each(refusedCredentials)('a credential with %s is refused', async (_sentence, spec, says) => {
+test.each(REFUSED_CREDENTIALS)('a credential with %s is refused', async (_sentence, spec, says) => {
   expect(await apply('Credential', spec)).toMatch(says);
 });
 
@@ -402,25 +177,7 @@ async function patchRun(status: unknown, patch: unknown, subresource = true): Pr
   return kubectl(server, args(patch, subresource)).catch((error: Error) => error.message);
 }
 
-const ended = { phase: 'Succeeded', epoch: 5, sequence: 9 };
-const running = { phase: 'Running', epoch: 5, sequence: 9 };
-
-const refusedStatuses: [sentence: string, status: unknown, next: unknown, says: RegExp][] = [
-  ['another phase after the end', ended, { phase: 'Failed' }, /the run has ended/],
-  ['a run that goes on after the end', ended, { phase: 'Running', epoch: 6 }, /the run has ended/],
-  ['the end taken away', ended, { phase: null }, /the run has ended/],
-  ['no status at all', running, null, /the status of a run cannot be removed/],
-  ['an older epoch', running, { epoch: 4, sequence: 20 }, /a newer state of the run is already recorded/],
-  [
-    'an older sequence of the same epoch',
-    running,
-    { sequence: 8 },
-    /a newer state of the run is already recorded/,
-  ],
-  ['no epoch', running, { epoch: null }, /a newer state of the run is already recorded/],
-];
-
-test.each(refusedStatuses)('%s is refused', async (_sentence, status, next, says) => {
+test.each(REFUSED_STATUSES)('%s is refused', async (_sentence, status, next, says) => {
   expect(await patchRun(status, { status: next })).toMatch(says);
 });
 
@@ -480,70 +237,12 @@ test('the output of a node is kept as it is: null, nested lists, keys that look 
   expect(kept.status?.nodes?.map(({ output }) => output)).toEqual(outputs);
 });
 
-const limited = (requests: object, limits: object) => ({ runners: { resources: { requests, limits } } });
-
-test.each<[sentence: string, spec: unknown, says: RegExp]>([
-  ['no runners', { runners: { replicas: 0 } }, /replicas.* should be greater than or equal to 1/],
-  [
-    'a toleration of nothing',
-    { runners: { tolerations: [{ operator: 'Equal' }] } },
-    /must have the operator Exists/,
-  ],
-  [
-    'more than its limit',
-    limited({ cpu: '2', memory: '1Gi' }, { cpu: '1500m', memory: '512Mi' }),
-    /requests.cpu must not be more than limits.cpu[^]*requests.memory must not be more than limits.memory/,
-  ],
-  [
-    'more disk than its limit',
-    limited({ 'ephemeral-storage': '2Gi' }, { 'ephemeral-storage': '1Gi' }),
-    /requests.ephemeral-storage must not be more than limits.ephemeral-storage/,
-  ],
-  [
-    'a value that no label has',
-    { runners: { nodeSelector: { pool: 'a b' } } },
-    /nodeSelector.pool: .*should match/,
-  ],
-  [
-    'a value that is too long',
-    { runners: { nodeSelector: { pool: 'a'.repeat(64) } } },
-    /nodeSelector.pool: Too long/,
-  ],
-  [
-    'a taint that no node has',
-    { runners: { tolerations: [{ key: 'a b', operator: 'Exists' }] } },
-    /tolerations\[0\].key: .*should match/,
-  ],
-  ['no room for a runner', limited({}, { memory: '64Mi' }), /limits.memory must be at least 128Mi/],
-  [
-    'a timeout that ends every run',
-    { workflowDefaults: { timeout: '0s' } },
-    /timeout: .*must be a duration from 1s to 365d/,
-  ],
-  [
-    'a history without an end',
-    { workflowDefaults: { history: { ttl: '100000d' } } },
-    /ttl: .*must be a duration from 0s to 3650d/,
-  ],
-  [
-    'pods of another namespace',
-    {
-      runners: {
-        affinity: {
-          podAntiAffinity: {
-            requiredDuringSchedulingIgnoredDuringExecution: [
-              { topologyKey: 'kubernetes.io/hostname', namespaceSelector: {} },
-            ],
-          },
-        },
-      },
-    },
-    /unknown field .*namespaceSelector/,
-  ],
-  ['a field of pods', { runners: { hostNetwork: true } }, /unknown field "spec.runners.hostNetwork"/],
-])('project settings with %s are refused at apply', async (_sentence, spec, says) => {
-  expect(await apply('ProjectSettings', spec, 'default')).toMatch(says);
-});
+test.each(REFUSED_PROJECT_SETTINGS)(
+  'project settings with %s are refused at apply',
+  async (_sentence, spec, says) => {
+    expect(await apply('ProjectSettings', spec, 'default')).toMatch(says);
+  },
+);
 
 test('a namespace has one ProjectSettings, of a fixed name', async () => {
   expect(await apply('ProjectSettings', {})).toContain(

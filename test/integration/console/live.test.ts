@@ -1,7 +1,7 @@
 /** Saving an active workflow says what goes live, and asks; saving anything else does not. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflows } from '../../../operator/resources.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { addAfter, canvasOpened, runEnded, save, saveLive } from '../../support/console/steps.ts';

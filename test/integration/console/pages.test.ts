@@ -1,16 +1,18 @@
 /**
- * Every page and dialog for people who use a keyboard or a screen reader, who see little contrast, or who
- * have a narrow screen.
+ * Every page, menu and dialog for people who use a keyboard or a screen reader, who see little contrast, or who have a
+ * narrow screen. Each is opened once on a wide and once on a narrow screen; colours and widths change while it is open.
  */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { flawsOf } from '../../support/console/axe.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { dialogsOf, openRowDialog, type View } from '../../support/console/dialogs.ts';
-import { addQueueing, post, fillProject } from '../../support/console/filledProject.ts';
+import { menusOf } from '../../support/console/menus.ts';
+import { addQueueing, fillProject, post } from '../../support/console/filledProject.ts';
 import { openNode, panelOf } from '../../support/console/steps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { listen, type Listening } from '../../support/network/listen.ts';
+import { coveredControls } from '../../support/console/topmost.ts';
 
 const PROJECT = 'shop';
 const LIST = `/console/p/${PROJECT}/workflows`;
@@ -38,7 +40,7 @@ const shows = (text: string | RegExp) => (page: Page) => page.getByText(text).fi
 const cardShown = (page: Page) => page.locator('[data-card="trigger"]').waitFor();
 const clicked = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
-const VIEWS: View[] = [
+const PAGES: View[] = [
   { what: 'the list', path: LIST, open: shows('Order confirmation') },
   { what: 'the canvas', path: CANVAS, open: cardShown },
   ...['trigger', 'agent_1', 'mail', 'reply'].map((node) => ({
@@ -81,28 +83,74 @@ const VIEWS: View[] = [
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
-  ...dialogsOf(PROJECT),
 ];
+const DIALOGS = dialogsOf(PROJECT);
+const MENUS = menusOf(PROJECT);
 
-describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
+const WIDE = { width: 1_440, height: 900 };
+const MEDIUM = { width: 1_024, height: 768 };
+const NARROW = { width: 390, height: 780 };
+const AT_REST = { timeout: 5_000 };
+
+/** Switches to dark colours, in which only colours can break a rule that was kept in light ones. */
+async function darken(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+}
+
+async function openView({ page }: Visitor, { path, open }: View): Promise<void> {
+  await page.goto(addressOf(path));
+  await open(page);
+}
+
+describe('on a wide screen', () => {
   let visitor: Visitor;
   beforeAll(async () => {
-    visitor = await visit(browser, { colorScheme });
+    visitor = await visit(browser, { viewport: WIDE });
+  });
+  beforeEach(async () => {
+    await visitor.page.emulateMedia({ colorScheme: 'light' });
+    await visitor.page.setViewportSize(WIDE);
   });
   afterAll(() => visitor?.close());
 
   test('the sign-in page has no accessibility violation', async () => {
     await visitor.page.goto(system.consoleURL);
     await visitor.page.getByLabel('Token', { exact: true }).waitFor();
-    const flaws = await flawsOf(visitor.page);
-    await signInAt(visitor.page, system.consoleURL, token);
-    expect(flaws).toEqual([]);
+    try {
+      expect(await flawsOf(visitor.page)).toEqual([]);
+      await darken(visitor.page);
+      await expect.poll(() => colorFlawsOf(visitor.page), AT_REST).toEqual([]);
+    } finally {
+      await signInAt(visitor.page, system.consoleURL, token);
+    }
   });
 
-  test.each(VIEWS)('$what has no accessibility violation', async ({ path, open }) => {
-    await visitor.page.goto(addressOf(path));
-    await open(visitor.page);
-    expect(await flawsOf(visitor.page)).toEqual([]);
+  test.each(PAGES)('$what has no accessibility violation', async (view) => {
+    const { page } = visitor;
+    await openView(visitor, view);
+    expect(await flawsOf(page)).toEqual([]);
+    await darken(page);
+    await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
+  });
+
+  test.each(MENUS)('every control of $what is clickable, also when the screen shrinks', async (view) => {
+    const { page } = visitor;
+    await openView(visitor, view);
+    expect(await coveredControls(page)).toEqual([]);
+    await page.setViewportSize(MEDIUM);
+    await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
+  });
+
+  test.each(DIALOGS)('$what is accessible, and clickable also when the screen shrinks', async (view) => {
+    const { page } = visitor;
+    await openView(visitor, view);
+    expect(await coveredControls(page)).toEqual([]);
+    expect(await flawsOf(page)).toEqual([]);
+    await darken(page);
+    await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
+    await page.setViewportSize(MEDIUM);
+    await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
   });
 });
 
@@ -168,19 +216,23 @@ describe('with the keyboard only', () => {
 describe('on a narrow screen', () => {
   let visitor: Visitor;
   beforeAll(async () => {
-    visitor = await visit(browser, { viewport: { width: 390, height: 780 } });
+    visitor = await visit(browser, { viewport: NARROW });
     await signInAt(visitor.page, system.consoleURL, token);
   });
   afterAll(() => visitor?.close());
 
-  const NARROW = VIEWS.filter(({ what }) =>
+  const fitting = PAGES.filter(({ what }) =>
     ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'].includes(what),
   );
 
-  test.each(NARROW)('$what fits the screen width', async ({ path, open }) => {
-    await visitor.page.goto(addressOf(path));
-    await open(visitor.page);
+  test.each(fitting)('$what fits the screen width', async (view) => {
+    await openView(visitor, view);
     expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+
+  test.each([...MENUS, ...DIALOGS])('every control of $what is clickable', async (view) => {
+    await openView(visitor, view);
+    expect(await coveredControls(visitor.page)).toEqual([]);
   });
 
   test('workflows can be activated in the list', async () => {

@@ -6,7 +6,7 @@ import type { Browser, Page, Request, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, secrets, type PolicyRule } from '../../../kube/resource.ts';
-import { workflows as workflowObjects } from '../../../operator/resources.ts';
+import { workflows as workflowObjects } from '../../../operator/shared/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { addForRights, WAITING_RUN } from '../../support/console/guardedElements.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../../support/console/filledProject.ts';

@@ -4,8 +4,8 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import { ask, bucketOf, type Bucket } from '../../../nodes/providers/s3/bucket.ts';
 import { drop } from '../../../nodes/http/body.ts';
-import { Secret } from '../../../nodes/secret.ts';
-import { filePolls, inShort, shownIn } from '../../support/nodes/filePolls.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
+import { filePolls, fileEventNames, fileEventsOf } from '../../support/nodes/polls.ts';
 import { putInParts } from '../../support/providers/s3/s3Parts.ts';
 import { startS3Server, type S3Server } from '../../support/providers/s3/s3Server.ts';
 import { localEgress } from '../../support/nodes/stepContext.ts';
@@ -50,7 +50,7 @@ async function put(key: string, content = key, type = 'text/plain'): Promise<voi
   expect(answer.status).toBe(200);
 }
 
-test('the first look brings nothing, and the next what was added and modified since, once', async () => {
+test('the first poll returns no events, and the next poll each object that was added or modified since, once', async () => {
   await put('old.txt');
   await put('changed.txt');
   const { poll, goBackTo } = polls();
@@ -59,7 +59,7 @@ test('the first look brings nothing, and the next what was added and modified si
   await put('reports/new one.csv', 'a,b', 'text/csv');
   await put('changed.txt', 'something else');
   const second = await poll();
-  expect(inShort(second).toSorted()).toEqual(['added reports/new one.csv', 'modified changed.txt']);
+  expect(fileEventNames(second).toSorted()).toEqual(['added reports/new one.csv', 'modified changed.txt']);
   const added = second.events.find(({ output }) => output.text_content === 'new one.csv');
   expect(added?.output.data_content).toEqual({
     event: 'added',
@@ -95,28 +95,28 @@ test('names of any characters are files like others', async () => {
   for (const each of names) await put(each);
   const found = await poll();
   expect(
-    shownIn(found)
+    fileEventsOf(found)
       .map(({ file }) => String(file['id']))
       .toSorted(),
   ).toEqual(names.toSorted());
-  expect(shownIn(found).every(({ file }) => file['mime_type'] === 'text/plain')).toBe(true);
+  expect(fileEventsOf(found).every(({ file }) => file['mime_type'] === 'text/plain')).toBe(true);
 });
 
 test('many files come in pages, none twice and none left out, and what is known is kept once for all of them', async () => {
-  const { poll, kept } = polls();
+  const { poll, stored } = polls();
   await poll();
   const names = Array.from({ length: 45 }, (_, n) => `file ${String(n).padStart(2, '0')}`);
   await Promise.all(names.map((each) => put(each)));
-  const before = kept();
+  const before = stored();
   const found: string[] = [];
   for (let more = true; more; ) {
     const polled = await poll({ limit: 10 });
     expect(polled.events.length).toBeLessThanOrEqual(10);
-    found.push(...shownIn(polled).map(({ file }) => String(file['id'])));
+    found.push(...fileEventsOf(polled).map(({ file }) => String(file['id'])));
     ({ more } = polled);
   }
   expect(found.toSorted()).toEqual(names);
-  expect(kept() - before).toBe(1);
+  expect(stored() - before).toBe(1);
 });
 
 test.each<[Partial<FileStorageTrigger>, string[]]>([
@@ -131,7 +131,7 @@ test.each<[Partial<FileStorageTrigger>, string[]]>([
   for (const each of ['a.txt', 'in/b.txt', 'in/below/c.png', 'inside.txt'])
     await put(each, each, each.endsWith('png') ? 'image/png' : 'text/plain');
   expect(
-    shownIn(await poll())
+    fileEventsOf(await poll())
       .map(({ file }) => String(file['id']))
       .toSorted(),
   ).toEqual(expected);
@@ -141,10 +141,10 @@ test('an object that came in parts is a file, and in other parts it is another v
   const { poll } = polls();
   await poll();
   await putInParts(bucket(), 'large.bin', 'a');
-  expect(inShort(await poll())).toEqual(['added large.bin']);
+  expect(fileEventNames(await poll())).toEqual(['added large.bin']);
   await put('large.bin', 'a');
-  expect(inShort(await poll())).toEqual(['modified large.bin']);
-  expect(inShort(await poll())).toEqual([]);
+  expect(fileEventNames(await poll())).toEqual(['modified large.bin']);
+  expect(fileEventNames(await poll())).toEqual([]);
 });
 
 test('more than a thousand objects, over several pages of the list, are told apart, wherever new ones stand', async () => {
@@ -155,7 +155,7 @@ test('more than a thousand objects, over several pages of the list, are told apa
   const others = ['!first', 'a1', '😁last'];
   for (const each of others) await put(each);
   expect(
-    shownIn(await poll())
+    fileEventsOf(await poll())
       .map(({ file }) => String(file['id']))
       .toSorted(),
   ).toEqual(others.toSorted());
@@ -168,15 +168,15 @@ test('only the changes that are asked for start something', async () => {
   await poll();
   await put('a', 'other');
   await put('b');
-  expect(inShort(await poll())).toEqual(['modified a']);
+  expect(fileEventNames(await poll())).toEqual(['modified a']);
 });
 
-test('a first look from a point in time brings what is newer', async () => {
+test('a first poll from a point in time returns the newer objects', async () => {
   await put('a');
   const { poll } = polls();
   const first = await poll({}, new Date(Date.now() - 60_000));
   expect(first).toMatchObject({ events: [], more: true });
-  expect(inShort(await poll())).toEqual(['added a']);
+  expect(fileEventNames(await poll())).toEqual(['added a']);
   const later = polls();
   const none = await later.poll({}, new Date(Date.now() + 60_000));
   expect(none.events).toEqual([]);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bucketOf } from '../../../nodes/providers/s3/bucket.ts';
 import { findSkill } from '../../../nodes/register.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { putInParts } from '../../support/providers/s3/s3Parts.ts';
 import { startS3Server, type S3Server } from '../../support/providers/s3/s3Server.ts';
 import { stepContext } from '../../support/nodes/stepContext.ts';

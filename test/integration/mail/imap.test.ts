@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';
 import type { MailTrigger } from '../../../api/trigger.ts';
-import type { PollContext } from '../../../nodes/poller.ts';
+import type { PollContext, Polled } from '../../../nodes/contract/poller.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
-import { lookAt, type Poll } from '../../support/nodes/mailPolls.ts';
+import { pollMail } from '../../support/nodes/polls.ts';
 import { startMeter } from '../../support/network/byteMeter.ts';
 
 let server: Dovecot;
@@ -30,30 +30,30 @@ function poll(
   cursor: unknown,
   fields: Partial<MailTrigger> = {},
   { since, ...context }: Partial<PollContext> & { since?: Date } = {},
-): Promise<Poll> {
+): Promise<Polled> {
   const passwordRef = { name: 'mail', key: 'password' };
   const spec = { imap: { host, port, tls: 'None', username: name, passwordRef } } as const;
-  return lookAt(spec, { password }, { cursor, fields, context, since });
+  return pollMail(spec, { password }, { cursor, fields, context, since });
 }
 
 const mail = (subject: string, from = 'ada@example.com') =>
   `From: ${from}\r\nSubject: ${subject}\r\nMessage-ID: <${subject.length}@example.com>\r\n\r\nbody of ${subject}\r\n`;
-const subjects = ({ events }: Poll) =>
+const subjects = ({ events }: Polled) =>
   events.map(({ output }) => (output.data_content as { subject: string }).subject);
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `mail ${first + n}`);
 
 /** All looks until nothing is left. */
 async function pollOn(account: Account, cursor: unknown, fields: Partial<MailTrigger> = {}, context = {}) {
-  const found: Poll[] = [];
-  for (let next: Poll | undefined; !next || next.more; ) {
+  const found: Polled[] = [];
+  for (let next: Polled | undefined; !next || next.more; ) {
     next = await poll(account, next?.cursor ?? cursor, fields, context);
     found.push(next);
   }
   return { found, cursor: found.at(-1)?.cursor, subjects: found.flatMap(subjects) };
 }
 
-test('the first look brings nothing, and the next what came since, with a key that stays', async () => {
+test('the first poll returns no events, and the next poll the mails since, with stable keys', async () => {
   const { name, client } = await newUser();
   await client.append('INBOX', mail('old'));
   const first = await poll({ name }, undefined);
@@ -237,7 +237,7 @@ test('mails that were removed or moved away are no events; those that were moved
   await client.logout();
 });
 
-test('when the server has numbered the mails anew, the place is lost and nothing is started', async () => {
+test('when the server has renumbered the mails, the cursor is void and no run starts', async () => {
   const { name, client } = await newUser();
   await client.mailboxCreate('Orders');
   await client.append('Orders', mail('one'));
@@ -309,7 +309,7 @@ test('sender and subject are compared whatever the case of the letters, and what
   await client.logout();
 });
 
-test('a first look from a point in time brings what came since then', async () => {
+test('a first poll from a point in time returns the mails since then', async () => {
   const { name, client } = await newUser();
   const day = (n: number, hour = 12) => new Date(Date.UTC(2026, 0, n, hour));
   for (const n of [1, 2, 3, 4]) await client.append('INBOX', mail(`mail ${n}`), [], day(n));

@@ -5,12 +5,12 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { checkCredential } from '../../../nodes/checks.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { runCommand } from '../../support/process/command.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
 import { makeFolder } from '../../support/process/folder.ts';
 import { listen, readBody, sendJson, type Listening } from '../../support/network/listen.ts';
-import { lookAt } from '../../support/nodes/mailPolls.ts';
+import { pollMail } from '../../support/nodes/polls.ts';
 import { localEgress } from '../../support/nodes/stepContext.ts';
 
 let server: Dovecot;
@@ -64,7 +64,7 @@ const byToken = (username = 'ada', { port } = server): CredentialSpec => ({
 });
 
 const poll = (spec: CredentialSpec, secrets: Record<string, string> = { password: IMAP_PASSWORD }) =>
-  lookAt(spec, secrets, { cursor: undefined });
+  pollMail(spec, secrets, { cursor: undefined });
 
 const baseline = { events: [], more: false };
 

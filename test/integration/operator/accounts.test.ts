@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../kube/clock.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, secrets } from '../../../kube/resource.ts';
-import type { OperatorConfig } from '../../../operator/config.ts';
+import type { OperatorConfig } from '../../../operator/shared/config.ts';
 import { maintainAclUsers } from '../../../operator/store/aclUsers.ts';
 import { ensureStoreSecret, readStorePasswords } from '../../../operator/store/secret.ts';
 import {
@@ -52,7 +52,9 @@ afterAll(async () => {
   scripts?.remove();
 });
 
-/** Writes the list as the pod does before Redis starts; `pod`: the folder that its containers share with TLS. */
+/**
+ * Writes the list as the pod does before Redis starts; `pod`: the folder that its containers share with TLS.
+ */
 const writeList = (list: string, passwords: string, ...pod: string[]) =>
   runCommand('sh', [
     join(scripts.path, 'accounts.sh'),

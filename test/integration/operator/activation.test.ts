@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { getRevision } from '../../../runs/revisions.ts';
 import { auditTrail, type AuditLine } from '../../support/logs/auditTrail.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
@@ -46,6 +46,8 @@ beforeEach(async () => {
 const EXAMPLES: [name: string, wish: { type: string; status: string; reason: string }][] = [
   ['hello', READY],
   ['mail-count', READY],
+  ['new-orders', READY],
+  ['environments', READY],
   ['morning-mail', READY],
   // Nobody looks at accounts here.
   ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],

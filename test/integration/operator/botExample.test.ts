@@ -1,4 +1,7 @@
-/** `examples/bot-answer` as it lies there, from a message to the answer: with every program, a model and a Telegram that speak the protocols. */
+/**
+ * `examples/bot-answer` as it lies there, from a message to the answer: with every program, a model and a
+ * Telegram that speak the protocols.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,11 +1,14 @@
-/** From the manifests of a bot to what two gateways answer to its messages: one run for each, of one workflow, from nobody but the service. */
+/**
+ * From the manifests of a bot to what two gateways answer to its messages: one run for each, of one workflow,
+ * from nobody but the service.
+ */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { botSecret } from '../../../api/bot.ts';
 import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { readRun } from '../../../runs/read.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { pollUntil } from '../../support/time/poll.ts';

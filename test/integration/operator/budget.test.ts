@@ -1,9 +1,12 @@
-/** What recording costs the API server, with operator and recorder together: shares, exact totals, pruning at a pace. */
+/**
+ * What recording costs the API server, with operator and recorder together: shares, exact totals, pruning at
+ * a pace.
+ */
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';
 import { prunesPerSecond } from '../../../operator/budget/split.ts';
-import { workflowRuns, workflows } from '../../../operator/resources.ts';
+import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { cancelRun } from '../../../runs/cancel.ts';

@@ -1,13 +1,14 @@
 /**
- * Credentials are tried by the runners of their project: operator and runner with a real API server and run store, real mail and
- * model servers. What is wrong is said by credential and workflow, and what was mended is seen within half a minute.
+ * Credentials are tried by the runners of their project: operator and runner with a real API server and run
+ * store, real mail and model servers. What is wrong is said by credential and workflow, and what was mended
+ * is seen within half a minute.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { roles, secrets } from '../../../kube/resource.ts';
-import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { credentials, workflowRuns } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { DUE, grantAccounts, makeDue, wake } from '../../support/operator/grantedAccounts.ts';
 import { listen, sendJson, type Listening } from '../../support/network/listen.ts';
@@ -34,7 +35,10 @@ let provider: OAuthProvider;
 /** The token that the API takes, and those that came. */
 let token = 'first-token';
 const tokens: (string | undefined)[] = [];
-/** Where a credential leads that is to be tried before there is a runner; how often somebody has come, and what was so before there was one. */
+/**
+ * Where a credential leads that is to be tried before there is a runner; how often somebody has come, and
+ * what was so before there was one.
+ */
 let early: Listening;
 let came = 0;
 let before: { waiting: unknown; came: number };

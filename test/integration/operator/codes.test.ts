@@ -1,7 +1,10 @@
-/** Codes on their way from a browser to the operator that leads: what is none ends nothing, and what can be tried again is. */
+/**
+ * Codes on their way from a browser to the operator that leads: what is none ends nothing, and what can be
+ * tried again is.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../kube/clock.ts';
-import { keepCodes } from '../../../operator/oauth/codes.ts';
+import { exchangeCodes } from '../../../operator/oauth/codes.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { seal } from '../../../store/oauth/seal.ts';
 import { storeCode, readKey, SEALED_FOR, type Code } from '../../../store/oauth/states.ts';
@@ -41,7 +44,7 @@ beforeAll(async () => {
     return failures >= 0 ? Promise.reject(new Error('the API server is away')) : Promise.resolve();
   };
   const options = { conn: store.conn, connections: { exchange }, log, clock: systemClock };
-  keeping = keepCodes(options, ending.signal);
+  keeping = exchangeCodes(options, ending.signal);
 });
 afterAll(async () => {
   ending.abort();

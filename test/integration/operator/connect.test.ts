@@ -1,8 +1,11 @@
-/** Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not accepted on the way. */
+/**
+ * Connecting a credential, the whole way by HTTP as a browser goes it, with a real provider; and what is not
+ * accepted on the way.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
 import { cookieName, verifierOf } from '../../../gateway/public/connect.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { seal } from '../../../store/oauth/seal.ts';
 import { auditTrail } from '../../support/logs/auditTrail.ts';
@@ -50,7 +53,7 @@ test('a person who opens the link and signs in has connected the account', async
   expect(stage.log.entries).toContainEqual({
     level: 'info',
     fields: { namespace: stage.namespace, credential: 'mailbox', user },
-    message: 'a credential was connected',
+    message: 'connected a credential',
   });
   const connected = () => auditTrail([...stage.gateway.log, ...stage.trail]);
   const object = {
@@ -131,7 +134,7 @@ test('an answer with its state counts once, and a link is opened once', async ()
 
 /** How often connecting has failed at the provider. */
 const failures = () =>
-  stage.log.messages('warn').filter((said) => said === 'a credential could not be connected').length;
+  stage.log.messages('warn').filter((said) => said === 'cannot connect a credential').length;
 
 test('a code that belongs to another verifier brings no token', async () => {
   await stage.createCredential('replayed');

@@ -1,8 +1,11 @@
-/** What becomes of a connection when its credential changes or goes, and when something is away or full while somebody connects it. */
+/**
+ * What becomes of a connection when its credential changes or goes, and when something is away or full while
+ * somebody connects it.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials } from '../../../operator/shared/resources.ts';
 import { createBrowser, signIn } from '../../support/providers/oauth/browser.ts';
 import { answerFor, expectNothing, withParameter } from '../../support/operator/connecting.ts';
 import { startOAuthHarness, type OAuthHarness } from '../../support/operator/oauthHarness.ts';
@@ -95,7 +98,7 @@ test('whose tokens were given to one client and its hosts, is not connected for 
     await stage.createCredential('moved', change);
     const { status } = await stage.said('moved', 'NotConnected');
     expect(findCondition(status?.conditions, 'Ready')?.message).toContain(
-      'for other hosts than the spec names',
+      'other hosts than when it was connected',
     );
     const left = Object.keys(await stage.entries('windlass-tokens'));
     expect(left.filter((key) => key.startsWith('moved'))).toEqual([]);

@@ -1,12 +1,15 @@
-/** What the operator does when it reads the counts of a workflow: with a real run store, and no API server. */
+/**
+ * What the operator does when it reads the counts of a workflow: with a real run store, and no API server.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Workflow, WebhookRoute } from '../../../api/kinds.ts';
 import type { Revision } from '../../../api/revision.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import type { Occurrence } from '../../../kube/events.ts';
 import { createProjectStore } from '../../../operator/store/projects.ts';
-import { createCountsReconciler } from '../../../operator/workflow/counts.ts';
-import { createFailureReports } from '../../../operator/workflow/failures.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
+import { createCounts } from '../../../operator/counts/controller.ts';
+import { createFailureReports } from '../../../operator/counts/failures.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf, type ProjectUid } from '../../../store/keys.ts';
 import { openProject } from '../../../runs/project.ts';
@@ -56,15 +59,16 @@ function subject(project: ProjectUid) {
     log,
     store: projects,
     client: { patch: (async () => workflow) as unknown as KubeClient['patch'] },
-    world: {
-      workflows: { get: () => workflow, noteWrite: () => undefined },
+    caches: {
+      workflows: { resource: workflows, get: () => workflow, noteWrite: () => undefined },
       routes: { get: () => route },
     },
   };
   const told: number[] = [];
   const record = (_object: object, { note }: Occurrence) => told.push(Number.parseInt(note, 10)) > 0;
   const failures = createFailureReports({ record }, clock);
-  const counts = createCountsReconciler(context, failures, ({ name }) => void woken?.push(name));
+  const counts = createCounts(context, failures);
+  counts.limitsMissing.onChange(({ name }) => void woken?.push(name));
   const look = async () => {
     await counts.reconcile(KEY);
     await clock.advance(MINUTE_MS);

@@ -1,7 +1,7 @@
 /** The Events that `kubectl describe` shows of workflows and credentials. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { events, secrets } from '../../../kube/resource.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';

@@ -1,11 +1,12 @@
 /**
- * An operator that is killed right after its k-th write, for every k: whoever comes after it ends at the same state, and nothing
- * is left over. Writes are those to the API server and those to the run store. Each k has a project of its own; one process of
- * the operator looks after all of them, is cut off in each after as many writes as that one's turn is, and is then killed.
+ * An operator that is killed right after its k-th write, for every k: whoever comes after it ends at the same
+ * state, and nothing is left over. Writes are those to the API server and those to the run store. Each k has
+ * a project of its own; one process of the operator looks after all of them, is cut off in each after as many
+ * writes as that one's turn is, and is then killed.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { namespaces, secrets } from '../../../kube/resource.ts';
-import { credentials, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
@@ -193,7 +194,10 @@ async function statesOf(projects: readonly Project[]): Promise<string[][]> {
   return all(projects, (project) => stateOf(found, stage.conn, project));
 }
 
-/** The states of projects, once they are reached and nothing has changed for longer than the operator waits for anything. */
+/**
+ * The states of projects, once they are reached and nothing has changed for longer than the operator waits
+ * for anything.
+ */
 async function settledStates(
   projects: readonly Project[],
   isReached: (state: string, at: number) => boolean,
@@ -252,7 +256,8 @@ test.for(TURNS)(
     startOperator();
     const wholes = await runWhole(actions);
     const wholeOf = (action: ActionName) => wholes.get(action) ?? { end: [], writes: 0 };
-    // The parts of the operator work side by side, so that the same action takes a write more or less now and then.
+    // The parts of the operator work side by side, so that the same action takes a write more or less now and
+    // then.
     const numbers = actions.flatMap((action) =>
       Array.from({ length: wholeOf(action).writes + 1 }, (_, index) => ({ action, most: index + 1 })),
     );
@@ -279,7 +284,10 @@ test.for(TURNS)(
   },
 );
 
-/** The run store holds nothing of a project that does not exist; in those that do, all is as it is without a kill. */
+/**
+ * The run store holds nothing of a project that does not exist; in those that do, all is as it is without a
+ * kill.
+ */
 async function expectNoOrphans(): Promise<void> {
   const { items } = await stage.client.listAll(namespaces);
   const there = new Set(items.map(({ metadata }) => metadata.uid));

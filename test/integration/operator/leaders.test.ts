@@ -1,7 +1,7 @@
 /** Two operators as processes: how soon one takes over from the other, and that never both of them act. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import {
   startKubeApiFaults,
   type KubeApiFaults,

@@ -1,11 +1,13 @@
-/** Which credentials of earlier revisions runners may still read, by what a real run store says of the runs. */
+/**
+ * Which credentials of earlier revisions runners may still read, by what a real run store says of the runs.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { API_VERSION } from '../../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../../api/kinds.ts';
 import { asChild } from '../../../kube/apply.ts';
 import type { ControllerRevision } from '../../../kube/resource.ts';
 import { finish } from '../../../runs/advance.ts';
-import { olderCredentials, type Served } from '../../../operator/project/older.ts';
+import { olderCredentials, type Served } from '../../../operator/project/olderCredentials.ts';
 import {
   accepted,
   claimedOne,
@@ -58,14 +60,14 @@ beforeEach(async () => {
 
 async function older(revision: string | undefined = 'orders-2'): Promise<string[]> {
   const route = revision === undefined ? undefined : ({ spec: { revision } } as WebhookRoute);
-  const world = {
+  const caches = {
     workflows: { list: () => [workflow] },
     revisions: { byIndex: () => revisions as ControllerRevision[] },
     runs: { byIndex: () => runs },
     routes: { get: () => route },
   };
   type Context = Parameters<typeof olderCredentials>[0];
-  const context = { conn: store.conn, clock: { now: () => now }, world } as unknown as Context;
+  const context = { conn: store.conn, clock: { now: () => now }, caches } as unknown as Context;
   const found = await olderCredentials(context, { namespace, uid }, served);
   ({ served } = found);
   return found.names;

@@ -1,14 +1,18 @@
-/** What the status of a workflow shows of its polled trigger, and how often: with a real run store, and no API server. */
+/**
+ * What the status of a workflow shows of its polled trigger, and how often: with a real run store, and no API
+ * server.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WebhookRoute, Workflow } from '../../../api/kinds.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
-import { createPollReconciler } from '../../../operator/poll/status.ts';
+import { reconcilePoll } from '../../../operator/poll/controller.ts';
+import { createPolls } from '../../../operator/poll/polls.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { claimPoll } from '../../../store/polling/claim.ts';
-import type { PollRef } from '../../../store/polling/triggers.ts';
+import { putTrigger, type PollRef } from '../../../store/polling/triggers.ts';
 import { failPoll, movePoll } from '../../../store/polling/outcome.ts';
-import { putTrigger } from '../../../store/polling/triggers.ts';
 import { createManualClock } from '../../support/time/manualClock.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
@@ -71,20 +75,16 @@ function subject(annotations: Record<string, string> = {}) {
   const context = {
     clock,
     conn: store.conn,
-    refusedPolls: new Map(),
+    events: { record: () => true },
     client: { patch },
-    world: {
-      workflows: { get: () => workflow, noteWrite: () => undefined },
+    caches: {
+      workflows: { resource: workflows, get: () => workflow, noteWrite: () => undefined },
       routes: { get: () => route },
       credentials: { get: () => undefined },
     },
   };
   const { registry, polls: metrics } = createMetrics(clock);
-  const reconcile = createPollReconciler(context, {
-    events: { record: () => true },
-    onHealth: () => undefined,
-    metrics,
-  });
+  const polls = createPolls(metrics);
   return {
     written,
     clock,
@@ -93,7 +93,7 @@ function subject(annotations: Record<string, string> = {}) {
       const lines = (await registry.metrics()).split('\n');
       return lines.filter((line) => line.startsWith('windlass_poll_') && !line.endsWith(' 0'));
     },
-    reconcile: () => reconcile(KEY),
+    reconcile: () => reconcilePoll(KEY, { ...context, polls }),
     switchOff: () => {
       const { poll: _poll, ...spec } = route.spec;
       route = { ...route, spec: { ...spec, active: false } };

@@ -1,9 +1,12 @@
-/** From a mail trigger that is applied to what pods look at, and back to its status. The looks are made here, at no mail server. */
+/**
+ * From a mail trigger that is applied to what pods look at, and back to its status. The looks are made here,
+ * at no mail server.
+ */
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, events } from '../../../kube/resource.ts';
-import { PollError } from '../../../nodes/poller.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { PollError } from '../../../nodes/contract/poller.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { openPollProject, type PollProject } from '../../support/operator/pollProject.ts';
 import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
@@ -197,7 +200,9 @@ test.concurrent('where a quota admits no CronJob the trigger says so, and nothin
     status: 'False',
     reason: 'QuotaExceeded',
   });
-  expect(findCondition(status?.conditions, 'TriggerHealthy')?.message).toContain('raise it or remove one');
+  expect(findCondition(status?.conditions, 'TriggerHealthy')?.message).toContain(
+    'Raise it, or delete a CronJob',
+  );
   await project.waitFor({ type: 'PoolReady', status: 'True' });
 });
 
@@ -220,7 +225,9 @@ test.concurrent('an annotation that nobody understands is told, with what to wri
   await waitFor(READY);
   await apply({ reset: 'yesterday' });
   const told = async () => findCondition((await workflow()).status?.conditions, 'TriggerHealthy');
-  const words = expect.stringContaining('write now, or a time such as 2026-03-02T09:00:00Z') as unknown;
+  const words = expect.stringContaining(
+    'set it to now, or to a time such as 2026-03-02T09:00:00Z',
+  ) as unknown;
   await pollUntilPasses(
     'the words',
     async () => expect(await told()).toMatchObject({ status: 'True', message: words }),

@@ -1,9 +1,12 @@
-/** A runner pool that cannot start is named by the workflows that need it. The Deployment's status is what its controller writes. */
+/**
+ * A runner pool that cannot start is named by the workflows that need it. The Deployment's status is what its
+ * controller writes.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { deployments, events, pods } from '../../../kube/resource.ts';
-import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
-import { projectSettings, workflows } from '../../../operator/resources.ts';
+import { POOL, POOL_LABELS } from '../../../operator/shared/names.ts';
+import { projectSettings, workflows } from '../../../operator/shared/resources.ts';
 import {
   startOperatorHarness,
   SYSTEM,

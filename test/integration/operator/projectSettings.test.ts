@@ -1,4 +1,7 @@
-/** ProjectSettings of a namespace, from the object to the runner pool and the CronJobs of its project, and back. */
+/**
+ * ProjectSettings of a namespace, from the object to the runner pool and the CronJobs of its project, and
+ * back.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { ProjectSettingsSpec } from '../../../api/projectSettings.ts';
@@ -15,7 +18,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { podDisruptionBudgets, projectSettings, workflows } from '../../../operator/resources.ts';
+import { podDisruptionBudgets, projectSettings, workflows } from '../../../operator/shared/resources.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
 import { openPollProject } from '../../support/operator/pollProject.ts';
@@ -219,7 +222,10 @@ test.concurrent('a first pool comes with settings that the API server refuses, w
 
 const ADMISSION = 'admissionregistration.k8s.io/v1';
 
-/** A policy of the cluster refuses objects of a kind in the namespace, unless the expression holds; `probe` is one. Resolves when it is in effect. */
+/**
+ * A policy of the cluster refuses objects of a kind in the namespace, unless the expression holds; `probe` is
+ * one. Resolves when it is in effect.
+ */
 async function refuse<T extends KubeObject>(
   namespace: string,
   resource: Resource<T>,

@@ -1,8 +1,9 @@
 /** What the operator puts into the run store of a project, and in which order. */
+import type { ProjectStore } from '../../../operator/store/types.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Revision } from '../../../api/revision.ts';
 import type { DeletionProgress } from '../../../operator/store/deletion.ts';
-import { createProjectStore, type ProjectStore } from '../../../operator/store/projects.ts';
+import { createProjectStore } from '../../../operator/store/projects.ts';
 import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
 import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -78,7 +79,10 @@ test('an operator that starts after the store was emptied knows that by the rout
   expect(await successor.check('restarted')).toEqual({ outcome: 'done', lost: false });
 });
 
-/** Lets the project store delete runs until the condition is met, and answers with what it told at the end of each deletion. */
+/**
+ * Lets the project store delete runs until the condition is met, and answers with what it told at the end of
+ * each deletion.
+ */
 async function deleteUntil(projects: ProjectStore, isMet: () => boolean): Promise<DeletionProgress[]> {
   const stopping = new AbortController();
   const ended: DeletionProgress[] = [];
@@ -95,7 +99,7 @@ test('the runs of a workflow that was noted as gone are deleted in the backgroun
   const { projects } = watched('going', []);
   await projects.putWorkflow('going', { revision, limits });
   await accepted(store.conn, submissionOf('going', { workflowUid: limits.workflowUid }));
-  projects.noteGone({ project: 'going', workflowUid: limits.workflowUid, name: 'orders' });
+  projects.noteDeleted({ project: 'going', workflowUid: limits.workflowUid, name: 'orders' });
   expect(projects.deletions.isUnderWay('going')).toBe(true);
   const ended = await deleteUntil(projects, () => !projects.deletions.isUnderWay('going'));
   expect(ended).toMatchObject([{ name: 'orders', total: 1, left: 0 }]);
@@ -174,7 +178,7 @@ test('a server that may have lost the end of its log gets everything again, and 
   await store.conn.command('unlink', keys.revision(revision.name), keys.wf(limits.workflowUid));
   expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
   expect(await held('cut')).toEqual({ revision: 0, limit: null });
-  projects.doubt();
+  projects.invalidateAll();
   expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
   expect(await held('cut')).toEqual({ revision: 1, limit: '1' });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Manifest } from '../../../kube/writes.ts';
 import type { Workflow } from '../../../api/kinds.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { startReplicas } from '../../support/operator/gatewayReplicas.ts';

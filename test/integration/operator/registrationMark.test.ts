@@ -1,6 +1,6 @@
 /**
- * The mark on the Credential of a bot, at a real API server, and by a clock that the test moves: it is there before anything is asked for, and goes
- * after a minute where nobody answers, with its namespace or alone.
+ * The mark on the Credential of a bot, at a real API server, and by a clock that the test moves: it is there
+ * before anything is asked for, and goes after a minute where nobody answers, with its namespace or alone.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Credential } from '../../../api/kinds.ts';
@@ -8,11 +8,12 @@ import { createClient, type KubeClient } from '../../../kube/client.ts';
 import type { Action, Key } from '../../../kube/controller.ts';
 import { createRecorder, type Recorder } from '../../../kube/events.ts';
 import { deployments, events, namespaces } from '../../../kube/resource.ts';
-import { POOL, POOL_LABELS } from '../../../operator/project/names.ts';
+import { POOL, POOL_LABELS } from '../../../operator/shared/names.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
-import { createRegistrationReconciler } from '../../../operator/registration/registrations.ts';
-import { credentials, webhookRoutes } from '../../../operator/resources.ts';
-import { createWorld, startWorld, synced, type World } from '../../../operator/world.ts';
+import { reconcileRegistration } from '../../../operator/registration/controller.ts';
+import { createRegistrations } from '../../../operator/registration/registrations.ts';
+import { credentials, webhookRoutes } from '../../../operator/shared/resources.ts';
+import { createCaches, startCaches, synced, type Caches } from '../../../operator/shared/caches.ts';
 import { openProject } from '../../../runs/project.ts';
 import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
 import { createManualClock, type ManualClock } from '../../support/time/manualClock.ts';
@@ -29,7 +30,7 @@ const WITHIN = { timeoutMs: 10_000, everyMs: 20 };
 let stage: OperatorHarness;
 /** With the operator's rights. */
 let client: KubeClient;
-let world: World;
+let caches: Caches;
 const ended = new AbortController();
 let following: Promise<void>;
 let clock: ManualClock;
@@ -39,9 +40,9 @@ let reconcile: (key: Key) => Promise<Action>;
 beforeAll(async () => {
   stage = await startOperatorHarness();
   client = createClient(stage.connection, { fieldManager: 'windlass-operator' });
-  world = createWorld({ client, namespace: SYSTEM, watched: [], log: stage.log });
-  following = startWorld(world, ended.signal);
-  await synced(world);
+  caches = createCaches({ client, namespace: SYSTEM, watched: [], log: stage.log });
+  following = startCaches(caches, ended.signal);
+  await synced(caches);
 }, 600_000);
 
 afterAll(async () => {
@@ -61,9 +62,9 @@ beforeEach(() => {
 function reconcilerWith(client: KubeClient, granted: string[] = []): (key: Key) => Promise<Action> {
   const { conn, log } = stage;
   const grantedSecrets = new Map(granted.map((namespace) => [namespace, ['bots']]));
-  const known = { registrations: new Map(), grantedSecrets };
-  const context = { client, world, conn, log, clock, config: { PUBLIC_URL }, ...known };
-  return createRegistrationReconciler(context, { events: recorder, onChange: () => undefined });
+  const known = { registrations: createRegistrations(), pools: { grantedSecrets } };
+  const context = { client, caches, conn, events: recorder, log, clock, config: { PUBLIC_URL }, ...known };
+  return (key) => reconcileRegistration(key, context);
 }
 
 async function createCredential(namespace: string, finalizers: string[]): Promise<Key & { uid: string }> {
@@ -76,7 +77,10 @@ async function createCredential(namespace: string, finalizers: string[]): Promis
 /** A Credential that may be registered, and is being deleted. */
 const goingCredential = (namespace: string) => createCredential(namespace, [BOT_FINALIZER]);
 
-/** What asking takes: the project's place in the run store, a runner, and the route of a workflow that has the bot. */
+/**
+ * What asking takes: the project's place in the run store, a runner, and the route of a workflow that has the
+ * bot.
+ */
 async function wantBot(namespace: string, project: string): Promise<void> {
   await openProject(stage.conn, project);
   const labels = { ...POOL_LABELS };
@@ -95,8 +99,8 @@ async function wantBot(namespace: string, project: string): Promise<void> {
     spec: { ...workflow, trigger: 'bot', active: true, bot },
   });
   const isSeen = () => {
-    const runners = world.deployments.get(namespace, POOL)?.status?.availableReplicas;
-    return Promise.resolve(runners === 1 && world.routes.get(namespace, 'answers') !== undefined);
+    const runners = caches.deployments.get(namespace, POOL)?.status?.availableReplicas;
+    return Promise.resolve(runners === 1 && caches.routes.get(namespace, 'answers') !== undefined);
   };
   await pollUntil('all of it being seen', isSeen, WITHIN);
 }
@@ -104,7 +108,9 @@ async function wantBot(namespace: string, project: string): Promise<void> {
 async function deleteIt(key: Key): Promise<void> {
   await stage.client.delete(credentials, key);
   const isSeen = () =>
-    Promise.resolve(world.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined);
+    Promise.resolve(
+      caches.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined,
+    );
   await pollUntil('the deletion being seen', isSeen, WITHIN);
 }
 

@@ -1,14 +1,13 @@
 /**
- * The webhooks of Telegram's bots: operator and runner with a real API server and run store, and a server that speaks Telegram's wire
- * format. Registered while a workflow has the bot, mended where somebody else has changed it, deleted with the workflow and with the
- * Credential, which goes whatever Telegram says.
+ * The webhooks of Telegram's bots: operator and runner with a real API server and run store, and a server
+ * that speaks Telegram's wire format. Registered while a workflow has the bot, mended where somebody else has
+ * changed it, deleted with the workflow and with the Credential, which goes whatever Telegram says.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { botSecret } from '../../../api/bot.ts';
+import { botSecret, BOT_FINALIZER } from '../../../api/bot.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
-import { BOT_FINALIZER } from '../../../api/bot.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -72,7 +71,10 @@ const putToken = (name: string, token: string) =>
     stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token } }),
   );
 
-/** A bot with a Telegram of its own, and its Credential, by that name. `others` are the tokens of further bots there. */
+/**
+ * A bot with a Telegram of its own, and its Credential, by that name. `others` are the tokens of further bots
+ * there.
+ */
 async function putBot(name: string, others: string[] = []) {
   const token = nextToken();
   const telegram = await startTelegramServer({ tokens: [token, ...others] });

@@ -1,8 +1,11 @@
-/** Renewing what a real provider has granted: once each, whoever is killed; and what happens when the provider is away or says no. */
+/**
+ * Renewing what a real provider has granted: once each, whoever is killed; and what happens when the provider
+ * is away or says no.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, leases, secrets } from '../../../kube/resource.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials } from '../../../operator/shared/resources.ts';
 import {
   DUE,
   grantAccounts,
@@ -175,9 +178,7 @@ test('a provider that takes the access back is believed: the token goes, and an 
   await provider.takeBack('revoked');
   for (const each of granted.slice(0, 1)) await makeDue(stage.client, namespace, each);
   await expect.poll(async () => (await readyOf(namespace, 'revoked')).reason, WITHIN).toBe('NotConnected');
-  expect((await readyOf(namespace, 'revoked')).message).toMatch(
-    /taken the access back.*invalid_grant.*POST to/,
-  );
+  expect((await readyOf(namespace, 'revoked')).message).toMatch(/revoked the access.*invalid_grant.*POST to/);
   expect(Object.keys(await tokens(namespace))).toEqual(['stays']);
   await expect.poll(() => told(namespace), WITHIN).toEqual(['NotConnected']);
 }, 120_000);

@@ -12,7 +12,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { hasPoolAccount, poolAccount } from '../../../store/accounts.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';

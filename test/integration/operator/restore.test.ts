@@ -1,11 +1,14 @@
-/** A run store that lost its data, with and without an operator beside it: every recorded run that had not ended still ends. */
+/**
+ * A run store that lost its data, with and without an operator beside it: every recorded run that had not
+ * ended still ends.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ANNOTATION, API_VERSION } from '../../../api/group.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { isTerminal } from '../../../api/phase.ts';
 import { type NodeStatus, type RunStatus } from '../../../api/run.ts';
-import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { storeId } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
@@ -17,7 +20,7 @@ import { pollUntil } from '../../support/time/poll.ts';
 import { claimed, refOf, submissionOf } from '../../support/runStore/runStore.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
-const TOLD = 'the run store lost the data of a project, putting it back';
+const TOLD = 'restoring lost run store data';
 
 let stage: OperatorHarness;
 let namespace: string;

@@ -6,7 +6,7 @@ import type { RunSpec, RunStatus } from '../../../api/run.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { isInvalid } from '../../../kube/errors.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
-import { webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
 import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { readRun } from '../../../runs/read.ts';
@@ -263,7 +263,7 @@ test('a run that is applied before its workflow waits for it', async () => {
   await expect.poll(status, { timeout: 20_000, interval: 25 }).toMatchObject({
     phase: 'Pending',
     reason: 'WorkflowMissing',
-    message: expect.stringContaining('no workflow hello'),
+    message: expect.stringContaining('Workflow hello does not exist'),
   });
   await applyWorkflow();
   expect((await submitted('early')).workflow).toBe('hello');

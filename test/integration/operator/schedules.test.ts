@@ -1,8 +1,11 @@
-/** From a schedule that is applied to its CronJob, and back. Nothing fires here: there is no controller of CronJobs. */
+/**
+ * From a schedule that is applied to its CronJob, and back. Nothing fires here: there is no controller of
+ * CronJobs.
+ */
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/operator/scheduleProject.ts';

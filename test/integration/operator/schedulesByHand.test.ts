@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { isNotFound } from '../../../kube/errors.ts';
 import { cronJobs } from '../../../kube/resource.ts';
-import { webhookRoutes } from '../../../operator/resources.ts';
+import { webhookRoutes } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
@@ -93,7 +93,10 @@ test.concurrent.each([
   );
 });
 
-/** A policy of the cluster's own that admits no such change of CronJobs; what it gives takes the policy away again. */
+/**
+ * A policy of the cluster's own that admits no such change of CronJobs; what it gives takes the policy away
+ * again.
+ */
 async function refuseCronJobs(
   namespace: string,
   operations: string[],

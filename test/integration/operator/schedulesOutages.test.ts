@@ -1,7 +1,7 @@
 /** CronJobs of schedules while the operator or the run store is away. */
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
-import { webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { pollUntilPasses } from '../../support/time/poll.ts';
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/operator/scheduleProject.ts';

@@ -1,8 +1,11 @@
-/** What nobody told the operator of, because it did not run: it finds out, and the run store keeps nothing of it. */
+/**
+ * What nobody told the operator of, because it did not run: it finds out, and the run store keeps nothing of
+ * it.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { namespaces } from '../../../kube/resource.ts';
-import { webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { ensurePoolAccount, hasPoolAccount } from '../../../store/accounts.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { closeProject, openProject } from '../../../runs/project.ts';

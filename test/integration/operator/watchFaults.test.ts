@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { applyChart } from '../../support/cluster/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
@@ -56,7 +56,10 @@ beforeAll(async () => {
   await served(60_000);
 }, 600_000);
 
-/** Each fault is the first for a while: of several within seconds each is waited out for longer, lest they become a storm. */
+/**
+ * Each fault is the first for a while: of several within seconds each is waited out for longer, lest they
+ * become a storm.
+ */
 beforeEach(async () => {
   await change();
   await inEffect(20_000);

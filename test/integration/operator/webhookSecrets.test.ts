@@ -1,9 +1,12 @@
-/** The secrets that verify callers change and go: nobody is refused meanwhile, and nobody is let in with what is no longer good. */
+/**
+ * The secrets that verify callers change and go: nobody is refused meanwhile, and nobody is let in with what
+ * is no longer good.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { WEBHOOKS } from '../../../api/webhookAuth.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/resources.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
 import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';

@@ -1,4 +1,7 @@
-/** Who may call a webhook: from the manifest and the user's Secret to what two gateways answer, each with its chart's rights. */
+/**
+ * Who may call a webhook: from the manifest and the user's Secret to what two gateways answer, each with its
+ * chart's rights.
+ */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +14,7 @@ import { isForbidden } from '../../../kube/errors.ts';
 import { createClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { events, namespaces, secrets } from '../../../kube/resource.ts';
-import { webhookRoutes, workflows } from '../../../operator/resources.ts';
+import { webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { auditTrail } from '../../support/logs/auditTrail.ts';
 import { runCommand } from '../../support/process/command.ts';
 import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
@@ -143,7 +146,7 @@ test('where the namespace requires auth a public webhook closes, and opens again
   expect(closed.status?.access).toBe('Closed');
   const { spec } = await stage.client.get(webhookRoutes, { namespace, name: 'open' });
   expect(spec).toMatchObject({ active: false, inactiveReason: 'AuthRequired' });
-  const event = { type: 'Warning', name: 'open', note: expect.stringMatching(/answers 404.*require-auth/) };
+  const event = { type: 'Warning', name: 'open', note: expect.stringMatching(/returns 404.*require-auth/) };
   await expect.poll(() => eventsOf(namespace, 'WebhookClosed'), WITHIN).toEqual([event]);
   await expect.poll(() => webhooks.statuses(`${namespace}.open`), WITHIN).toEqual([404, 404]);
   expect(await webhooks.statuses(`${namespace}.guarded`, token('s3cret'))).toEqual([200, 200]);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { configMaps } from '../../../kube/resource.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { auditTrail } from '../../support/logs/auditTrail.ts';
 import { findCanaries as found, type Canary, type Source } from '../../support/rights/canaries.ts';
 import { callOfHook, refusedCalls } from '../../support/rights/canaryCalls.ts';

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { roles, type PolicyRule, type Role } from '../../../kube/resource.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { ensureBinaries } from '../../cluster/build.ts';
 import { renderChart } from '../../support/cluster/chart.ts';
 import { mailWorkflow } from '../../support/operator/mailWorkflow.ts';

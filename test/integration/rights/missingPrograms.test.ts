@@ -12,7 +12,7 @@ import {
   type Role,
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
-import { credentials, workflowRuns } from '../../../operator/resources.ts';
+import { credentials, workflowRuns } from '../../../operator/shared/resources.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { openProject } from '../../../runs/project.ts';
 import type { RunState } from '../../../runs/types.ts';

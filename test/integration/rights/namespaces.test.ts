@@ -19,7 +19,7 @@ import {
   webhookRoutes,
   workflowRuns,
   workflows,
-} from '../../../operator/resources.ts';
+} from '../../../operator/shared/resources.ts';
 import { ADMISSION } from '../../support/cluster/chart.ts';
 import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { mailWorkflow } from '../../support/operator/mailWorkflow.ts';

@@ -126,7 +126,7 @@ test('a runner that was stopped between a mark and its effect has no effect when
   expect(keys().filter((key) => key.endsWith(`/${run}/b/1`))).toHaveLength(1);
 });
 
-test('a runner whose event loop is busy for long is not taken over', async () => {
+test('the runs of a runner whose event loop is busy for long are not taken over', async () => {
   const revision = await project.deploy([trigger, agent('a', 'demo-slow')]);
   const busy = await spawned('busy-1');
   const run = await project.send(revision, {});

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { isTerminal } from '../../../api/phase.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import type { RunnerProgram } from '../../support/runner/runnerProgram.ts';
 import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';

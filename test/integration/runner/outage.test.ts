@@ -66,7 +66,7 @@ test('a run store that is killed in the middle of an answer and comes back loses
   expect(mailbox.messages).toHaveLength(1);
 });
 
-test('a run store that is frozen for a while holds the next effect up, and no more', async () => {
+test('a run store that is frozen for a while delays the next effect, and nothing else', async () => {
   const before = model.answered();
   const run = await project.send(revision, {});
   await asked(1);
@@ -90,7 +90,7 @@ test('a runner whose claim was taken drops the run without a word', async () => 
   expect(new Set(model.requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
 });
 
-test('a claim whose answer was lost with the connection is given back and executed', async () => {
+test('a claim whose answer was lost with the connection is handed back and executed', async () => {
   await runner.stop(0);
   const run = await project.send(hanging, {});
   const claimed = await claimRuns(conn, { project: project.uid, runner: 'runner-1', max: 1 });
@@ -156,7 +156,7 @@ test('a run that a store without data got back from its record goes on with the 
   expect(mailbox.messages).toHaveLength(1);
 });
 
-test('a claim that reaches the store late is given back, also by a runner that has no room for long', async () => {
+test('a claim that reaches the run store late is handed back, also by a runner that has no room for long', async () => {
   await runner.stop(0);
   model.setFault('hang', 1);
   await project.send(hanging, {});

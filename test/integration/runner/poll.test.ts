@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadPoller } from '../../../nodes/pollers.ts';
-import { PollError, type Polled, type Poller } from '../../../nodes/poller.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { PollError, type Polled, type Poller } from '../../../nodes/contract/poller.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { pollAccount, type PollDeps, type ProjectAccess } from '../../../runner/poll/pollAccount.ts';
 import { runPollPod, type PodOptions } from '../../../runner/poll/pod.ts';
 import { connectRunStore, isUnavailable } from '../../../store/connection.ts';
@@ -117,7 +117,7 @@ async function startMortalPods() {
   };
 }
 
-test('the first look starts nothing, and a burst of 1,000 mails goes in by pages, oldest first, though pods are killed in between', async () => {
+test('the first poll starts no run, and a burst of 1,000 mails is submitted by pages, oldest first, although pods are killed in between', async () => {
   const user = newUser();
   mail.fill(user, 1_000);
   const access = meansOf(user);
@@ -142,7 +142,7 @@ test('the first look starts nothing, and a burst of 1,000 mails goes in by pages
   expect(await runsOf('orders')).toHaveLength(1_000);
 });
 
-test('a refused login is shown with its reason, holds the next look off, and is forgotten when it works again', async () => {
+test('a refused login is reported with its reason, delays the next poll, and is cleared when the login works again', async () => {
   const access = meansOf('stranger', 'wrong');
   await put('orders', { intervalSeconds: 5 });
   await lookUntil(depsOf({ access }), async () => (await stateOf('orders')).failure !== undefined);
@@ -178,16 +178,16 @@ async function lookUntil(deps: PollDeps, is: () => Promise<boolean>): Promise<vo
   );
 }
 
-/** A poller that tests tell what to do; it counts its looks by the account. */
+/** A poller that tests tell what to do; it counts its polls by the account. */
 function pollerOf(look: (account: string, signal: AbortSignal, cursor: unknown) => Promise<Polled>) {
-  const looks = new Map<string, number[]>();
+  const polls = new Map<string, number[]>();
   const poller: Poller<{ account: string }> = {
     poll: async ({ account }, cursor, { signal }) => {
-      looks.set(account, [...(looks.get(account) ?? []), performance.now()]);
+      polls.set(account, [...(polls.get(account) ?? []), performance.now()]);
       return look(account, signal, cursor);
     },
   };
-  return { poller: async () => poller as Poller<unknown>, looks };
+  return { poller: async () => poller as Poller<unknown>, polls };
 }
 const nothingNew: Polled = { events: [], cursor: 1, more: false };
 const eventOf = (n: number) => ({
@@ -196,7 +196,7 @@ const eventOf = (n: number) => ({
 });
 const never = () => new Promise<never>(() => {});
 
-test('killed at each of its steps, 30 looks that together see 600 events start 600 runs, in order and none twice', async () => {
+test('30 polls that are killed at each of their steps and see 600 events start 600 runs, in order and none twice', async () => {
   await put('orders', { fields: { account: 'orders' } });
   let arrived = 0;
   const { poller } = pollerOf(async (_account, _signal, cursor = 0) => {
@@ -219,17 +219,17 @@ test('killed at each of its steps, 30 looks that together see 600 events start 6
   await pods.stop();
 });
 
-test('accounts that hang hold up no others, however many there are, and at its end the pod gives them up', async () => {
+test('accounts that hang delay no others, however many there are, and at its end the pod aborts their polls', async () => {
   const hanging = Array.from({ length: 7 }, (_, n) => `bad-${n}`);
   const good = Array.from({ length: 20 }, (_, n) => `good-${n}`);
   for (const uid of [...hanging, ...good])
     await put(uid, { intervalSeconds: 1, fields: { account: uid }, place: uid });
-  const { poller, looks } = pollerOf((account) =>
+  const { poller, polls } = pollerOf((account) =>
     account.startsWith('bad') ? never() : Promise.resolve(nothingNew),
   );
   expect(await runPollPod(optionsOf({ poller, forMs: 5_000 }))).toBe(true);
   for (const uid of good) {
-    const times = looks.get(uid) ?? [];
+    const times = polls.get(uid) ?? [];
     expect(times.length).toBeGreaterThanOrEqual(2);
   }
   // Nobody is blamed for the end of the pod, and the next one begins with them.
@@ -256,20 +256,20 @@ test('accounts that failed have places of their own', async () => {
   for (const uid of [...bad, 'good'])
     await put(uid, { intervalSeconds: 0.5, fields: { account: uid }, place: uid });
   const seen = new Set<string>();
-  const { poller, looks } = pollerOf(async (account) => {
+  const { poller, polls } = pollerOf(async (account) => {
     if (account === 'good') return nothingNew;
     if (seen.has(account)) return never();
     seen.add(account);
     throw new PollError('Unreachable', 'There is nobody.');
   });
   await runPollPod(optionsOf({ poller, forMs: 4_000 }));
-  expect(looks.get('good')?.length).toBeGreaterThanOrEqual(3);
+  expect(polls.get('good')?.length).toBeGreaterThanOrEqual(3);
 });
 
 test('accounts that failed before the pod came have places of their own, too', async () => {
   const bad = Array.from({ length: 12 }, (_, n) => `bad-${n}`);
   let isBroken = true;
-  const { poller, looks } = pollerOf(async (account) => {
+  const { poller, polls } = pollerOf(async (account) => {
     if (account === 'good') return nothingNew;
     if (!isBroken) return never();
     throw new PollError('Unreachable', 'There is nobody.');
@@ -280,12 +280,12 @@ test('accounts that failed before the pod came have places of their own, too', a
   for (const uid of [...bad, 'good']) await pollAccount(depsOf({ poller }), uid);
   isBroken = false;
   await runPollPod(optionsOf({ poller, forMs: 4_000 }));
-  expect(looks.get('good')?.length).toBeGreaterThanOrEqual(2);
+  expect(polls.get('good')?.length).toBeGreaterThanOrEqual(2);
 });
 
-test('bursts have their turns, and let others go before them', async () => {
+test('accounts with a burst are polled by turns, and due accounts between them', async () => {
   const bursts = Array.from({ length: 9 }, (_, n) => `burst-${n}`);
-  const { poller, looks } = pollerOf(async (account) => {
+  const { poller, polls } = pollerOf(async (account) => {
     if (account === 'quiet') return nothingNew;
     await delay(50);
     return { events: [], cursor: 1, more: true };
@@ -294,11 +294,11 @@ test('bursts have their turns, and let others go before them', async () => {
   await put('quiet', { intervalSeconds: 1, fields: { account: 'quiet' } });
   await pollAccount(depsOf({ poller }), 'quiet');
   await runPollPod(optionsOf({ poller, forMs: 4_000, burstMs: 200 }));
-  expect(looks.get('quiet')?.length).toBeGreaterThanOrEqual(2);
-  for (const uid of bursts) expect(looks.get(uid)?.length).toBeGreaterThanOrEqual(2);
+  expect(polls.get('quiet')?.length).toBeGreaterThanOrEqual(2);
+  for (const uid of bursts) expect(polls.get(uid)?.length).toBeGreaterThanOrEqual(2);
 });
 
-test('an event whose key another run has starts none, is told, and holds nothing up', async () => {
+test('an event whose dedupe key belongs to another run starts no run, is reported, and delays no others', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const names = { workflow: 'orders', workflowUid: 'orders', revision: 'orders-1' };
   const event = {
@@ -330,18 +330,18 @@ test('an event that the account shows otherwise the second time is the same one'
   expect(kept && !isUnavailable(kept) && kept.input).toContain('"unread"');
 });
 
-test('a pod ends at once when nothing is due in its time, and looks at nothing that another looks at', async () => {
+test('a pod ends at once when nothing becomes due in its time, and polls no account that another pod polls', async () => {
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
-  const { poller, looks } = pollerOf(async () => nothingNew);
+  const { poller, polls } = pollerOf(async () => nothingNew);
   await Promise.all(
     ['pod-1', 'pod-2', 'pod-3'].map((pod) => runPollPod(optionsOf({ pod, poller, forMs: 9_000 }))),
   );
-  expect(looks.get('orders')).toHaveLength(1);
+  expect(polls.get('orders')).toHaveLength(1);
   await runPollPod(optionsOf({ poller }));
-  expect(looks.get('orders')).toHaveLength(1);
+  expect(polls.get('orders')).toHaveLength(1);
 });
 
-test('a look that lost its claim starts nothing more', async () => {
+test('a poll that lost its claim starts no more runs', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const { poller } = pollerOf(async () => {
     await dropTrigger(store.conn, project, 'orders');
@@ -352,7 +352,7 @@ test('a look that lost its claim starts nothing more', async () => {
   expect(await store.conn.command('exists', keysOf(project).poll('orders'))).toBe(0);
 });
 
-test('while the run store is away the pod waits, and goes on when it is back', async () => {
+test('the pod waits while the run store is unavailable, and continues when it is available again', async () => {
   await put('orders', { intervalSeconds: 3_600, fields: { account: 'orders' } });
   const { poller } = pollerOf(async () => {
     await store.redis.kill();
@@ -369,7 +369,7 @@ test('while the run store is away the pod waits, and goes on when it is back', a
   expect((await stateOf('orders')).cursor).toBe('{"place":"inbox","cursor":2}');
 });
 
-test('a cursor that access nothing any more is told, and a defect names no details', async () => {
+test('a cursor that has become void is reported, and a defect is reported without details', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const lost = pollerOf(async () => ({ ...nothingNew, baselineLost: 'UIDVALIDITY changed' }));
   await pollAccount(depsOf({ poller: lost.poller }), 'orders');

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, roleBindings, roles, secrets, serviceAccounts } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
-import { POOL } from '../../../operator/project/names.ts';
+import { POOL } from '../../../operator/shared/names.ts';
 import { credentialResource } from '../../../runner/credentials.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -144,7 +144,7 @@ test('a pod that was killed with SIGKILL at any of its steps is followed by one 
   expect(await runs()).toHaveLength(50);
 }, 120_000);
 
-test('a pod that is told to end gives up what it looks at, and goes with a failure, so that its Job makes another one', async () => {
+test('a pod that must end aborts its polls and exits with a failure, so that its Job creates another pod', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const called = once(silent, 'connection');
@@ -161,7 +161,7 @@ test('a pod that is told to end gives up what it looks at, and goes with a failu
   silent.close();
 });
 
-test('what is corrected while a pod lives, credential or Secret, is used by its next look', async () => {
+test('a credential or Secret that is corrected while a pod runs is used by the next poll', async () => {
   const secret = { metadata: { name: 'wrong', namespace } };
   const specAt = (port: number) => {
     const passwordRef = { name: secret.metadata.name, key: 'password' };
@@ -186,7 +186,7 @@ test('what is corrected while a pod lives, credential or Secret, is used by its 
   expect(await pod.ended).toBe(143);
 });
 
-test('an account that comes while a pod lives is there for the first look that needs it', async () => {
+test('an account that is added while a pod runs is available to the first poll that needs it', async () => {
   await putTrigger(store.conn, project, { ...trigger, intervalSeconds: 2 });
   const pod = start();
   const polledAt = async () => (await state()).polledAt;

@@ -77,7 +77,7 @@ describe.each(DRIVERS)('$title', (driver) => {
 
   const health = async () => healthOf(await project.state());
 
-  test('the first look starts nothing, each event that comes then starts one run, and the status says that it works', async () => {
+  test('the first poll starts no run, each later event starts one run, and the status reports success', async () => {
     expect(await project.started()).toEqual([]);
     expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
     await happen(3);

@@ -47,7 +47,7 @@ test('a run as far as a node that its revision does not have fails, and does not
   expect(model.requests).toEqual([]);
 });
 
-test('whoever takes the run over from a runner that died goes no further', async () => {
+test('a runner that takes over the run executes no node beyond until', async () => {
   const revision = await project.deploy(nodes);
   const child = await spawnRunner({ url: redis.url, project: project.uid, runner: 'first-1', credentials });
   const run = await project.send(revision, {}, asFarAs('second'));

@@ -11,7 +11,7 @@ import { dropWorkflow } from '../../../runs/deletion.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
-import type { Advance, ClaimRef, NodeState } from '../../../runs/types.ts';
+import type { Advance, NodeState } from '../../../runs/types.ts';
 import { copyProject } from '../../support/runStore/projectCopy.ts';
 import {
   accepted,
@@ -24,6 +24,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
+  startedRun,
 } from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
@@ -33,13 +34,9 @@ afterAll(() => store?.stop());
 const start = (id: string, atMostOnce = false) => ({ id, attempt: 1, atMostOnce, at: 1_700_000_000_000 });
 const done = { outcome: 'done', cancelRequested: false };
 
-async function running(): Promise<ClaimRef> {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  return claimedOne(store.conn, project);
-}
+const running = () => startedRun(store.conn);
 
-test('a mark is there before the effect, and the checkpoint takes its place', async () => {
+test('the start mark is stored before the effect, and the checkpoint replaces it', async () => {
   const { conn } = store;
   const ref = await running();
   expect(await startNode(conn, ref, start('mail', true))).toEqual(done);
@@ -80,7 +77,7 @@ test('of several replies the first is kept', async () => {
   expect((await stateOf(conn, ref.project, ref.run)).reply).toEqual(reply);
 });
 
-test('a run ends once, and frees what it held', async () => {
+test('a run ends once, and frees its claim and its slot', async () => {
   const { conn } = store;
   const ref = await running();
   expect(
@@ -95,7 +92,7 @@ test('a run ends once, and frees what it held', async () => {
   expect(await conn.command('zscore', keysOf(ref.project).unrecorded, ref.run)).not.toBeNull();
 });
 
-test('calls of one turn are stored in the order in which they were made', async () => {
+test('calls of one turn of the event loop are stored in the order in which they were made', async () => {
   const { conn } = store;
   const ref = await running();
   const outcomes = await Promise.all([

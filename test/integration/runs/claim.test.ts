@@ -141,7 +141,7 @@ test('a claimed run is running, under an epoch that only rises, with what is lef
   expect(second?.remainingMs).toBeLessThanOrEqual(3_600_000);
 });
 
-test('two runners never hold the same run', async () => {
+test('two runners never have a claim of the same run', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await Promise.all(Array.from({ length: 100 }, () => submit(conn, submissionOf(project))));
@@ -355,7 +355,7 @@ test('a run that ends in spite of being replaced ends as it does', async () => {
   expect(await conn.command('exists', keysOf(project).replaced)).toBe(0);
 });
 
-test('a cancelled run ends at once where nobody holds it, and its slot is free', async () => {
+test('a cancelled run that no runner has claimed ends at once, and its slot is free', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await setWorkflowLimits(conn, project, limits('Queue', 1));

@@ -15,17 +15,14 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
+  startedRun,
 } from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
 afterAll(() => store?.stop());
 
-async function running(quotaBytes?: number): Promise<ClaimRef> {
-  const project = await newProject(store.conn, quotaBytes);
-  await accepted(store.conn, submissionOf(project));
-  return claimedOne(store.conn, project);
-}
+const running = (quotaBytes?: number) => startedRun(store.conn, quotaBytes);
 
 async function events({ project, run }: ClaimRef, after?: string, limit = 2_000): Promise<RunEvent[]> {
   const found = await readEvents(store.conn, project, run, { limit, ...(after && { after }) });

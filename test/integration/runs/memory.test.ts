@@ -278,8 +278,8 @@ test('what a project wrote into its own keys changes no limit of another project
     metadata: { name, uid },
   }));
   const log = createCollectedLog();
-  const world = { namespaces: { list: () => namespaces }, routes: { list: () => [] } };
-  const setAllQuotas = createQuotaSetter({ conn, world, log }, { seen: () => undefined });
+  const caches = { namespaces: { list: () => namespaces }, routes: { list: () => [] } };
+  const setAllQuotas = createQuotaSetter({ conn, caches, log }, { seen: () => undefined });
   await setAllQuotas();
   const open = await setAllQuotas();
   expect(open.map(({ namespace, use }) => [namespace, use.bytes, use.keys, use.summaries])).toEqual([

@@ -22,6 +22,7 @@ import {
   stateOf,
   submissionOf,
   type TestStore,
+  startedRun,
 } from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
@@ -55,10 +56,9 @@ const claimedWhenDue = (project: string) =>
     { timeoutMs: 20_000, everyMs: 5 },
   );
 
-test('a run that is parked is Waiting, with what it came to and when it goes on, and nobody holds it', async () => {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  const ref = await claimedOne(store.conn, project);
+test('a parked run is Waiting, has its results and the time when it continues, and has no claim', async () => {
+  const ref = await startedRun(store.conn);
+  const { project } = ref;
   const before = await stateOf(store.conn, project, ref.run);
   const from = Date.now();
   expect(await park(ref, 60_000)).toEqual({ outcome: 'done', cancelRequested: false });
@@ -77,10 +77,9 @@ test('a run that is parked is Waiting, with what it came to and when it goes on,
   ]);
 });
 
-test('whoever held the run before can do nothing more with it, also when it is due again', async () => {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  const ref = await claimedOne(store.conn, project);
+test('a fenced runner can change nothing of a parked run, also when it is due again', async () => {
+  const ref = await startedRun(store.conn);
+  const { project } = ref;
   await park(ref, 1);
   expect(await park(ref, 1)).toEqual({ outcome: 'fenced' });
   const again = await claimedWhenDue(project);
@@ -178,9 +177,8 @@ test('cancel ends a run that waits at once, with its node, and its slot is not f
 });
 
 test('a run that shall be cancelled is not parked: its runner is told to end it', async () => {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  const ref = await claimedOne(store.conn, project);
+  const ref = await startedRun(store.conn);
+  const { project } = ref;
   await cancelRun(store.conn, project, ref.run);
   expect(await park(ref, 60_000)).toEqual({ outcome: 'done', cancelRequested: true });
   expect(await stateOf(store.conn, project, ref.run)).toMatchObject({ phase: 'Running', nodes: [waiting] });
@@ -228,9 +226,8 @@ test('a thousand runs of many workflows that are due at once are all ready, and 
 });
 
 test('parked runs survive a kill of the run store', async () => {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  const ref = await claimedOne(store.conn, project);
+  const ref = await startedRun(store.conn);
+  const { project } = ref;
   await park(ref, 200);
   await store.redis.kill();
   await store.redis.restart();

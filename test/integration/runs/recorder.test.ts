@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ANNOTATION, LABEL } from '../../../api/group.ts';
 import type { KubeClient } from '../../../kube/client.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { groupOf } from '../../../store/groups.ts';
 import { keysOf } from '../../../store/keys.ts';

@@ -1,7 +1,7 @@
 /** Recording when something goes wrong: one run that is refused, an API server that is away, a recorder that is killed. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KubeClient } from '../../../kube/client.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
@@ -73,7 +73,7 @@ async function ran(): Promise<string> {
 
 const invalid = { status: 422, body: { reason: 'Invalid', message: 'spec: no' } };
 
-test('a run that the API server refuses is put aside, is kept, and holds up no other', async () => {
+test('a run that the API server refuses is quarantined, stays stored, and delays no other', async () => {
   const refused = await ran();
   const mend = faults.always(({ method, path }) => method === 'PATCH' && path.includes(refused), invalid);
   own.startRecorder();
@@ -165,7 +165,7 @@ test('a recorder that was killed after it made the object is followed by one tha
   const id = await store.conn.command('hget', keysOf(project).meta, 'id');
   expect(await beginCreate(store.conn, state)).toBeTypeOf('string');
   const uid = await createObject({ ...target, store: String(id) }, state);
-  // What has an object is no surplus, however many wait.
+  // A run with an object is recorded, however many wait.
   const other = await ran();
   const trimmer = createSummarizer(store.conn, project);
   await expect.poll(() => trimmer.trim(), SOON).toBe(1);
@@ -191,7 +191,7 @@ test('an attempt to create the object that may have succeeded is not undone by l
   await undoCreate(store.conn, state, third);
   // Nor does the first one know about an object that the others may have created.
   await undoCreate(store.conn, state, first);
-  expect(await recorded(store.conn, state, 'surplus')).toBe('kept');
+  expect(await recorded(store.conn, state, 'excess')).toBe('kept');
   own.startRecorder();
   await expect
     .poll(() => objectOf(run), SOON)

@@ -20,6 +20,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
+  startedRun,
 } from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
@@ -36,7 +37,7 @@ async function crash({ project, run, token }: ClaimRef, runner = 'runner-1') {
   return takeOver(store.conn, { project, run, token, runner, heartbeat: seen });
 }
 
-test('the runs of a runner whose beat stands still are ready again, and its late calls change nothing', async () => {
+test('the runs of a runner whose heartbeat stopped are ready again, and its late calls change nothing', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));
@@ -131,21 +132,18 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
   expect(await finish(conn, watcher, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
 });
 
-test('a runner that beats again at the last moment is left alone', async () => {
+test('a runner whose heartbeat resumes at the last moment keeps its runs', async () => {
   const { conn } = store;
-  const project = await newProject(conn);
-  await accepted(conn, submissionOf(project));
-  const ref = await claimedOne(conn, project);
+  const ref = await startedRun(conn);
+  const { project } = ref;
   const seen = (await beatOf(project, 'runner-1')) ?? '';
   await sendHeartbeat(conn, project, 'runner-1');
   expect(await takeOver(conn, { ...ref, runner: 'runner-1', heartbeat: seen })).toBe('alive');
   expect(await finish(conn, ref, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
 });
 
-test('of two that take over one does', async () => {
-  const project = await newProject(store.conn);
-  await accepted(store.conn, submissionOf(project));
-  const ref = await claimedOne(store.conn, project);
+test('only one of two concurrent takeovers succeeds', async () => {
+  const ref = await startedRun(store.conn);
   const outcomes = await Promise.all([crash(ref), crash(ref)]);
   expect(new Set(outcomes)).toEqual(new Set(['ready', 'fenced']));
 });

@@ -110,7 +110,7 @@ test('twelve test runs that cannot be recorded take the place of no live run', a
   await endAll();
   for (let count = 0; count < 12; count += 1) await trial();
   await endAll();
-  // Only runs that ended more than a second ago are surplus.
+  // Only runs that ended more than a second ago need no record.
   const trimmer = createSummarizer(store.conn, project);
   let gone = 0;
   await expect.poll(async () => (gone += await trimmer.trim()), { timeout: 10_000 }).toBe(10);

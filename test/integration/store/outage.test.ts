@@ -21,6 +21,7 @@ import {
   submissionOf,
   succeededNode,
   type TestStore,
+  startedRun,
 } from '../../support/runStore/runStore.ts';
 
 let store: TestStore;
@@ -78,9 +79,8 @@ test('a server that is killed has everything that it accepted, once, when it is 
 
 test('checkpoints that were answered are there after a kill, and the claim still holds', async () => {
   const { conn, redis } = store;
-  const project = await newProject(conn);
-  await accepted(conn, submissionOf(project));
-  const ref = await claimedOne(conn, project);
+  const ref = await startedRun(conn);
+  const { project } = ref;
   expect(await advance(conn, ref, { checkpoints: [succeededNode('a')] })).toMatchObject({ outcome: 'done' });
   await redis.kill();
   expect(await advance(conn, ref, { checkpoints: [succeededNode('b')] })).toMatchObject(unavailable);
@@ -116,9 +116,8 @@ test('connections that break off under way never make a run twice', async () => 
 
 test('a server that is frozen is reported within two seconds, by every call', async () => {
   const { conn, redis } = store;
-  const project = await newProject(conn);
-  await accepted(conn, submissionOf(project));
-  const ref = await claimedOne(conn, project);
+  const ref = await startedRun(conn);
+  const { project } = ref;
   redis.freeze();
   const timed = async (call: () => Promise<unknown>) => {
     const begin = performance.now();
@@ -143,9 +142,8 @@ test('a server that is frozen is reported within two seconds, by every call', as
 
 test('a mark whose answer is read late, since this process was held up, begins nothing until the store has said it again', async () => {
   const { conn, redis } = store;
-  const project = await newProject(conn);
-  await accepted(conn, submissionOf(project));
-  const ref = await claimedOne(conn, project);
+  const ref = await startedRun(conn);
+  const { project } = ref;
   const { sequence } = await stateOf(conn, project, ref.run);
   const starts = [{ id: 'mail', attempt: 1, atMostOnce: true, at: Date.now() }];
   const mark = { starts, follows: sequence };
@@ -196,9 +194,8 @@ test('a connection on which nothing comes any more is replaced', async () => {
 
 test('a step that the network held up until the run had gone on changes nothing', async () => {
   const { conn } = store;
-  const project = await newProject(conn);
-  await accepted(conn, submissionOf(project));
-  const ref = await claimedOne(conn, project);
+  const ref = await startedRun(conn);
+  const { project } = ref;
   const { sequence } = await stateOf(conn, project, ref.run);
   // The server knows the script by now, so that the step is one call.
   await advance(conn, ref, { starts: [], follows: sequence - 1 });

@@ -2,12 +2,11 @@
 import { isTerminal } from '../../../api/phase.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { controllerOf } from '../../../kube/resource.ts';
-import type { OperatorContext } from '../../../operator/context.ts';
 import { isNew } from '../../../operator/run/decide.ts';
 import { endRun } from '../../../operator/run/end.ts';
-import { recoverIfLost } from '../../../operator/run/lost.ts';
+import { planFor, recoverIfLost, type RecoveryContext } from '../../../operator/run/recovery.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { newSeedProgress, seedProject, type SeedSource } from '../../../operator/store/seed.ts';
-import { planFor } from '../../../operator/store/source.ts';
 import { WaitingError } from '../../../kube/controller.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import { isUnavailable } from '../../../store/connection.ts';
@@ -28,7 +27,6 @@ export function createOperator(harness: Harness) {
   /** Of the seeding that this operator began last. */
   let progress = newSeedProgress();
   let isSeeding = false;
-  const pacer = { take: () => Promise.resolve() };
   const source: SeedSource = {
     served: async () =>
       WORKFLOWS.map((workflow) => ({
@@ -60,7 +58,7 @@ export function createOperator(harness: Harness) {
         const object = records.objects.get(name);
         if (!object || isTerminal(object.status?.phase)) return;
         if (isNew(object)) await submitObject(harness, conn, object);
-        else await recoverIfLost(context, pacer, object);
+        else await recoverIfLost(context, object);
       }),
     /** Puts a run back after what was read of it some time ago: the call was delayed. */
     restore: (name: string, version: number) =>
@@ -84,7 +82,7 @@ async function untilRefused(work: () => Promise<void>): Promise<void> {
 
 async function submitObject(
   { project, ledger, problems }: Harness,
-  conn: OperatorContext['conn'],
+  conn: RecoveryContext['conn'],
   { metadata: { name, uid = '' }, spec }: WorkflowRun,
 ): Promise<void> {
   const changes = { run: name, recordUid: uid, trigger: 'execute' };
@@ -103,7 +101,7 @@ function keyOf(object: WorkflowRun) {
 
 async function* unfinished(
   { records }: Harness,
-  context: OperatorContext,
+  context: RecoveryContext,
 ): ReturnType<SeedSource['unfinished']> {
   for (const name of Array.from(records.objects.keys())) {
     const object = structuredClone(records.objects.get(name));
@@ -117,8 +115,8 @@ async function* unfinished(
 /** What of the operator's context these steps use. */
 function contextOf(
   { project, store, records }: Harness,
-  { conn }: Pick<OperatorContext, 'conn'>,
-): OperatorContext {
+  { conn }: Pick<RecoveryContext, 'conn'>,
+): RecoveryContext {
   const nothing = () => undefined;
   const open = async () => {
     const id = await storeId(conn, project);
@@ -126,12 +124,14 @@ function contextOf(
     if (id !== undefined) return { outcome: 'done', id };
     return { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 1 };
   };
-  const world = {
+  const caches = {
     namespaces: { get: () => ({ metadata: { uid: project } }) },
     workflows: { getFresh: async (_: string, name: string) => ({ metadata: { uid: uidOf(name) } }) },
-    runs: { noteWrite: nothing },
+    runs: { resource: workflowRuns, noteWrite: nothing },
   };
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const clock = { date: () => new Date(store.now()), now: () => store.now() };
-  return { conn, client: records.client, world, store: { open }, log, clock } as unknown as OperatorContext;
+  const pacer = { take: () => Promise.resolve() };
+  const parts = { conn, client: records.client, caches, store: { open }, pacer, log, clock };
+  return parts as unknown as RecoveryContext;
 }

@@ -65,7 +65,8 @@ export function createRunner(harness: Harness, name: string) {
       const waiting = [...run.nodes].filter(([, { phase }]) => phase === 'Waiting');
       const waits = waiting.map(([id]) => ({ id, delayMs: 1_000 }));
       const answer = await run.writer.store(step, waits);
-      if (answer.outcome === 'too-large') throw new Error('a step of a history is too large');
+      if (answer.outcome === 'too-large' || answer.outcome === 'seen')
+        throw new Error(`a step of a history is ${answer.outcome}`);
       cancelRequested = answer.outcome === 'done' && answer.cancelRequested;
       return answer;
     };

@@ -38,7 +38,7 @@ const recorded: Transition = (state, call) => {
     delete run?.out;
     return 'gone';
   }
-  if (why === 'surplus' && !isSurplus(state, run, call.wall)) return 'kept';
+  if (why === 'excess' && !isExcess(state, run, call.wall)) return 'kept';
   if (String(run.sequence) !== sequence) {
     run.out = run.ended === undefined ? call.now + COALESCE_MS : call.now;
     return 'behind';
@@ -49,7 +49,7 @@ const recorded: Transition = (state, call) => {
 };
 
 /** Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one. */
-function isSurplus(state: State, run: Run, wall: number): boolean {
+function isExcess(state: State, run: Run, wall: number): boolean {
   const { waiting, keep } = workflowOf(state, run.wf);
   const phase = run.phase as TerminalPhase;
   if (run.ended === undefined || run.recorded !== undefined || run.creating !== undefined) return false;

@@ -1,6 +1,7 @@
 /** What the chart makes of values: its manifests, and what the operator makes of the environment that it is given. */
 import { parseAllDocuments, type Tags } from 'yaml';
-import { readConfig, type OperatorConfig } from '../../../operator/config.ts';
+import { readConfig } from '../../../operator/shared/config.ts';
+import { type OperatorConfig } from '../../../operator/shared/config.ts';
 import { CHART } from './chart.ts';
 import { helm, type ClusterAccess } from './kubectl.ts';
 

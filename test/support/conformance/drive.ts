@@ -2,7 +2,7 @@
 import { startDriveServer } from '../providers/google/driveServer.ts';
 import { googleRefusal } from './google.ts';
 import { startHttpProxy } from './httpProxy.ts';
-import type { Driver } from './provider.ts';
+import { HTTP_API_FAULTS, type Driver } from './provider.ts';
 
 /** More changes than a look goes through. */
 const LARGE_FILES = 1_600;
@@ -13,17 +13,10 @@ export const driveDriver: Driver = {
   credential: 'oauth2',
   preset: 'google',
   faults: {
-    unauthorized: { reasons: ['Rejected'] },
-    forbidden: { reasons: ['Rejected'] },
+    ...HTTP_API_FAULTS,
     // Of the changes: the place is known no more, and all files are listed.
     notFound: { reasons: ['InvalidAnswer'], firstRequestOnly: true },
     gone: { reasons: ['InvalidAnswer'], firstRequestOnly: true },
-    tooManyRequests: { reasons: ['RateLimited'] },
-    unavailable: { reasons: ['UpstreamError'] },
-    silence: { reasons: ['Timeout'] },
-    lost: { reasons: ['Unreachable'] },
-    garbage: { reasons: ['InvalidAnswer'] },
-    endless: { reasons: ['InvalidAnswer'] },
   },
   saysWhen: true,
   nameOf: ({ text_content }) => text_content,

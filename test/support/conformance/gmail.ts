@@ -3,7 +3,7 @@ import { startGmailServer } from '../providers/google/gmailServer.ts';
 import { googleRefusal } from './google.ts';
 import { startHttpProxy } from './httpProxy.ts';
 import { LARGE_MAILS, largeMails } from './largeMail.ts';
-import type { Driver } from './provider.ts';
+import { HTTP_API_FAULTS, type Driver } from './provider.ts';
 
 export const gmailDriver: Driver = {
   title: 'mail by Gmail',
@@ -11,17 +11,10 @@ export const gmailDriver: Driver = {
   credential: 'oauth2',
   preset: 'google',
   faults: {
-    unauthorized: { reasons: ['Rejected'] },
-    forbidden: { reasons: ['Rejected'] },
+    ...HTTP_API_FAULTS,
     // Later on, of the history: it does not reach back so far; of a mail: it was removed.
     notFound: { reasons: ['Rejected'], firstRequestOnly: true },
     gone: { reasons: ['InvalidAnswer'] },
-    tooManyRequests: { reasons: ['RateLimited'] },
-    unavailable: { reasons: ['UpstreamError'] },
-    silence: { reasons: ['Timeout'] },
-    lost: { reasons: ['Unreachable'] },
-    garbage: { reasons: ['InvalidAnswer'] },
-    endless: { reasons: ['InvalidAnswer'] },
   },
   saysWhen: true,
   nameOf: ({ data_content }) => (data_content as { subject: string }).subject,

@@ -2,7 +2,7 @@
 import { startGraphServer } from '../providers/microsoft/oneDriveServer.ts';
 import { graphRefusal } from './graph.ts';
 import { startHttpProxy } from './httpProxy.ts';
-import type { Driver } from './provider.ts';
+import { HTTP_API_FAULTS, type Driver } from './provider.ts';
 
 const FILES_THERE = 20_000;
 /** Several pages of changes. */
@@ -14,17 +14,10 @@ export const oneDriveDriver: Driver = {
   credential: 'oauth2',
   preset: 'microsoft',
   faults: {
-    unauthorized: { reasons: ['Rejected'] },
-    forbidden: { reasons: ['Rejected'] },
+    ...HTTP_API_FAULTS,
     // Of the changes: the place is known no more, and all that there is is gone through.
     notFound: { reasons: ['FolderMissing'], firstRequestOnly: true },
     gone: { reasons: ['InvalidAnswer'], firstRequestOnly: true },
-    tooManyRequests: { reasons: ['RateLimited'] },
-    unavailable: { reasons: ['UpstreamError'] },
-    silence: { reasons: ['Timeout'] },
-    lost: { reasons: ['Unreachable'] },
-    garbage: { reasons: ['InvalidAnswer'] },
-    endless: { reasons: ['InvalidAnswer'] },
   },
   saysWhen: true,
   nameOf: ({ text_content }) => text_content,

@@ -3,7 +3,7 @@ import type { CredentialKind, CredentialSpec } from '../../../api/credential.ts'
 import type { Preset } from '../../../api/provider.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { NodeOutput } from '../../../api/value.ts';
-import type { PollReason } from '../../../nodes/poller.ts';
+import type { PollReason } from '../../../nodes/contract/poller.ts';
 
 /** How a provider can fail. */
 export const FAULTS = [
@@ -96,3 +96,15 @@ export type Driver = {
   nameOf(output: NodeOutput): string;
   start(): Promise<{ account(options?: AccountOptions): Promise<Account>; stop(): Promise<void> }>;
 };
+
+/** How pollers of HTTP APIs report failures, but for `notFound` and `gone`, which differ. */
+export const HTTP_API_FAULTS = {
+  unauthorized: { reasons: ['Rejected'] },
+  forbidden: { reasons: ['Rejected'] },
+  tooManyRequests: { reasons: ['RateLimited'] },
+  unavailable: { reasons: ['UpstreamError'] },
+  silence: { reasons: ['Timeout'] },
+  lost: { reasons: ['Unreachable'] },
+  garbage: { reasons: ['InvalidAnswer'] },
+  endless: { reasons: ['InvalidAnswer'] },
+} as const;

@@ -1,7 +1,7 @@
 /** Rows of a sheet, each change a run: what is the same at every provider of sheets. */
 import { startHttpProxy, type Refusal } from './httpProxy.ts';
 import { editRows, fillRows } from './largeSheet.ts';
-import type { Driver } from './provider.ts';
+import { HTTP_API_FAULTS, type Driver } from './provider.ts';
 
 type SheetServer = { url: string; put(id: string, rows: string[][]): void; close(): Promise<void> };
 
@@ -23,15 +23,9 @@ export function rowsDriver({ title, preset, id, largeRows, server: start, refusa
     credential: 'oauth2',
     preset,
     faults: {
-      unauthorized: { reasons: ['Rejected'] },
-      forbidden: { reasons: ['Rejected'] },
+      ...HTTP_API_FAULTS,
       notFound: { reasons: ['SpreadsheetMissing'] },
       gone: { reasons: ['SpreadsheetMissing'] },
-      tooManyRequests: { reasons: ['RateLimited'] },
-      unavailable: { reasons: ['UpstreamError'] },
-      silence: { reasons: ['Timeout'] },
-      lost: { reasons: ['Unreachable'] },
-      garbage: { reasons: ['InvalidAnswer'] },
       // Of cells it is asked for fewer and fewer.
       endless: { reasons: ['InvalidAnswer', 'TooLarge'] },
     },

@@ -1,7 +1,7 @@
 /** Files of a bucket, at a real S3 server. */
 import { ask, bucketOf } from '../../../nodes/providers/s3/bucket.ts';
 import { drop } from '../../../nodes/http/body.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { startS3Server } from '../providers/s3/s3Server.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 import { startHttpProxy, type Refusal } from './httpProxy.ts';

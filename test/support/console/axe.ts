@@ -6,13 +6,21 @@ type Flaw = { id: string; targets: string[]; why: string };
 
 /** Every rule of axe, the one for colours too; each place that breaks one. The page's policies stand: nothing is injected as a script. */
 export async function flawsOf(page: Page): Promise<string[]> {
-  const flaws = await page.evaluate<Flaw[]>(`${axe.source};${LOOK}`);
+  return told(await page.evaluate<Flaw[]>(`${axe.source};${lookBy('{}')}`));
+}
+
+/** As `flawsOf`, which was called on this page before, by the rules for colours alone. */
+export async function colorFlawsOf(page: Page): Promise<string[]> {
+  return told(await page.evaluate<Flaw[]>(lookBy("{ runOnly: ['color-contrast', 'link-in-text-block'] }")));
+}
+
+function told(flaws: Flaw[]): string[] {
   return flaws.map(({ id, targets, why }) => `${id} at ${targets.join(' ')}: ${why}`);
 }
 
 /** Runs in the page. What opens from a button is reached from it, and is no part of the page's outline. */
-const LOOK = `(async () => {
-  const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+const lookBy = (rules: string) => `(async () => {
+  const { violations } = await axe.run(document, { resultTypes: ['violations'], ...${rules} });
   const OPENED = '[role="menu"], [role="listbox"], [role="tooltip"]';
   const isOpened = (place) => {
     const at = document.querySelector(String(place));

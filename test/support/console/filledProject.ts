@@ -139,9 +139,13 @@ export async function fillProject(system: ConsoleSystem, project: string): Promi
   const ready = { type: 'Ready', status: 'True' };
   await system.harness.waitFor(project, 'order-confirmation', ready, 90_000);
   await system.harness.waitFor(project, 'stock-check', ready, 90_000);
-  for (let at = 0; at < 6; at += 1)
-    await post(system, `${project}.order-confirmation/orders`, orderOf(`A-${1_001 + at}`));
-  for (let at = 0; at < 3; at += 1) await post(system, `${project}.stock-check/stock`, { article: at });
+  const orders = Array.from({ length: 6 }, (_, at) =>
+    post(system, `${project}.order-confirmation/orders`, orderOf(`A-${1_001 + at}`)),
+  );
+  const checks = Array.from({ length: 3 }, (_, at) =>
+    post(system, `${project}.stock-check/stock`, { article: at }),
+  );
+  await Promise.all([...orders, ...checks]);
 }
 
 /** Sends an event to a webhook, and gives the status of the answer. */

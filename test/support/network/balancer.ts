@@ -48,7 +48,7 @@ export async function startBalancer(): Promise<Balancer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
-  const lookAt = async (replica: Replica): Promise<void> => {
+  const pollMailOnce = async (replica: Replica): Promise<void> => {
     const ready = await isReady(replica);
     const known = replicas.get(replica);
     if (known !== undefined) known.ready = ready;
@@ -61,7 +61,7 @@ export async function startBalancer(): Promise<Balancer> {
     port: (server.address() as AddressInfo).port,
     add: (replica) => {
       const look = setInterval(() => {
-        void lookAt(replica);
+        void pollMailOnce(replica);
       }, LOOK_MS);
       replicas.set(replica, { ready: true, look });
     },

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { checkCredential } from '../../../nodes/checks.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import type { Handler } from './httpTarget.ts';
 import { listen, sendJson } from '../network/listen.ts';
 import { localEgress } from './stepContext.ts';

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
-import type { StepContext, StepResult } from '../../../nodes/node.ts';
+import type { StepContext, StepResult } from '../../../nodes/contract/node.ts';
 import { findSkill } from '../../../nodes/register.ts';
 import { listen, readBody, sendJson } from '../network/listen.ts';
 import { stepContext } from './stepContext.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
-import type { StepContext } from '../../../nodes/node.ts';
+import type { StepContext } from '../../../nodes/contract/node.ts';
 import { findSkill } from '../../../nodes/register.ts';
 import type { SheetsServer } from '../providers/google/sheetsServer.ts';
 import { stepContext } from './stepContext.ts';

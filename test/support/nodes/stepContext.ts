@@ -3,8 +3,8 @@ import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { createEgress } from '../../../nodes/egress/egress.ts';
 import { parseEgressRules } from '../../../nodes/egress/rules.ts';
-import type { StepContext } from '../../../nodes/node.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import type { StepContext } from '../../../nodes/contract/node.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 
 export type TestContext = StepContext & { texts: string[] };
 
@@ -18,7 +18,7 @@ export function stepContext(
 ): TestContext {
   const texts: string[] = [];
   return {
-    run: { name: 'run-1', workflow: 'orders', node: 'step', test: false },
+    run: { name: 'run-1', workflow: 'orders', node: 'step', test: false, acceptedAt: Date.UTC(2027, 0, 15) },
     credential: async (name) => {
       if (name === 'missing') throw new StepError('CredentialMissing', 'there is no credential missing');
       return { name, spec, secret: ({ key }) => new Secret(secrets[key] ?? 'test-secret') };
@@ -27,6 +27,7 @@ export function stepContext(
     signal: new AbortController().signal,
     effect: 'AtLeastOnce',
     effectKey: 'run-1/step/1',
+    isSeen: async (keys) => keys.map(() => false),
     emitText: (text) => texts.push(text),
     log: { info: () => undefined, warn: () => undefined },
     texts,

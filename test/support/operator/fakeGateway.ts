@@ -4,7 +4,7 @@ import { emptyDigest, formatDigest, toggle } from '../../../api/routes.ts';
 import { createCache } from '../../../kube/cache.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { endpointSlices, leases } from '../../../kube/resource.ts';
-import { webhookRoutes } from '../../../operator/resources.ts';
+import { webhookRoutes } from '../../../operator/shared/resources.ts';
 import { createCollectedLog } from '../logs/collectedLog.ts';
 import { pollUntil } from '../time/poll.ts';
 

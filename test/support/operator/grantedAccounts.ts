@@ -2,7 +2,7 @@
 import { connectionOf } from '../../../api/provider.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials } from '../../../operator/shared/resources.ts';
 import { hashOf } from '../../../store/oauth/states.ts';
 import { CLIENT, type OAuthProvider } from '../providers/oauth/oauthProvider.ts';
 

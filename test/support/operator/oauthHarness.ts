@@ -2,7 +2,7 @@
 import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { credentials } from '../../../operator/resources.ts';
+import { credentials } from '../../../operator/shared/resources.ts';
 import { GATEWAY_ACCOUNT } from '../../../store/accounts.ts';
 import { freePort } from '../process/freePort.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';

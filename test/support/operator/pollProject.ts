@@ -2,8 +2,8 @@
 import { stringify } from 'yaml';
 import type { Credential, Workflow } from '../../../api/kinds.ts';
 import { cronJobs, secrets } from '../../../kube/resource.ts';
-import type { Polled, Poller } from '../../../nodes/poller.ts';
-import { credentials, workflows } from '../../../operator/resources.ts';
+import type { Polled, Poller } from '../../../nodes/contract/poller.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import { pollAccount } from '../../../runner/poll/pollAccount.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';

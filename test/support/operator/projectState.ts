@@ -20,7 +20,7 @@ import {
   type Resource,
   type Secret,
 } from '../../../kube/resource.ts';
-import { POOL } from '../../../operator/project/names.ts';
+import { POOL } from '../../../operator/shared/names.ts';
 import {
   credentials,
   networkPolicies,
@@ -28,7 +28,7 @@ import {
   webhookRoutes,
   workflowRuns,
   workflows,
-} from '../../../operator/resources.ts';
+} from '../../../operator/shared/resources.ts';
 import { poolAccount, poolAccounts } from '../../../store/accounts.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { projectOfKey } from '../../../store/keys.ts';

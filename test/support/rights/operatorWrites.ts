@@ -26,8 +26,8 @@ import {
   poolSecret,
   poolServiceAccount,
 } from '../../../operator/project/manifests.ts';
-import type { ProjectConfig } from '../../../operator/project/settings.ts';
-import { networkPolicies, podDisruptionBudgets, webhookRoutes } from '../../../operator/resources.ts';
+import type { ProjectConfig } from '../../../operator/pods/settings.ts';
+import { networkPolicies, podDisruptionBudgets, webhookRoutes } from '../../../operator/shared/resources.ts';
 import { rulesOf, scheduleCronJob } from '../../../operator/schedule/cronJob.ts';
 import { secretOf } from '../../../operator/webhooks/projectSecret.ts';
 import { controllerRevision, namedRevision } from '../../../operator/workflow/revision.ts';

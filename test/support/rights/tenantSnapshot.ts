@@ -9,7 +9,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/resources.ts';
+import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { forEachPage } from '../../../store/scan.ts';
 import type { OperatorHarness } from '../operator/operatorHarness.ts';

@@ -3,7 +3,7 @@
  * kind that must stay its own, and `mallory`. Operator, gateway and a runner of mallory's run with the chart's rights and policies.
  */
 import { namespaces, roleBindings, secrets, serviceAccounts } from '../../../kube/resource.ts';
-import { webhookRoutes, workflowRuns } from '../../../operator/resources.ts';
+import { webhookRoutes, workflowRuns } from '../../../operator/shared/resources.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { createCanary, type Canary } from './canaries.ts';
 import { ADMISSION } from '../cluster/chart.ts';

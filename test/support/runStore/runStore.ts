@@ -81,6 +81,13 @@ export async function claimedOne(
   return refOf(claim);
 }
 
+/** A run of a new project, claimed. */
+export async function startedRun(conn: RunStoreConnection, quotaBytes?: number): Promise<ClaimRef> {
+  const project = await newProject(conn, quotaBytes);
+  await accepted(conn, submissionOf(project));
+  return claimedOne(conn, project);
+}
+
 /** What names a claimed run. */
 export function refOf({ token, state }: Claim): ClaimRef {
   return { project: state.project, run: state.run, token };

@@ -29,7 +29,11 @@ export const reply = (id: string, body: unknown = 'ok') => ({ id, response: { bo
 export const revision = (nodes: object[], edges?: object[]): Revision =>
   revisionOf({ active: true, nodes, ...(edges && { edges }) } as WorkflowSpec);
 
-export function open(plan: Revision, state: Partial<RunState> = {}): ExecutionState {
+export function open(
+  plan: Revision,
+  state: Partial<RunState> = {},
+  variables: Record<string, unknown> = {},
+): ExecutionState {
   const full: RunState = {
     run: 'orders-1',
     project: 'p',
@@ -52,6 +56,7 @@ export function open(plan: Revision, state: Partial<RunState> = {}): ExecutionSt
   return openState(
     { token: 't', state: full, remainingMs: 60_000, claimedAt: NOW, alone: false },
     planUntil(planOf(plan), full.until),
+    { namespace: 'shop', variables },
     NOW,
   );
 }

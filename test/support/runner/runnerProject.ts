@@ -1,11 +1,12 @@
 /** A project in a real run store, and runners of it without a cluster: credentials come from a table. */
+import type { CodeSandbox } from '../../../nodes/contract/code.ts';
 import { randomUUID } from 'node:crypto';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { revisionOf } from '../../../api/revision.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { isTerminal } from '../../../api/phase.ts';
-import { Secret } from '../../../nodes/secret.ts';
+import { Secret } from '../../../nodes/contract/secret.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 import type { CredentialSource } from '../../../runner/credentials.ts';
 import { createMetrics } from '../../../runner/metrics.ts';
@@ -102,6 +103,7 @@ export type TestRunnerOptions = {
   heartbeats?: Heartbeats;
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
+  sandbox?: CodeSandbox;
 };
 
 /** A runner in this process. */
@@ -117,14 +119,17 @@ export function startTestRunner(
     heartbeats,
     takeover,
     sweepEveryMs,
+    sandbox,
   } = options;
   return startRunner({
     conn,
     project,
+    namespace: 'shop',
     runner,
     concurrency,
     credentials: tableOfCredentials(credentials),
     egress: localEgress,
+    ...(sandbox && { sandbox }),
     ...(takeover && { takeover }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },

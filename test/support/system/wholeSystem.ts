@@ -5,7 +5,7 @@
 import { stringify } from 'yaml';
 import { isTerminal } from '../../../api/phase.ts';
 import { secrets } from '../../../kube/resource.ts';
-import { workflowRuns } from '../../../operator/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { GATEWAY_ACCOUNT } from '../../../store/accounts.ts';
 import { startTcpProxy, type TcpProxy } from '../network/tcpProxy.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';

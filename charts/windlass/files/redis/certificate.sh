@@ -1,7 +1,7 @@
-# Runs beside Redis when that has TLS: has Redis load its certificate anew when the mounted files change. Redis keeps the certificate
+# Runs beside Redis when that has TLS: has Redis reload its certificate when the mounted files change. Redis keeps the certificate
 # that it has unless clients accept the new one.
 # Arguments: the folder of tls.crt and tls.key, the authority that clients trust, the folder that the pod's containers share, a free
-# port of 127.0.0.1, and how many looks a refused certificate is left alone that does not change (60: five minutes).
+# port of 127.0.0.1, and for how many checks an unchanged refused certificate is left alone (60: five minutes).
 set -u
 umask 077
 files=$1 authority=$2 pod=$3 port=$4 patience=${5:-60}

@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
   type OwnerReference,
 } from '../../../../kube/resource.ts';
-import { workflowRuns } from '../../../../operator/resources.ts';
+import { workflowRuns } from '../../../../operator/shared/resources.ts';
 import { pollUntil } from '../../../support/time/poll.ts';
 import { connectionOf, tokenOf } from '../../../support/cluster/users.ts';
 import { draft, NAMESPACE, outcomeOf, type AdmissionHarness } from './harness.ts';

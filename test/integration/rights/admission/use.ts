@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubeClient } from '../../../../kube/client.ts';
 import type { PolicyRule, Resource } from '../../../../kube/resource.ts';
-import { workflows as typed } from '../../../../operator/resources.ts';
+import { workflows as typed } from '../../../../operator/shared/resources.ts';
 import { pollUntil } from '../../../support/time/poll.ts';
 import { createUser } from '../../../support/cluster/users.ts';
 import { draft, NAMESPACE, outcomeOf, own, type AdmissionHarness, type Spec } from './harness.ts';

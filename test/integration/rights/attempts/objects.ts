@@ -2,7 +2,7 @@
 import { isTerminal } from '../../../../api/phase.ts';
 import type { Workflow } from '../../../../api/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
-import { workflowRuns, workflows } from '../../../../operator/resources.ts';
+import { workflowRuns, workflows } from '../../../../operator/shared/resources.ts';
 import { pollUntil } from '../../../support/time/poll.ts';
 import { ask, callApi } from '../../../support/gateway/rawCalls.ts';
 import type { Tenants } from '../../../support/rights/tenants.ts';

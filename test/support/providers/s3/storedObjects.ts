@@ -1,7 +1,7 @@
 /** Puts objects into a bucket of an S3-compatible server, as whoever has its keys. */
 import { ask, bucketOf } from '../../../../nodes/providers/s3/bucket.ts';
 import { drop } from '../../../../nodes/http/body.ts';
-import { Secret } from '../../../../nodes/secret.ts';
+import { Secret } from '../../../../nodes/contract/secret.ts';
 import { localEgress } from '../../nodes/stepContext.ts';
 
 export type BucketAccess = { endpoint: string; bucket: string; id: string; secret: string };

@@ -1,0 +1,53 @@
+/** The order and equality of CEL values. */
+import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { ExpressionError } from '../expression/errors.ts';
+import { entriesOf } from './size.ts';
+
+export type Comparable = string | number | bigint | boolean | Date | Duration | UnsignedInt;
+
+/**
+ * Negative if `one` comes before `other`, 0 if they are equal. Strings compare by UTF-16 units.
+ * @throws ExpressionError `Type` for values of different types, or that have no order
+ */
+export function compareValues(one: unknown, other: unknown): number {
+  const left = orderOf(one);
+  const right = orderOf(other);
+  if (left.type !== right.type)
+    throw new ExpressionError(
+      'Type',
+      `values to compare must be of one type, not ${left.type} and ${right.type}`,
+    );
+  if (left.value === right.value) return 0;
+  return left.value < right.value ? -1 : 1;
+}
+
+function orderOf(value: unknown): { type: string; value: string | number | bigint } {
+  if (typeof value === 'number' || typeof value === 'bigint') return { type: 'number', value };
+  if (value instanceof UnsignedInt) return { type: 'number', value: value.value };
+  if (typeof value === 'string') return { type: 'string', value };
+  if (typeof value === 'boolean') return { type: 'bool', value: Number(value) };
+  if (value instanceof Date) return { type: 'timestamp', value: value.getTime() };
+  if (value instanceof Duration)
+    return { type: 'duration', value: value.seconds * 1_000_000_000n + BigInt(value.nanos) };
+  throw new ExpressionError(
+    'Type',
+    'only numbers, strings, booleans, timestamps and durations have an order',
+  );
+}
+
+/**
+ * A text that is the same for equal values: numbers of any type by value, objects whatever their key order.
+ */
+export function identityOf(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`;
+  if (value instanceof Uint8Array) return `b${String(value)}`;
+  const entries = entriesOf(value);
+  if (!entries) {
+    const { type, value: order } = orderOf(value);
+    return type === 'number' ? String(order) : `${type} ${order}`;
+  }
+  const members = entries.map(([key, member]) => `${identityOf(key)}:${identityOf(member)}`);
+  return `{${members.toSorted().join()}}`;
+}

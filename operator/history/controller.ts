@@ -1,0 +1,64 @@
+/**
+ * Prunes ended WorkflowRuns by the history of their workflow, at a limited rate, and removes inputs and
+ * outputs older than `dataTTL`.
+ */
+import { isTerminal } from '../../api/phase.ts';
+import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
+import { objectKey } from '../../kube/resource.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
+import { historyPolicy } from '../store/limits.ts';
+import { pruningOf } from './pruning.ts';
+import type { Pacer } from '../shared/pacer.ts';
+import { workflowRuns } from '../shared/resources.ts';
+import { BY_WORKFLOW } from '../shared/caches.ts';
+import { removeData } from './removeData.ts';
+import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
+
+/** The most that one reconcile deletes, so that a workflow does not delay others. */
+const AT_ONCE = 50;
+
+type HistoryContext = OperatorContext & { pacer: Pacer };
+
+export const historyController: Controller<HistoryContext> = {
+  name: 'history',
+  concurrency: 2,
+  watches: [
+    watch(
+      ({ runs }) => runs,
+      ({ metadata: { namespace = '' }, spec, status }) =>
+        isTerminal(status?.phase) ? [{ namespace, name: spec.workflow }] : [],
+    ),
+    watch(({ workflows }) => workflows, ifSpecChanged()),
+    watch(
+      ({ settings }) => settings,
+      ifSpecChanged(({ metadata }, _change, { workflows }) => workflows.list(metadata.namespace).map(keyOf)),
+    ),
+  ],
+  reconcile: reconcileHistory,
+};
+
+/** Prunes the runs of the workflow of that name, whether it still exists or not. */
+async function reconcileHistory(key: Key, context: HistoryContext): Promise<Action> {
+  const { caches, client, clock, pacer } = context;
+  const workflow = caches.workflows.get(key.namespace, key.name);
+  const defaults = workflowDefaults(caches, key.namespace);
+  const spec = workflow ? withDefaults(workflow, defaults).spec : defaults;
+  const runs = caches.runs.byIndex(BY_WORKFLOW, objectKey(key));
+  const { prune, strip, nextMs } = pruningOf(runs, historyPolicy(spec), clock.date());
+  for (const { metadata } of prune.slice(0, AT_ONCE)) {
+    await pacer.take();
+    const { name, namespace = '', uid } = metadata;
+    await client.delete(
+      workflowRuns,
+      { namespace, name },
+      { propagation: 'Background', ...(uid !== undefined && { preconditions: { uid } }) },
+    );
+  }
+  for (const run of strip.slice(0, AT_ONCE)) {
+    await pacer.take();
+    await removeData(context, run);
+  }
+  if (prune.length > AT_ONCE || strip.length > AT_ONCE) return after(0);
+  return nextMs === undefined ? done() : after(nextMs);
+}

@@ -1,0 +1,59 @@
+/** Which runs of a workflow its history keeps. Pure. */
+import { ANNOTATION } from '../../api/group.ts';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import { isTerminal } from '../../api/phase.ts';
+import type { HistoryPolicy } from '../store/limits.ts';
+
+export type Pruning = {
+  /** Oldest first. */
+  prune: WorkflowRun[];
+  /** Runs that stay, but whose inputs and outputs are removed. Oldest first. */
+  strip: WorkflowRun[];
+  /** When the next run, or its data, becomes too old, in milliseconds from now. */
+  nextMs?: number;
+};
+
+/** The runs of a workflow to prune. Unfinished runs are never among them. */
+export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, now: Date): Pruning {
+  const ended = runs
+    // A run that waits for a finalizer is already being deleted.
+    .filter((run) => isTerminal(run.status?.phase) && run.metadata.deletionTimestamp === undefined)
+    .map((run) => ({
+      run,
+      endedAt: Date.parse(run.status?.completionTime ?? run.metadata.creationTimestamp ?? ''),
+    }))
+    .toSorted((a, b) => b.endedAt - a.endedAt);
+  // Test runs have a history of their own, of the same length.
+  const kept = [true, false]
+    .flatMap((isTest) =>
+      newest(
+        ended.filter(({ run }) => (run.spec.test === true) === isTest),
+        policy,
+      ),
+    )
+    .filter(({ endedAt }) => now.getTime() - endedAt < policy.ttlMs);
+  const keptRuns = new Set(kept.map(({ run }) => run));
+  const withData = kept.filter(({ run }) => run.metadata.annotations?.[ANNOTATION.dataRemoved] === undefined);
+  const [expired, fresh] = [true, false].map((isExpired) =>
+    withData.filter(({ endedAt }) => now.getTime() - endedAt >= policy.dataTtlMs === isExpired),
+  ) as [typeof kept, typeof kept];
+  const dueAt = Math.min(
+    ...kept.map(({ endedAt }) => endedAt + policy.ttlMs),
+    ...fresh.map(({ endedAt }) => endedAt + policy.dataTtlMs),
+  );
+  return {
+    prune: ended
+      .filter(({ run }) => !keptRuns.has(run))
+      .map(({ run }) => run)
+      .toReversed(),
+    strip: expired.map(({ run }) => run).toReversed(),
+    ...(kept.length > 0 && { nextMs: Math.max(dueAt - now.getTime(), 0) + 1_000 }),
+  };
+}
+
+/** The ended runs that stay; the last one first. */
+function newest<T extends { run: WorkflowRun }>(ended: readonly T[], policy: HistoryPolicy): T[] {
+  const succeeded = ended.filter(({ run }) => run.status?.phase === 'Succeeded');
+  const failed = ended.filter(({ run }) => run.status?.phase !== 'Succeeded');
+  return [...succeeded.slice(0, policy.succeeded), ...failed.slice(0, policy.failed)];
+}

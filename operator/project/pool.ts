@@ -1,0 +1,187 @@
+/** Creates, updates and deletes the objects of one runner pool, and its account in the run store. */
+import { canonicalJson } from '../../kube/json.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import {
+  deployments,
+  roleBindings,
+  roles,
+  secrets,
+  serviceAccounts,
+  type KubeObject,
+  type Resource,
+} from '../../kube/resource.ts';
+import type { Manifest } from '../../kube/writes.ts';
+import { dropPoolAccount, ensurePoolAccount } from '../../store/accounts.ts';
+import { applyPods } from '../pods/applyPods.ts';
+import type { Pools } from '../pods/pools.ts';
+import { projectConfig, type ProjectConfig } from '../pods/settings.ts';
+import { deletePollJob, ensurePollJob } from '../poll/ensure.ts';
+import type { Polls } from '../poll/polls.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { unreachable } from '../shared/errors.ts';
+import { POOL } from '../shared/names.ts';
+import { networkPolicies, podDisruptionBudgets } from '../shared/resources.ts';
+import { poolCredentials, sha256 } from './account.ts';
+import {
+  poolDeployment,
+  poolDisruptionBudget,
+  poolNetworkPolicy,
+  poolRole,
+  poolRoleBinding,
+  poolSecret,
+  poolServiceAccount,
+  type PoolAccount,
+} from './manifests.ts';
+import { secretsInUse } from './needs.ts';
+
+const DRIFT_CHECK_MS = 300_000;
+
+type PoolContext = OperatorContext & { polls: Pick<Polls, 'refusals'>; pools: Pick<Pools, 'grantedSecrets'> };
+
+export type Project = { namespace: string; uid: string };
+
+/** What was applied last of a pool. Losing it costs writes that change nothing. */
+export type AppliedPool = {
+  uid: string;
+  account: PoolAccount;
+  /** The hash of the objects that no cache holds, and when they were applied. */
+  applied: { text: string; at: number };
+  /**
+   * The hash of the Deployment, and the result. `refused`: why the API server refuses it with the settings of
+   * the project.
+   */
+  deployment: { text: string; uid: string | undefined; generation: number | undefined; refused?: string };
+};
+
+/** `older`: credentials that runs of earlier revisions still use. `authority`: PEM, of the run store. */
+type DesiredPool = Project & { older: readonly string[]; authority: string | undefined };
+
+export async function ensurePool(
+  context: PoolContext,
+  project: DesiredPool,
+  before: AppliedPool | undefined,
+): Promise<AppliedPool> {
+  const isDue = before === undefined || context.clock.now() - before.applied.at >= DRIFT_CHECK_MS;
+  const account = isDue ? await poolCredentials(context.client, project) : before.account;
+  // The Secret comes first: a password that only the run store knows would be lost with this process.
+  const applied = await applyUncached(context, project, account, isDue ? undefined : before?.applied);
+  const granted = await ensurePoolAccount(context.conn, project.uid, sha256(account.password));
+  if (granted.outcome === 'unavailable') throw unreachable(granted);
+  if (granted.changed) context.log.info({ namespace: project.namespace }, 'set a run store account');
+  const deployed = isDue && before?.deployment.refused !== undefined ? undefined : before?.deployment;
+  const [, deployment] = await inSequence<[void, AppliedPool['deployment'], void]>(
+    // Pods need the account, so that it comes before them.
+    () => (applied === before?.applied ? Promise.resolve() : applyIdentity(context, project.namespace)),
+    () => applyDeployment(context, project, account, deployed),
+    () => ensurePollJob(context, project),
+  );
+  return { uid: project.uid, account, applied, deployment };
+}
+
+/**
+ * Executes all steps in sequence, even if one fails: a refused object must not keep an older image or a wider
+ * egress in another. Then throws the first error, or returns the results.
+ */
+async function inSequence<T extends unknown[]>(
+  ...steps: { [Index in keyof T]: () => Promise<T[Index]> }
+): Promise<T> {
+  const failures: unknown[] = [];
+  const results: unknown[] = [];
+  for (const step of steps) results.push(await step().catch((error: unknown) => void failures.push(error)));
+  if (failures.length > 0) throw failures[0];
+  return results as T;
+}
+
+async function applyIdentity(context: PoolContext, namespace: string): Promise<void> {
+  const { serviceAccountAnnotations } = projectConfig(context, namespace);
+  await context.client.apply(serviceAccounts, poolServiceAccount(namespace, serviceAccountAnnotations));
+}
+
+/**
+ * Applies the objects that no cache holds, except the ServiceAccount, unless they were applied unchanged a
+ * short time ago.
+ */
+async function applyUncached(
+  context: PoolContext,
+  { namespace, older, authority }: DesiredPool,
+  account: PoolAccount,
+  before: AppliedPool['applied'] | undefined,
+): Promise<AppliedPool['applied']> {
+  const { client, caches, clock, pools } = context;
+  const config = projectConfig(context, namespace);
+  const secret = poolSecret(namespace, account, authority);
+  const secretNames = secretsInUse(caches, namespace, older);
+  const role = poolRole(namespace, secretNames);
+  const budget = poolDisruptionBudget(namespace, config);
+  const identity = poolServiceAccount(namespace, config.serviceAccountAnnotations);
+  const text = sha256(canonicalJson([secret, role, budget, identity]));
+  if (before?.text === text) return before;
+  // The NetworkPolicy comes before the runners that it restricts.
+  await applyOrRemove(client, networkPolicies, namespace, poolNetworkPolicy(namespace, config));
+  await applyOrRemove(client, podDisruptionBudgets, namespace, budget);
+  const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
+    client.apply(resource, manifest);
+  await apply(secrets, secret);
+  await apply(roles, role);
+  await apply(roleBindings, poolRoleBinding(namespace));
+  // An equal list is not replaced, so that no change is notified.
+  if (pools.grantedSecrets.get(namespace)?.join() !== secretNames.join())
+    pools.grantedSecrets.set(namespace, secretNames);
+  return { text, at: clock.now() };
+}
+
+/** Deletes an object that an operator with other settings created. */
+async function applyOrRemove<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  namespace: string,
+  manifest: Manifest<T> | undefined,
+): Promise<void> {
+  if (manifest) await client.apply(resource, manifest);
+  else await client.delete(resource, { namespace, name: POOL });
+}
+
+/** Applies the Deployment, unless the same was applied before and the object has not changed since. */
+async function applyDeployment(
+  context: PoolContext,
+  project: Project,
+  account: PoolAccount,
+  before: AppliedPool['deployment'] | undefined,
+): Promise<AppliedPool['deployment']> {
+  const { caches } = context;
+  const { namespace } = project;
+  const accountHash = sha256(canonicalJson(account)).slice(0, 16);
+  const manifestOf = (config: ProjectConfig) => poolDeployment(project, config, accountHash);
+  const text = sha256(canonicalJson(manifestOf(projectConfig(context, namespace))));
+  const cached = await caches.deployments.getFresh(namespace, POOL);
+  const isSame =
+    cached !== undefined &&
+    cached.metadata.uid === before?.uid &&
+    cached.metadata.generation === before?.generation;
+  // The API server may normalize values, which would then look changed each time.
+  if (before?.text === text && isSame) return before;
+  const pods = { namespace, resource: deployments, cached, manifestOf };
+  const { object, written, refused } = await applyPods(context, pods);
+  if (written) caches.deployments.noteWrite(object);
+  const { uid, generation } = object.metadata;
+  return { text, uid, generation, ...(refused !== undefined && { refused }) };
+}
+
+/**
+ * Deletes runners, rights and account. The Deployment is deleted last: while it exists, an interrupted
+ * deletion is repeated.
+ */
+export async function deletePool(context: PoolContext, { namespace, uid }: Project): Promise<void> {
+  const { client, conn } = context;
+  const ref = { namespace, name: POOL };
+  await deletePollJob(context, namespace);
+  await client.delete(roleBindings, ref);
+  await client.delete(roles, ref);
+  await client.delete(serviceAccounts, ref);
+  await client.delete(secrets, ref);
+  await client.delete(podDisruptionBudgets, ref);
+  await client.delete(networkPolicies, ref);
+  const dropped = await dropPoolAccount(conn, uid);
+  if (dropped.outcome === 'unavailable') throw unreachable(dropped);
+  await client.delete(deployments, ref);
+}

@@ -1,0 +1,246 @@
+/**
+ * Submits WorkflowRuns that were created as objects: each gets the labels and the owner of a record, and is
+ * submitted once, under its own name and uid. Then runners record it. A run that cannot be submitted ends as
+ * Failed, with a reason. Cancellations, and deletions of unfinished runs, are forwarded to the run store.
+ */
+import { createHash } from 'node:crypto';
+import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
+import type { FailureReason } from '../../api/reasons.ts';
+import { hasNode } from '../../api/revision.ts';
+import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
+import { isTerminal } from '../../api/phase.ts';
+import { controllerRevisions, objectKey } from '../../kube/resource.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { putRevision } from '../../runs/revisions.ts';
+import { readBrief } from '../../runs/read.ts';
+import { submit } from '../../runs/submit.ts';
+import type { Submission } from '../../runs/types.ts';
+import { recordSubmission } from './audit.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import type { Pacer } from '../shared/pacer.ts';
+import { workflowRuns } from '../shared/resources.ts';
+import { adopt } from './adopt.ts';
+import { cancel, cancelDeleted, type RunState } from './cancel.ts';
+import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
+import { endRun, writePending } from './end.ts';
+import { givenInput } from './input.ts';
+import { recoverIfLost } from './recovery.ts';
+import { requestedRevision, chooseRevision } from './revision.ts';
+import { BY_WORKFLOW, inNamespaceOf, projectOf, type Caches } from '../shared/caches.ts';
+import { subscribe, watch, type Controller, type Watch } from '../shared/controller.ts';
+import type { StoreChanges } from '../store/changes.ts';
+import type { ProjectStore } from '../store/types.ts';
+import { unreachable } from '../shared/errors.ts';
+
+const WAIT_MS = 1_000;
+
+type RunContext = OperatorContext & {
+  store: Pick<ProjectStore, 'open'>;
+  storeChanges: Pick<StoreChanges, 'lost' | 'restarted'>;
+  pacer: Pacer;
+  runs: RunState;
+};
+
+const unfinished = ({ runs }: Caches, namespace?: string): Key[] =>
+  runs
+    .list(namespace)
+    .filter(({ status }) => !isTerminal(status?.phase))
+    .map(keyOf);
+
+/** An earlier operator may have stopped after it restored a run store and before it ended lost runs. */
+const watchUnfinished: Watch<RunContext> = ({ caches }, queue) => {
+  for (const key of unfinished(caches)) queue.add(objectKey(key));
+};
+
+const watchDeleted: Watch<RunContext> = ({ caches, runs }) => {
+  caches.runs.onChange(({ type, object }) => {
+    if (type !== 'deleted') return;
+    runs.seenAt.delete(object.metadata.uid ?? '');
+    runs.cancelled.delete(object.metadata.uid ?? '');
+    if (!isTerminal(object.status?.phase)) runs.deleted.set(objectKey(object.metadata), object);
+  });
+};
+
+export const runController: Controller<RunContext> = {
+  name: 'run',
+  concurrency: 8,
+  watches: [
+    watchDeleted,
+    watch(
+      ({ runs }) => runs,
+      (run, { type }) => {
+        const isCutOff = type === 'deleted' && !isTerminal(run.status?.phase);
+        return isCutOff || isNew(run) || isToBeCancelled(run) ? [keyOf(run)] : [];
+      },
+    ),
+    // Runs may wait for their workflow.
+    watch(
+      ({ routes }) => routes,
+      (route, _change, { runs }) =>
+        runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),
+    ),
+    watchUnfinished,
+    subscribe(
+      ({ storeChanges }: RunContext) => storeChanges.lost,
+      (namespace, caches) => unfinished(caches, namespace),
+    ),
+    subscribe(
+      ({ storeChanges }: RunContext) => storeChanges.restarted,
+      (_restarted, caches) => unfinished(caches),
+    ),
+  ],
+  reconcile: reconcileRun,
+};
+
+async function reconcileRun(key: Key, context: RunContext): Promise<Action> {
+  const { caches, client, clock, runs } = context;
+  const deleted = runs.deleted.get(objectKey(key));
+  if (deleted) await cancelDeleted(context, deleted);
+  runs.deleted.delete(objectKey(key));
+  const cached = caches.runs.get(key.namespace, key.name);
+  if (!cached || isTerminal(cached.status?.phase)) return done();
+  if (!isNew(cached) && !isToBeCancelled(cached)) return recoverIfLost(context, cached);
+  // The cache has no input, and may be older than the record of a submitted run.
+  const run = await client.find(workflowRuns, key);
+  if (!run || run.metadata.deletionTimestamp !== undefined) return done();
+  if (isToBeCancelled(run)) return cancel(context, run);
+  if (!isNew(run)) return done();
+  const { uid = '' } = run.metadata;
+  const since = runs.seenAt.get(uid) ?? clock.now();
+  runs.seenAt.set(uid, since);
+  const action = await submitOrWait(context, run, clock.now() - since);
+  if (action.kind === 'done') runs.seenAt.delete(uid);
+  return action;
+}
+
+async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
+  const { caches } = context;
+  const { namespace } = run.metadata;
+  const workflow = caches.workflows.get(namespace, run.spec.workflow);
+  const route = caches.routes.get(namespace, run.spec.workflow);
+  const decision = decide(run, workflow, route, waitedMs);
+  // A waiting run is reconciled each second: a refused write must not be repeated as often.
+  if (workflow && decision.kind !== 'wait') await adopt(context, run, workflow);
+  if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
+    // It was submitted before its workflow was deactivated or deleted: it runs, or is cancelled, and runners
+    // record that. Runners
+    // stay while a run of a deleted workflow is pending.
+    if (!workflow && run.status?.phase === undefined) await writePending(context, run, {});
+    return done();
+  }
+  if (decision.kind === 'wait') {
+    if (!workflow && run.status?.phase === undefined) {
+      const message = `Workflow ${run.spec.workflow} does not exist in this namespace yet: apply it.`;
+      await writePending(context, run, { reason: 'WorkflowMissing', message });
+    }
+    return after(WAIT_MS);
+  }
+  if (decision.kind === 'fail') {
+    await fail(context, run, decision);
+    return done();
+  }
+  if (run.status?.reason === 'WorkflowMissing') await writePending(context, run, {});
+  return submitRun(context, run, decision.route);
+}
+
+/** Whether the run store has the run of this object. */
+async function isAccepted({ conn, caches }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
+  const project = projectOf(caches, metadata.namespace);
+  if (project === undefined) return false;
+  const state = await readBrief(conn, project, metadata.name);
+  if (isUnavailable(state)) throw unreachable(state);
+  return state !== undefined && state.recordUid === metadata.uid;
+}
+
+async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {
+  const { projectUID, workflowUID } = route.spec;
+  const chosen = await revisionFor(context, run, route);
+  if ('reason' in chosen) {
+    await fail(context, run, chosen);
+    return done();
+  }
+  const { revision } = chosen;
+  const given = await givenInput(context.client, run, revision.revision);
+  if ('reason' in given) {
+    await fail(context, run, given);
+    return done();
+  }
+  const { input, until } = given;
+  if (until !== undefined && !hasNode(revision.revision, until)) {
+    const message = `Revision ${revision.name} of workflow ${run.spec.workflow} has no node ${until}: create a WorkflowRun with the id of one of its nodes in spec.until, or without it.`;
+    await fail(context, run, { reason: 'NodeMissing', message });
+    return done();
+  }
+  const { uid = '', name } = run.metadata;
+  const submission: Submission = {
+    project: projectUID,
+    workflow: run.spec.workflow,
+    workflowUid: workflowUID,
+    revision: revision.name,
+    run: name,
+    trigger: run.spec.trigger?.type ?? 'execute',
+    input,
+    // The object is the event: submitted again, it is the same event, even if the test data changed
+    // meanwhile.
+    bodyHash: createHash('sha256').update(uid).digest('hex'),
+    recordUid: uid,
+    test: run.spec.test === true,
+    ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
+    ...(run.spec.requestedBy !== undefined && { requestedBy: run.spec.requestedBy }),
+    ...(until !== undefined && { until }),
+  };
+  return settle(context, run, submission);
+}
+
+async function settle(context: OperatorContext, run: WorkflowRun, submission: Submission): Promise<Action> {
+  const submitted = await submit(context.conn, submission);
+  switch (submitted.outcome) {
+    case 'accepted':
+      if (!submitted.duplicate) recordSubmission(context, run, { result: 'allowed' });
+      return done();
+    case 'unavailable':
+      throw unreachable(submitted);
+    case 'suspended':
+      await fail(context, run, suspended(run.spec.workflow));
+      return done();
+    case 'conflict': {
+      const message = `The run store still has another run named ${submitted.run}: create this one with another name.`;
+      await fail(context, run, { reason: 'NameTaken', message });
+      return done();
+    }
+    case 'rejected': {
+      const message = `${submitted.limit} runs of the workflow already execute, and its concurrency policy is Reject: try again when one has ended.`;
+      await fail(context, run, { reason: 'ConcurrencyLimit', message });
+      return done();
+    }
+  }
+}
+
+/** Ends a run that cannot be submitted. */
+async function fail(
+  context: OperatorContext,
+  run: WorkflowRun,
+  { reason, message }: { reason: FailureReason; message: string },
+): Promise<void> {
+  await endRun(context, run, { phase: 'Failed', reason, message });
+  recordSubmission(context, run, { result: reason === 'Suspended' ? 'denied' : 'failed', reason });
+}
+
+/**
+ * Stores the revision of the run, or the current one, in the run store and returns it; or returns why the run
+ * must not execute it.
+ */
+async function revisionFor(
+  { client, conn }: OperatorContext,
+  run: WorkflowRun,
+  { spec, metadata: { namespace = '' } }: WebhookRoute,
+): Promise<ReturnType<typeof chooseRevision>> {
+  const ref = { namespace, name: requestedRevision(run, spec) };
+  const chosen = chooseRevision(run, spec, await client.find(controllerRevisions, ref));
+  if ('reason' in chosen) return chosen;
+  // The run store may no longer have older revisions.
+  const { name, revision } = chosen.revision;
+  const put = await putRevision(conn, spec.projectUID, name, revision);
+  if (put.outcome === 'unavailable') throw unreachable(put);
+  return chosen;
+}

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { ANNOTATION } from '../../api/group.ts';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import { revisionOf } from '../../api/revision.ts';
+import type { NodeStatus, RunSpec, RunStatus } from '../../api/run.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { lostReference } from './lostData.ts';
+import { planRestore } from './restorePlan.ts';
+
+const spec: WorkflowSpec = {
+  nodes: [
+    { id: 'trigger', webhook: { path: 'orders' } },
+    { id: 'text', response: { body: "{{ $('trigger').text_content }}" } },
+    { id: 'data', response: { body: "{{ $('trigger').data_content.a }} {{ $('text').data_content }}" } },
+    { id: 'headers', response: { body: "{{ $('trigger').headers.x }}" } },
+    { id: 'set', skill: { name: 'set', parameters: { values: { a: 'nodes.data.data_content' } } } },
+    { id: 'last', response: { body: '{{ $previous.text_content }}' } },
+  ],
+  edges: [
+    { from: 'trigger', to: 'text' },
+    { from: 'text', to: 'data' },
+    { from: 'data', to: 'headers' },
+    { from: 'headers', to: 'set' },
+    { from: 'set', to: 'last', when: 'nodes.headers.text_content == "x"' },
+  ],
+} as unknown as WorkflowSpec;
+const revision = revisionOf(spec);
+const steps = ['trigger', 'text', 'data', 'headers', 'set', 'last'];
+
+type Given = { spec?: Partial<RunSpec>; status?: Partial<RunStatus>; annotations?: Record<string, string> };
+
+function runOf({ spec: given, status, annotations = {} }: Given): WorkflowRun {
+  return {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'WorkflowRun',
+    metadata: {
+      name: 'one',
+      uid: 'uid-one',
+      annotations: { [ANNOTATION.recorded]: 'earlier', ...annotations },
+    },
+    spec: { workflow: 'orders', input: { text_content: 't', data_content: { a: 1 } }, ...given },
+    status: { phase: 'Running', epoch: 3, sequence: 4, ...status },
+  };
+}
+
+/** The nodes up to the one named have ended; those in `cut` are not all in the record. */
+function upTo(last: string, cut: Record<string, unknown> = {}): NodeStatus[] {
+  return steps.slice(0, steps.indexOf(last) + 1).map((id) => ({
+    id,
+    phase: 'Succeeded',
+    output: { text_content: 'o', data_content: (cut[id] ?? null) as NodeStatus['output'] },
+    ...(id in cut && { truncated: true }),
+  }));
+}
+
+const lost = (nodes: NodeStatus[], given: Given = {}) =>
+  lostReference(runOf({ ...given, status: { nodes } }), revision);
+
+test.each<[string, string | undefined, string | undefined]>([
+  ['nothing was cut', lost(upTo('trigger')), undefined],
+  [
+    'a text that a step still needs was cut',
+    lost(upTo('trigger', { trigger: { a: 1 } })),
+    "$('trigger').text_content",
+  ],
+  ['only the text was cut, and the data is needed', lost(upTo('text', { trigger: { a: 1 } })), undefined],
+  ['the data was cut', lost(upTo('text', { text: undefined })), "$('text').data_content"],
+  ['what was cut is needed no more', lost(upTo('data', { text: undefined })), undefined],
+  ['an expression in CEL needs it', lost(upTo('headers', { data: undefined })), 'nodes.data'],
+  ['the condition of an edge needs it', lost(upTo('set', { headers: undefined })), 'nodes.headers'],
+  ['the step after it reads the node before', lost(upTo('set', { set: undefined })), "$('set').text_content"],
+  ['all has ended', lost(upTo('last', { headers: undefined })), undefined],
+])('%s', (_what, found, expected) => {
+  expect(found).toBe(expected);
+});
+
+test('headers are never recorded, and an input that was cut is known as such before a node was recorded', () => {
+  const annotations = { [ANNOTATION.partialInput]: 'true' };
+  expect(lost(upTo('data'), { annotations })).toBe("$('trigger').headers.x");
+  expect(lost(upTo('headers'), { annotations })).toBeUndefined();
+  expect(lost([], { spec: { inputTruncated: true } })).toBe("$('trigger').text_content");
+});
+
+const found = {
+  workflowUid: 'uid-orders',
+  madeFor: 'uid-orders',
+  revision: { name: 'orders-1', revision },
+  input: '{"text_content":"t","data_content":{"a":1}}',
+};
+
+function withoutStatus({ status: _status, ...run }: WorkflowRun): WorkflowRun {
+  return run;
+}
+
+test.each<[string, WorkflowRun, Partial<typeof found>, object]>([
+  ['that has ended', runOf({ status: { phase: 'Failed' } }), {}, { kind: 'leave' }],
+  ['of a workflow that is gone', runOf({}), { workflowUid: 'another' }, { ending: { phase: 'Cancelled' } }],
+  ['that shall be cancelled', runOf({ spec: { cancel: true } }), {}, { ending: { phase: 'Cancelled' } }],
+  [
+    'of which only the creation was recorded',
+    withoutStatus(runOf({})),
+    {},
+    { kind: 'end', ending: { phase: 'Failed', reason: 'DataLost' } },
+  ],
+  [
+    'that goes on',
+    runOf({ status: { nodes: upTo('last') } }),
+    {},
+    { kind: 'restore', run: { epoch: 3, sequence: 4 } },
+  ],
+])('a run %s', (_what, run, changes, expected) => {
+  expect(planRestore(run, { ...found, ...changes })).toMatchObject(expected);
+});
+
+test('a test run goes no further than before', () => {
+  const run = runOf({
+    spec: { test: true, until: 'data', requestedBy: 'ada' },
+    status: { nodes: upTo('text') },
+  });
+  expect(planRestore(run, { ...found, until: 'data' })).toMatchObject({
+    run: { test: true, until: 'data', requestedBy: 'ada' },
+  });
+});
+
+test('time runs on from its start, but for a run that had waited, of which nobody knows how long', () => {
+  const startTime = '2026-01-01T00:00:00.000Z';
+  const planned = (nodes: NodeStatus[]) => planRestore(runOf({ status: { nodes, startTime } }), found);
+  const deadlineAt = Date.parse(startTime) + revision.timeoutMs;
+  expect(planned(upTo('last'))).toMatchObject({ run: { deadlineAt } });
+  const again = upTo('last').map((node) => ({ ...node, attempts: 2 }));
+  expect(planned(again)).not.toHaveProperty('run.deadlineAt');
+});
+
+test('a record of which only the creation was written is never executed, since nobody knows which nodes ran', () => {
+  const run = runOf({ status: { phase: 'Running', epoch: undefined } });
+  const found = { workflowUid: 'w', madeFor: 'w', revision: { name: 'r', revision }, input: '{}' };
+  expect(planRestore(run, found)).toMatchObject({ kind: 'end', ending: { reason: 'DataLost' } });
+});
+
+test.each<[string, Partial<RunStatus>, number | undefined]>([
+  ['that ran', { phase: 'Running' }, undefined],
+  [
+    'of which a branch waited',
+    { nodes: [{ id: 'data', phase: 'Waiting', nextAttemptTime: '2026-01-01T00:00:09.000Z' }] },
+    undefined,
+  ],
+  [
+    'that only waited',
+    {
+      phase: 'Waiting',
+      nodes: [
+        { id: 'text', phase: 'Succeeded', output: { text_content: '', data_content: null } },
+        { id: 'data', phase: 'Waiting', nextAttemptTime: '2026-01-01T00:00:09.000Z' },
+        { id: 'set', phase: 'Waiting', nextAttemptTime: '2026-01-01T00:00:08.000Z' },
+      ],
+    },
+    Date.parse('2026-01-01T00:00:08.000Z'),
+  ],
+])('of a run %s it is known until when nothing of it can have begun', (_what, status, until) => {
+  const found = { workflowUid: 'w', madeFor: 'w', revision: { name: 'r', revision }, input: '{}' };
+  const plan = planRestore(runOf({ status }), found);
+  expect(plan.kind === 'restore' && plan.run.idleUntil).toBe(until);
+});
+
+test('a restored run has the digits that the API server rounded', () => {
+  const digits = '12345678901234567890';
+  const nodes = upTo('text', { text: { id: Number(digits) } });
+  const text = nodes[1] as NodeStatus;
+  Object.assign(text, {
+    truncated: false,
+    output: { ...text.output, exact: { '/data_content/id': digits } },
+  });
+  const plan = planRestore(runOf({ status: { nodes } }), found);
+  expect(JSON.stringify(plan)).toContain(`"data_content":{"id":${digits}}`);
+});

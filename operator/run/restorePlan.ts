@@ -1,0 +1,214 @@
+/** The plan for a recorded unfinished run after the run store lost its data. Pure. */
+import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
+import type { WorkflowRun } from '../../api/kinds.ts';
+import { ANNOTATION } from '../../api/group.ts';
+import type { Revision } from '../../api/revision.ts';
+import { isTerminal } from '../../api/phase.ts';
+import type { NodeStatus } from '../../api/run.ts';
+import type { NodeOutput } from '../../api/value.ts';
+import { effectOf } from '../../nodes/register.ts';
+import { compileFields, executePure } from '../../nodes/step.ts';
+import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
+import type { RecordedRun } from '../../runs/restore.ts';
+import type { NodeState, Reply } from '../../runs/types.ts';
+import { isNew } from './decide.ts';
+import type { RunEnding } from './end.ts';
+import { hasEnded, lostReference } from './lostData.ts';
+import type { NamedRevision } from '../shared/revisions.ts';
+
+export type Found = {
+  /** The uid of the workflow of that name, if there is one. */
+  workflowUid: string | undefined;
+  /**
+   * The uid of the workflow that the run was created for: of its owner, or if it has none, of the owner of
+   * its revision.
+   */
+  madeFor: string | undefined;
+  revision: NamedRevision | undefined;
+  /** Undefined if it is that of another run, and lost. */
+  input: string | undefined;
+  /** The last node of the run, if it ends early. */
+  until?: string | undefined;
+};
+
+export type RestorePlan =
+  | { kind: 'restore'; run: RecordedRun; revision: NamedRevision }
+  | { kind: 'end'; ending: RunEnding }
+  | { kind: 'leave' };
+
+/** The plan for the run, which was read from the API server and not from a cache. */
+export function planRestore(
+  run: WorkflowRun,
+  { workflowUid, madeFor, revision, input, until }: Found,
+): RestorePlan {
+  const { metadata, spec, status } = run;
+  const { epoch } = status ?? {};
+  if (isTerminal(status?.phase) || metadata.deletionTimestamp !== undefined || isNew(run)) {
+    return { kind: 'leave' };
+  }
+  if (workflowUid === undefined || (madeFor !== undefined && madeFor !== workflowUid)) {
+    const message = `Workflow ${spec.workflow} was deleted before the run had ended.`;
+    return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
+  }
+  if (spec.cancel) {
+    const message = 'The run was cancelled. The run store had lost it before it ended.';
+    return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
+  }
+  if (!revision) {
+    const message = 'The revision of the run no longer exists.';
+    return endOf({ phase: 'Failed', reason: 'RevisionMissing', message }, undefined);
+  }
+  if (epoch === undefined) {
+    // The record was created, but no progress was written. Executing the run again could repeat effects.
+    const message = `The run store lost its data before the progress of the run was recorded, so it is unknown which nodes ran. Check what they have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
+    return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
+  }
+  const lost = input === undefined ? 'its input' : lostReference(run, revision.revision);
+  if (input === undefined || lost !== undefined) {
+    const message = `The run store lost its data, and the record does not have all of ${lost}, which a step still needs. Check what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
+    return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
+  }
+  const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until };
+  return { kind: 'restore', run: recorded, revision };
+}
+
+function endOf(ending: Omit<RunEnding, 'isRepeatable'>, revision: NamedRevision | undefined): RestorePlan {
+  const isRepeatable = (id: string): boolean => {
+    const step = revision?.revision.steps.find((it) => it.id === id);
+    return step !== undefined && effectOf(step) !== 'AtMostOnce';
+  };
+  return { kind: 'end', ending: { ...ending, isRepeatable } };
+}
+
+function recordedRun(
+  run: WorkflowRun,
+  workflowUid: string,
+  { name, revision }: NamedRevision,
+  input: string,
+): Omit<RecordedRun, 'epoch'> {
+  const { metadata, spec, status = {} } = run;
+  const { uid = '' } = metadata;
+  const recordedBy = metadata.annotations?.[ANNOTATION.recorded];
+  const reply = replyOf(run, revision, input);
+  return {
+    run: metadata.name,
+    uid,
+    workflow: spec.workflow,
+    workflowUid,
+    revision: name,
+    trigger: spec.trigger?.type ?? status.trigger ?? 'execute',
+    test: spec.test === true,
+    dedupeKey: spec.trigger?.key,
+    dedupe: dedupeMarkOf(metadata.annotations),
+    retryOf: spec.retryOf,
+    requestedBy: spec.requestedBy,
+    ...(recordedBy === undefined ? { recordUid: uid } : { recordedBy }),
+    input,
+    sequence: status.sequence ?? 0,
+    ...timesOf(run, revision),
+    nodes: (status.nodes ?? []).map((node) => nodeOf(node, revision)),
+    ...withoutUndefined({ idleUntil: idleUntilOf(run) }),
+    ...(reply && { reply }),
+  };
+}
+
+type Times = Pick<RecordedRun, 'acceptedAt' | 'startedAt' | 'timeoutMs' | 'deadlineAt'>;
+
+function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
+  const { status = {}, metadata } = run;
+  const startedAt = timeOf(status.startTime);
+  return {
+    acceptedAt: timeOf(status.acceptedTime) ?? timeOf(metadata.creationTimestamp) ?? 0,
+    timeoutMs,
+    ...(startedAt !== undefined && { startedAt }),
+    // Waiting does not count and its duration is not recorded: after a wait, the timeout starts again.
+    ...(startedAt !== undefined && !hasWaited(run) && { deadlineAt: startedAt + timeoutMs }),
+  };
+}
+
+/** A parked run begins no node before one is due. What other runs did after the record is unknown. */
+function idleUntilOf({ status }: WorkflowRun): number | undefined {
+  if (status?.phase !== 'Waiting') return undefined;
+  const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');
+  const due = waiting.map(({ nextAttemptTime }) => timeOf(nextAttemptTime) ?? 0);
+  return due.length > 0 ? Math.min(...due) : undefined;
+}
+
+function hasWaited({ status }: WorkflowRun): boolean {
+  return (status?.nodes ?? []).some(({ phase, attempts = 0 }) => phase === 'Waiting' || attempts > 1);
+}
+
+/**
+ * A node that had begun gets a start mark: it is executed again as the same attempt, or becomes `Unknown` if
+ * it must not be.
+ */
+function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
+  const {
+    id,
+    phase,
+    attempts = 0,
+    startTime,
+    completionTime,
+    nextAttemptTime,
+    reason,
+    message,
+    usage,
+  } = node;
+  const step = steps.find((it) => it.id === id);
+  const output = node.output && outputOf(node);
+  const isInput = id === trigger.id && phase === 'Succeeded';
+  const times = {
+    startedAt: timeOf(startTime),
+    endedAt: timeOf(completionTime),
+    nextAttemptAt: timeOf(nextAttemptTime),
+  };
+  const mark = { attempt: Math.max(attempts, 1), atMostOnce: !step || effectOf(step) === 'AtMostOnce' };
+  return {
+    id,
+    phase,
+    attempts,
+    ...withoutUndefined({ ...times, reason, message }),
+    ...(usage && { usage: withoutUndefined(usage) }),
+    ...(isInput ? { outputIsInput: true } : output && { output }),
+    ...(phase === 'Running' && { mark }),
+  };
+}
+
+function outputOf({ output }: NodeStatus): NodeOutput {
+  return {
+    text_content: output?.text_content ?? '',
+    data_content: joinExact(output?.data_content ?? null, output?.exact),
+  };
+}
+
+/** The reply of the first response node, computed from the outputs of the nodes before it. */
+function replyOf(run: WorkflowRun, { trigger, steps }: Revision, input: string): Reply | undefined {
+  const nodes = (run.status?.nodes ?? []).filter(hasEnded);
+  const answered = nodes
+    .filter(
+      ({ id, phase }) => phase === 'Succeeded' && steps.some((it) => it.id === id && it.kind === 'response'),
+    )
+    .toSorted((a, b) => (timeOf(a.completionTime) ?? 0) - (timeOf(b.completionTime) ?? 0));
+  const step = steps.find(({ id }) => id === answered[0]?.id);
+  if (!step || nodes.some(({ truncated }) => truncated)) return undefined;
+  const outputs = new Map(nodes.map((node) => [node.id, outputOf(node)]));
+  outputs.set(trigger.id, parseExact(input) as NodeOutput);
+  try {
+    return executePure(step, compileFields(step)({ node: (id) => outputs.get(id) })).reply;
+  } catch {
+    // It used data that a record does not have, such as headers.
+    return undefined;
+  }
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Without members that are undefined. */
+function withoutUndefined<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

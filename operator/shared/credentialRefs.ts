@@ -1,0 +1,62 @@
+/** The credentials that a workflow names, and the kinds that its nodes accept. */
+import type { CredentialKind } from '../../api/credential.ts';
+import { constantEntry } from '../../api/hosts.ts';
+import type { Revision } from '../../api/revision.ts';
+import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
+import { pollsWith } from '../../nodes/pollers.ts';
+import { findSkill } from '../../nodes/register.ts';
+import { scopesOf, type Scopes } from '../../nodes/scopes.ts';
+
+export type CredentialRef = {
+  /** The node that names it. */
+  node: string;
+  name: string;
+  /** The kinds that the node accepts; empty if unknown. */
+  kinds: readonly CredentialKind[];
+  /** The scopes that the node needs; left out if unknown. */
+  scopes?: Scopes;
+  /** The entry of `allowedHosts` that admits the node's URL; left out where its host is not constant. */
+  hostEntry?: string;
+};
+
+/** Every credential that the nodes of a workflow name. */
+export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
+  return spec.nodes.flatMap((node) => {
+    const fields = node[kindOf(node)] ?? {};
+    const name = 'credential' in fields ? fields.credential : undefined;
+    if (name === undefined) return [];
+    const scopes = scopesOf(node);
+    const hostEntry = constantEntry(node.skill?.parameters?.['url']);
+    return [
+      {
+        node: node.id,
+        name,
+        kinds: kindsFor(node),
+        ...(scopes && { scopes }),
+        ...(hostEntry && { hostEntry }),
+      },
+    ];
+  });
+}
+
+function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
+  if (node.agent) return ['openai'];
+  if (node.bot) return ['bot'];
+  if (node.skill) return findSkill(node.skill.name)?.credentials ?? [];
+  return pollsWith(kindOf(node));
+}
+
+/** The data of a cached revision. */
+export type RevisionCredentials = { credentials: string[] };
+
+/** The credentials that the steps of a revision name. */
+export function credentialsOfRevision(data: unknown): RevisionCredentials {
+  const { steps = [] } = (data ?? {}) as Partial<Revision>;
+  const names = steps.flatMap((step) => {
+    const { credential } = (step.kind === 'agent' ? step.agent : step.kind === 'skill' ? step.skill : {}) as {
+      credential?: string;
+    };
+    return credential === undefined ? [] : [credential];
+  });
+  return { credentials: [...new Set(names)] };
+}

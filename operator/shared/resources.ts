@@ -1,0 +1,54 @@
+/** The API resources of the five kinds of Windlass, and of built-in kinds that only the operator creates. */
+import { GROUP, VERSION } from '../../api/group.ts';
+import {
+  CREDENTIAL,
+  PROJECT_SETTINGS,
+  WEBHOOK_ROUTE,
+  WORKFLOW,
+  WORKFLOW_RUN,
+  type Credential,
+  type Kind,
+  type ProjectSettings,
+  type WebhookRoute,
+  type Workflow,
+  type WorkflowRun,
+} from '../../api/kinds.ts';
+import { namespacedResource, type KubeObject, type Resource } from '../../kube/resource.ts';
+
+const resourceOf = <T extends KubeObject>(kind: Kind): Resource<T> =>
+  namespacedResource<T>(GROUP, VERSION, kind.kind, kind.plural);
+
+export const workflows = resourceOf<Workflow>(WORKFLOW);
+export const workflowRuns = resourceOf<WorkflowRun>(WORKFLOW_RUN);
+export const credentials = resourceOf<Credential>(CREDENTIAL);
+export const webhookRoutes = resourceOf<WebhookRoute>(WEBHOOK_ROUTE);
+export const projectSettings = resourceOf<ProjectSettings>(PROJECT_SETTINGS);
+
+/** The chart writes the rules, and the API server validates them. */
+export type NetworkPolicy = KubeObject<{
+  podSelector: {
+    matchLabels: Record<string, string>;
+    matchExpressions: { key: string; operator: 'In'; values: string[] }[];
+  };
+  policyTypes: string[];
+  ingress: Record<string, unknown>[];
+  egress: Record<string, unknown>[];
+}>;
+export type PodDisruptionBudget = KubeObject<{
+  maxUnavailable: number;
+  unhealthyPodEvictionPolicy: 'AlwaysAllow' | 'IfHealthyBudget';
+  selector: { matchLabels: Record<string, string> };
+}>;
+
+export const networkPolicies = namespacedResource<NetworkPolicy>(
+  'networking.k8s.io',
+  'v1',
+  'NetworkPolicy',
+  'networkpolicies',
+);
+export const podDisruptionBudgets = namespacedResource<PodDisruptionBudget>(
+  'policy',
+  'v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+);

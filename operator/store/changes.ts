@@ -1,0 +1,25 @@
+/** What other parts of the operator learn of the run store. */
+import { createNotifier, type Notifier } from '../shared/notifier.ts';
+
+export type StoreChanges = {
+  /** The project of this namespace has no data in the run store, or needs its runners no more. */
+  project: Notifier<string>;
+  /** The run store can be reached again. */
+  reconnected: Notifier<void>;
+  /** Another process of the server answers, which may have lost the end of its log. */
+  restarted: Notifier<void>;
+  /** The run store has lost the data of the project in this namespace. */
+  lost: Notifier<string>;
+  /** The project in this namespace has filled its share of the run store, or has room again. */
+  full: Notifier<string>;
+};
+
+export function createStoreChanges(): StoreChanges {
+  return {
+    project: createNotifier(),
+    reconnected: createNotifier(),
+    restarted: createNotifier(),
+    lost: createNotifier(),
+    full: createNotifier(),
+  };
+}

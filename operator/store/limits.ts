@@ -1,0 +1,37 @@
+/** The limits of a workflow for `submit` and `claim`, and its history policy. Pure. */
+import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
+import type { Workflow } from '../../api/kinds.ts';
+import type { WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+
+const RUN_TIMEOUT_MS = 3_600_000;
+const HISTORY = { succeeded: 10, failed: 10, ttlMs: 168 * 3_600_000 };
+
+/** The limits of the workflow. */
+export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
+  const { limit, policy = 'Queue' } = spec.concurrency ?? {};
+  const { succeeded, failed } = historyPolicy(spec);
+  return {
+    workflowUid: metadata.uid ?? '',
+    ...(spec.suspend === true && { suspended: true }),
+    ...(limit !== undefined && { concurrency: limit }),
+    policy,
+    history: { succeeded, failed },
+    deadlineMs:
+      spec.timeout === undefined ? RUN_TIMEOUT_MS : boundedDuration(spec.timeout, DURATION_BOUNDS.runTimeout),
+  };
+}
+
+/** `dataTtlMs`: Infinity if inputs and outputs stay as long as the run. */
+export type HistoryPolicy = { succeeded: number; failed: number; ttlMs: number; dataTtlMs: number };
+
+/** The history policy of the spec, with defaults filled in. */
+export function historyPolicy(spec: Pick<WorkflowSpec, 'history'> | undefined): HistoryPolicy {
+  const { succeeded = HISTORY.succeeded, failed = HISTORY.failed, ttl, dataTTL } = spec?.history ?? {};
+  return {
+    succeeded,
+    failed,
+    ttlMs: ttl === undefined ? HISTORY.ttlMs : boundedDuration(ttl, DURATION_BOUNDS.history),
+    dataTtlMs: dataTTL === undefined ? Infinity : boundedDuration(dataTTL, DURATION_BOUNDS.history),
+  };
+}

@@ -1,0 +1,33 @@
+/** The kinds of tests, in the order in which they run, and which of them the arguments of `npm test` mean. */
+import { globSync } from 'node:fs';
+import { ROOT } from './run.ts';
+
+export const PROJECTS = ['unit', 'integration', 'e2e'] as const;
+export type Project = (typeof PROJECTS)[number];
+
+const EXCLUDED = ['**/node_modules', '.git', '.windlass'];
+/** Options of vitest whose value is the next argument. */
+const WITH_VALUE = /^(-t|--testNamePattern)$/;
+
+/**
+ * The projects with a test file whose path contains one of the filters; all where there is no filter or no
+ * such file.
+ */
+export function projectsOf(args: readonly string[]): readonly Project[] {
+  const filters = args.filter((arg, at) => !arg.startsWith('-') && !WITH_VALUE.test(args[at - 1] ?? ''));
+  if (filters.length === 0) return PROJECTS;
+  const files = globSync('**/*.test.ts', { cwd: ROOT, exclude: EXCLUDED });
+  const found = new Set(files.filter((file) => filters.some((each) => matches(file, each))).map(projectOf));
+  return found.size === 0 ? PROJECTS : PROJECTS.filter((project) => found.has(project));
+}
+
+/** As vitest compares them, also with a line (`FILE:12`) or as an absolute path. */
+function matches(file: string, filter: string): boolean {
+  const part = filter.replace(/:\d+$/, '').replace(`${ROOT}/`, '').replace(/^\.\//, '').toLowerCase();
+  return file.toLowerCase().includes(part);
+}
+
+function projectOf(file: string): Project {
+  const [, kind] = /^test\/(integration|e2e)\//.exec(file) ?? [];
+  return kind === 'integration' || kind === 'e2e' ? kind : 'unit';
+}

@@ -1,0 +1,240 @@
+/** Workflows that the API server refuses, with the words that say what to do; and the nodes that they are made of. */
+
+export const trigger = { id: 'trigger', webhook: { path: 'orders' } };
+export const step = (id: string) => ({ id, response: { body: 'ok' } });
+export const call = (id: string) => ({
+  id,
+  skill: { name: 'http_request', parameters: { url: 'https://api.example.com' } },
+});
+const steps = [step('a'), step('b')];
+export const workflow = (...edges: [from: string, to: string][]) => ({
+  nodes: [trigger, ...steps],
+  edges: edges.map(([from, to]) => ({ from, to })),
+});
+
+export const failing = {
+  id: 'stop',
+  fail: { reason: 'OutOfStock', message: "{{ $('trigger').data_content.sku }} is sold out" },
+};
+
+const auth = {
+  bearer: { secretRefs: [{ name: 'a', key: 'b' }] },
+  github: { secretRefs: [{ name: 'a', key: 'b' }] },
+};
+
+export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][] = [
+  ['no trigger', { nodes: steps }, /a workflow needs a trigger: add a node with one of manual, schedule/],
+  [
+    'two triggers',
+    { nodes: [trigger, { id: 'other', manual: {} }] },
+    /exactly one trigger, and this one has more: create one workflow for each/,
+  ],
+  [
+    'an edge to nowhere',
+    workflow(['trigger', 'c']),
+    /edge trigger to c names a node that does not exist, c: /,
+  ],
+  [
+    'an edge from nowhere',
+    workflow(['trigger', 'a'], ['c', 'a']),
+    /edge c to a names a node that does not exist, c: /,
+  ],
+  ['an edge into the trigger', workflow(['a', 'trigger']), /edge a to trigger leads into the trigger/],
+  ['a backward edge', workflow(['trigger', 'a'], ['b', 'a']), /edge b to a points backward/],
+  ['an edge onto itself', workflow(['a', 'a']), /edge a to a points backward/],
+  [
+    'the same edge twice',
+    workflow(['trigger', 'a'], ['trigger', 'a']),
+    /edge trigger to a is duplicated: combine the conditions/,
+  ],
+  [
+    'a node with two kinds',
+    { nodes: [trigger, { ...step('a'), skill: { name: 'send_email' } }] },
+    /node a must have exactly one kind/,
+  ],
+  ['a node without a kind', { nodes: [trigger, { id: 'a' }] }, /node a must have exactly one kind/],
+  [
+    'the same id twice',
+    { nodes: [trigger, step('a'), step('a')] },
+    /node IDs must be unique: two nodes have the ID a/,
+  ],
+  [
+    'an id that no reference can name',
+    { nodes: [trigger, step('1-a')] },
+    /a node ID must begin with a letter/,
+  ],
+  [
+    'a chain that does not begin with the trigger',
+    { nodes: [step('a'), trigger] },
+    /the trigger must be the first node/,
+  ],
+  [
+    'a cron expression without its five fields',
+    { nodes: [{ id: 't', schedule: { cron: '@hourly' } }] },
+    /cron must have five fields/,
+  ],
+  [
+    'a cron minute that does not exist',
+    { nodes: [{ id: 't', schedule: { cron: '60 * * * *' } }] },
+    /cron must have five fields/,
+  ],
+  [
+    'a weekday that a CronJob refuses',
+    { nodes: [{ id: 't', schedule: { cron: '*/5 * * * 7' } }] },
+    /cron must have five fields/,
+  ],
+  [
+    'a look at an account each four seconds',
+    { nodes: [{ id: 't', mail: { credential: 'a', pollIntervalSeconds: 4 } }] },
+    /pollIntervalSeconds.*greater than or equal to 5/,
+  ],
+  [
+    'a path of two segments',
+    { nodes: [{ id: 't', webhook: { path: 'a/b' } }] },
+    /path must be one URL segment/,
+  ],
+  [
+    'two ways to prove who calls',
+    { nodes: [{ id: 't', webhook: { path: 'a', auth } }] },
+    /auth must have exactly one of/,
+  ],
+  [
+    'a trigger with the options of a step',
+    { nodes: [{ ...trigger, timeout: '5s' }] },
+    /node trigger is a trigger and cannot have timeout/,
+  ],
+  [
+    'a response behind a schedule',
+    { nodes: [{ id: 't', schedule: { cron: '0 9 * * *' } }, call('a'), step('b')] },
+    /spec\.nodes: .*node b: a response node needs a caller, and this trigger has none/,
+  ],
+  [
+    'a response behind a bot',
+    { nodes: [{ id: 't', bot: { credential: 'bot' } }, step('a')] },
+    /node a: a response node needs a caller, .* send_message to answer a chat/,
+  ],
+  [
+    'a reply that nobody makes',
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '1m' } }, call('a')] },
+    /replyTimeout has no effect without a response node/,
+  ],
+  [
+    'retries of a response',
+    { nodes: [trigger, { ...step('a'), retry: { limit: 3 } }] },
+    /timeout, retry and effect have no effect on node a: a response node and the skill set call no other system/,
+  ],
+  [
+    'a timeout of the skill set',
+    { nodes: [trigger, { id: 'a', skill: { name: 'set' }, timeout: '5s' }] },
+    /have no effect on node a/,
+  ],
+  [
+    'retries of code',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;' }, retry: { limit: 3 } }] },
+    /node a cannot have timeout, retry or effect: code calls no other system/,
+  ],
+  [
+    'code that may take two minutes',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;', timeout: '2m' } }] },
+    /must be a duration from 10ms to 60s/,
+  ],
+  [
+    'code with a gigabyte of memory',
+    { nodes: [trigger, { id: 'a', code: { source: 'return 1;', memoryMiB: 1024 } }] },
+    /memoryMiB: Invalid value: 1024: .* should be less than or equal to 128/,
+  ],
+  ['code without a source', { nodes: [trigger, { id: 'a', code: {} }] }, /code\.source: Required value/],
+  [
+    'a fail node with onError',
+    { nodes: [trigger, { ...failing, onError: 'Continue' }] },
+    /have no effect on node stop: a fail node ends the run\. Remove them/,
+  ],
+  [
+    'a fail node with a sentence as reason',
+    { nodes: [trigger, { ...failing, fail: { reason: 'sold out', message: 'x' } }] },
+    /reason.* should match/,
+  ],
+  [
+    'a policy beyond no limit',
+    { ...workflow(['trigger', 'a'], ['a', 'b']), concurrency: { policy: 'Reject' } },
+    /policy has no effect without limit/,
+  ],
+  [
+    'a size of attachments whose content is not asked for',
+    { nodes: [{ id: 't', mail: { credential: 'imap', maxAttachmentBytes: 1000 } }] },
+    /maxAttachmentBytes has no effect unless attachments is Content/,
+  ],
+  [
+    'an unknown field',
+    { nodes: [{ id: 't', webhook: { path: 'a', pathe: 'b' } }] },
+    /unknown field "spec\.nodes\[0\]\.webhook\.pathe"/,
+  ],
+];
+
+const retrying = (backoff: unknown) => ({ nodes: [trigger, { ...call('a'), retry: { limit: 1, backoff } }] });
+const verified = (scheme: string, more: unknown) => {
+  const secretRefs = [{ name: 'a', key: 'b' }];
+  const auth = { [scheme]: { secretRefs, ...(more as object) } };
+  return { nodes: [{ id: 't', webhook: { path: 'a', auth } }] };
+};
+
+export const REFUSED_DURATIONS: [field: string, spec: unknown, says: RegExp][] = [
+  [
+    'replyTimeout: 10m',
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '10m' } }, step('a')] },
+    /spec\.nodes\[0\]\.webhook\.replyTimeout: .*must be a duration from 1s to 5m, .*such as 30s, 5m or 1h30m/,
+  ],
+  [
+    'replyTimeout: 300001ms',
+    { nodes: [{ id: 't', webhook: { path: 'a', replyTimeout: '300001ms' } }, step('a')] },
+    /replyTimeout: .*must be a duration from 1s to 5m/,
+  ],
+  [
+    'tolerance: 30d of standardWebhooks',
+    verified('standardWebhooks', { tolerance: '30d' }),
+    /standardWebhooks\.tolerance: .*from 1s to 1d/,
+  ],
+  [
+    'tolerance: 0s of hmac',
+    verified('hmac', { header: 'X-S', timestampHeader: 'X-T', tolerance: '0s' }),
+    /hmac\.tolerance: .*from 1s to 1d/,
+  ],
+  [
+    'timeout: 0s of a step',
+    { nodes: [trigger, { ...call('a'), timeout: '0s' }] },
+    /timeout: .*from 1ms to 24d/,
+  ],
+  ['timeout: 30d of a step', { nodes: [trigger, { ...call('a'), timeout: '30d' }] }, /from 1ms to 24d/],
+  [
+    'timeout: 60 of a step',
+    { nodes: [trigger, { ...call('a'), timeout: '60' }] },
+    /must be a duration from 1ms/,
+  ],
+  [
+    'timeout: 0s of a run',
+    { ...workflow(['trigger', 'a']), timeout: '0s' },
+    /spec\.timeout: .*from 1s to 365d/,
+  ],
+  ['timeout: PT1H of a run', { ...workflow(['trigger', 'a']), timeout: 'PT1H' }, /such as 30s, 5m or 1h30m/],
+  ['retry.backoff.max: 25d', retrying({ max: '25d' }), /backoff\.max: .*from 0s to 24d/],
+  [
+    'retry.backoff.initial: 99999999999999999999999d',
+    retrying({ initial: '99999999999999999999999d', max: '1h' }),
+    /backoff\.initial: .*from 0s to 24d/,
+  ],
+  [
+    'retry.backoff.initial: 5m without max',
+    retrying({ initial: '5m' }),
+    /backoff: .*initial must not be longer than max \(default 60s\): set max too/,
+  ],
+  [
+    'history.ttl: 11y in days',
+    { ...workflow(['trigger', 'a']), history: { ttl: '4015d' } },
+    /history\.ttl: .*from 0s to 3650d/,
+  ],
+  [
+    'history.dataTTL: 30d with ttl: 7d',
+    { ...workflow(['trigger', 'a']), history: { ttl: '7d', dataTTL: '30d' } },
+    /history: .*dataTTL must not be longer than ttl: data is deleted with its run/,
+  ],
+];

@@ -1,0 +1,26 @@
+/** `npm test -- FILTER` prepares and runs only what the filter means. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ROOT } from '../../../scripts/run.ts';
+import { PROJECTS, projectsOf } from '../../../scripts/testProjects.ts';
+
+test.each([
+  [['api/cel.test.ts'], ['unit']],
+  [['test/unit/scripts'], ['unit']],
+  [['./console/editor'], ['unit']],
+  [['test/integration/runs/claim.test.ts:12'], ['integration']],
+  [[join(ROOT, 'test/integration/kube')], ['integration']],
+  [['E2E/mail'], ['e2e']],
+  [['schedules'], ['integration', 'unit']],
+  [
+    ['api/json', 'test/e2e/order'],
+    ['unit', 'e2e'],
+  ],
+  [['api/json', '-t', 'e2e/order', '--bail=1'], ['unit']],
+])('%j means %j', (args, expected) => {
+  expect([...projectsOf(args)].toSorted()).toEqual([...expected].toSorted());
+});
+
+test.each([[[]], [['-t', 'a name']], [['no/such/file']]])('%j means all', (args) => {
+  expect(projectsOf(args)).toEqual(PROJECTS);
+});

@@ -246,7 +246,7 @@ export const stepOptions = {
         .max(10_000)
         .describe('The most executions. If the condition does not hold after them, the node fails.'),
       delay: duration('The pause between two executions. Default 0s.', DURATION_BOUNDS.itemDelay).optional(),
-      initial: json('The value of $previous in the first execution. Default null.'),
+      initial: json('The data_content of $previous in the first execution. Default null.'),
       collect: z
         .enum(['Results', 'None'])
         .optional()
@@ -256,7 +256,7 @@ export const stepOptions = {
     })
     .optional()
     .describe(
-      'Executes the node again until a condition holds. $previous is the data_content of the execution before.',
+      'Executes the node again until a condition holds. $previous is the output of the execution before.',
     ),
   effect: z
     .enum(['AtLeastOnce', 'AtMostOnce'])

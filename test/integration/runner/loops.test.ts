@@ -171,7 +171,7 @@ test('branches and conditions work inside a body', async () => {
 });
 
 test('repeat executes a node until its condition holds, and $previous is the output before', async () => {
-  const node = shape('count', 'previous + 1.0', {
+  const node = shape('count', 'previous.data_content + 1.0', {
     repeat: { until: 'nodes.count.data_content >= 4.0', limit: 10, initial: 0 },
   });
   const state = await execute([webhook, node], {});

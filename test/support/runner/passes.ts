@@ -33,6 +33,7 @@ export function open(
   plan: Revision,
   state: Partial<RunState> = {},
   variables: Record<string, unknown> = {},
+  items: ReadonlyMap<string, NodeState> = new Map(),
 ): ExecutionState {
   const full: RunState = {
     run: 'orders-1',
@@ -58,7 +59,16 @@ export function open(
     planUntil(planOf(plan), full.until),
     { namespace: 'shop', variables },
     NOW,
+    items,
   );
+}
+
+/** The state of a run with loops. `items`: what the run store holds of them. */
+export function openLoops(
+  plan: Revision,
+  { items = [], ...state }: Partial<RunState> & { items?: NodeState[] },
+): ExecutionState {
+  return open(plan, state, {}, new Map(items.map((item) => [item.id, item])));
 }
 
 export const pass = (state: ExecutionState) => decidePass(state, NOW);

@@ -1,0 +1,123 @@
+/** How loops are scheduled, and how they continue after their runner died. */
+import { expect, test } from 'vitest';
+import {
+  NOW,
+  openLoops,
+  mail,
+  pass,
+  phases,
+  revision,
+  text,
+  webhook,
+} from '../test/support/runner/passes.ts';
+import type { NodeState } from '../runs/types.ts';
+import { endNode, succeed } from './executionState.ts';
+
+const each = (extra: object = {}) => ({
+  id: 'each',
+  group: {},
+  forEach: { items: "{{ $('trigger').data_content.items }}", maxParallel: 2, ...extra },
+});
+const send = mail('send', { within: 'each' });
+const done = (id: string, more: Partial<NodeState> = {}): NodeState => ({
+  id,
+  phase: 'Succeeded',
+  attempts: 1,
+  startedAt: 1,
+  endedAt: 2,
+  output: { text_content: '', data_content: id },
+  ...more,
+});
+const running: NodeState = { id: 'each', phase: 'Running', attempts: 1, startedAt: 700 };
+const input = (count: number) =>
+  JSON.stringify({ text_content: '', data_content: { items: Array.from({ length: count }, (_, n) => n) } });
+const marked = (id: string, crashes?: number): NodeState => ({
+  id,
+  phase: 'Running',
+  attempts: 1,
+  startedAt: 800,
+  mark: { attempt: 1, atMostOnce: false, ...(crashes !== undefined && { crashes }) },
+});
+const atLeastOnce = mail('send', { within: 'each', effect: 'AtLeastOnce' });
+
+test('at most maxParallel items are in progress, and the next one starts when one has ended', () => {
+  const state = openLoops(revision([webhook, each(), send]), { input: input(3) });
+  expect(pass(state)?.starts?.map(({ id }) => id)).toEqual(['each.0.0.1/send', 'each.1.0.1/send']);
+  succeed(state, 'each.1.0.1/send', text('b'), NOW);
+  expect(pass(state)).toMatchObject({
+    checkpoints: [{ id: 'each.1', phase: 'Succeeded' }],
+    starts: [{ id: 'each.2.0.1/send' }],
+    dropped: ['each.1.0.1/send'],
+  });
+});
+
+test('after a takeover ended items are not repeated, and items in progress repeat their attempt', () => {
+  const items = [done('each.0'), marked('each.1.0.1/send')];
+  const state = openLoops(revision([webhook, each(), atLeastOnce]), {
+    input: input(3),
+    nodes: [done('trigger'), running],
+    items,
+  });
+  expect(pass(state)?.starts?.map(({ id, attempt }) => `${id} ${attempt}`)).toEqual([
+    'each.1.0.1/send 1',
+    'each.2.0.1/send 1',
+  ]);
+});
+
+test('an item whose effect must not be repeated becomes Unknown after a takeover, and fails the run', () => {
+  const mark = { attempt: 1, atMostOnce: true };
+  const state = openLoops(revision([webhook, each(), send]), {
+    input: input(2),
+    nodes: [done('trigger'), running],
+    items: [{ ...marked('each.0.0.1/send'), mark }],
+  });
+  expect(pass(state)).toMatchObject({ end: { phase: 'Failed', reason: 'EffectUnknown' } });
+});
+
+test('an item during which three runners died fails, and with onError: Continue the others go on', () => {
+  const state = openLoops(revision([webhook, { ...each(), onError: 'Continue' }, atLeastOnce]), {
+    input: input(2),
+    nodes: [done('trigger'), running],
+    items: [marked('each.0.0.1/send', 2)],
+  });
+  const step = pass(state);
+  expect(step?.checkpoints).toContainEqual(expect.objectContaining({ id: 'each.0', reason: 'Poison' }));
+  expect(step?.starts?.map(({ id }) => id)).toEqual(['each.1.0.1/send']);
+});
+
+test('a restored run does not repeat items that had ended, and says that their results are lost', () => {
+  const counts = { total: 3, succeeded: 2, failed: 0, running: 0, failures: [], ended: 'Aw==' };
+  const restored = (collect: string) =>
+    openLoops(revision([webhook, each({ collect }), atLeastOnce]), {
+      input: input(3),
+      restored: true,
+      nodes: [done('trigger'), { ...running, items: counts }],
+      items: [],
+    });
+  expect(pass(restored('None'))?.starts?.map(({ id }) => id)).toEqual(['each.2.0.1/send']);
+  expect(pass(restored('Results'))).toMatchObject({
+    end: { phase: 'Failed', message: expect.stringContaining('DataLost') },
+  });
+});
+
+test('when the run is cancelled, items in progress end and no further item starts', () => {
+  const state = openLoops(revision([webhook, each(), send]), { input: input(9) });
+  pass(state);
+  state.halt = { phase: 'Cancelled', reason: 'Cancelled', message: 'the run was cancelled' };
+  expect(pass(state)).toBeUndefined();
+  for (const key of ['each.0.0.1/send', 'each.1.0.1/send'])
+    endNode(state, key, { phase: 'Cancelled', reason: 'Cancelled', message: '' }, NOW);
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Cancelled' } });
+  expect(phases(step?.checkpoints?.filter(({ id }) => id === 'each'))).toEqual({ each: 'Cancelled' });
+});
+
+test('a group with retry executes its body again under new keys', () => {
+  const group = { id: 'each', group: {}, retry: { limit: 1, backoff: { initial: '0s' } } };
+  const state = openLoops(revision([webhook, group, atLeastOnce]), {});
+  expect(pass(state)?.starts?.[0]?.id).toBe('each.0.0.1/send');
+  endNode(state, 'each.0.0.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  expect([pass(state), pass(state)].flatMap((step) => step?.starts ?? []).map(({ id }) => id)).toEqual([
+    'each.0.0.2/send',
+  ]);
+});

@@ -174,7 +174,7 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^node a: .*agent\.tools/,
   ],
   [
-    'an output schema that is none',
+    'an invalid output schema',
     spec([
       webhook,
       { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', outputSchema: { type: 'objekt' } } },

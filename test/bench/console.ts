@@ -62,7 +62,7 @@ async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
       drags.map(({ drag }) => drag),
     ),
     ...taskFigures(
-      'letting go one of 100 nodes',
+      'dropping one of 100 nodes',
       drags.map(({ drop }) => drop),
     ),
     ...framesFigures(`scrolling ${RUNS} runs`, runs),

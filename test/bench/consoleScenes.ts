@@ -1,4 +1,4 @@
-/** What people do while the console is measured: drag, let go, scroll, watch a model write. */
+/** What people do while the console is measured: drag, drop, scroll, watch a model write. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { nodeOf } from '../support/console/steps.ts';
 import { post } from '../support/console/filledProject.ts';
@@ -24,7 +24,7 @@ const PATIENCE_MS = 60_000;
 
 export type Harness = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
 
-/** Drags a node of 100 over the canvas, and lets it go: one after the other, since letting go is one moment of its own. */
+/** Drags a node of 100 over the canvas, and drops it: one after the other, since a drop is one moment of its own. */
 export async function dragging({ system, page }: Harness): Promise<{ drag: Traced; drop: Traced }> {
   await page.goto(addressOf(system, 'workflows/large'));
   await nodeOf(page, 'trigger').waitFor();

@@ -110,8 +110,8 @@ function endedRun(run: string, project: string, workflow: string, workflowUid: s
 }
 
 /**
- * Sends events, by turns to all workflows, until so many are accepted, and waits until their runs have ended. What a machine
- * that is too busy refuses is sent anew.
+ * Sends events, alternately to all workflows, until so many are accepted, and waits until their runs have ended. What a machine
+ * that is too busy refuses is sent again.
  */
 async function execute({ hooks: urls, counts }: Whole, total: number): Promise<void> {
   const { ended: before } = await counts();

@@ -17,7 +17,7 @@ const WORKFLOW_ID = 'windlassbench001';
 
 /**
  * What stands in for packages that n8n asks for and a registry may not have: `xlsx` comes from a server of its maker's, and
- * `cssomnom` was not to be had. Neither takes part in what is measured.
+ * `cssomnom` was not available. Neither takes part in what is measured.
  */
 const OVERRIDES = { xlsx: '0.18.5', cssomnom: 'npm:cssom@0.5.0' };
 

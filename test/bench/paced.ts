@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export type Pace = {
-  /** Called in turn. */
+  /** Called one after the other. */
   urls: readonly string[];
   perSecond: number;
   total: number;

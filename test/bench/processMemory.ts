@@ -45,7 +45,7 @@ async function liveBytes(port: number): Promise<number> {
         once: true,
       });
     });
-    // The first one only finds what finalizers then let go of.
+    // The first one only finds what finalizers then released.
     for (let done = 0; done < COLLECTIONS; done += 1) await ask(socket, 'HeapProfiler.collectGarbage');
     const { usedSize, backingStorageSize = 0 } = await ask(socket, 'Runtime.getHeapUsage');
     return usedSize + backingStorageSize;

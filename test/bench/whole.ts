@@ -27,7 +27,7 @@ export type Whole = Pick<OperatorHarness, 'server' | 'client' | 'conn' | 'redis'
   projects: Project[];
   /** Gateway, operator, and the runner of each project. */
   programs: Program[];
-  /** The addresses of all webhooks, by turns of one project and of another. */
+  /** The addresses of all webhooks, alternately of one project and of another. */
   hooks: string[];
   /** Runs of all projects that have not ended, and that have. */
   counts: () => Promise<{ active: number; ended: number; failed: number }>;
@@ -180,7 +180,7 @@ async function openRunner(harness: OperatorHarness, pods: Pods, { namespace, uid
   return { program: { name: `runner of ${namespace}`, pid, inspectPort, log }, stop: () => runner.stop() };
 }
 
-/** With what Node takes in a container with the chart's limit, and somewhere to ask how much of its heap is in use. */
+/** With what Node uses in a container with the chart's limit, and somewhere to ask how much of its heap is in use. */
 function inspectable(port: number): string[] {
   return ['--max-old-space-size=256', `--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http'];
 }

@@ -65,7 +65,7 @@ async function writeSchemas({ internalURL }: ContractHarness, folder: string): P
   return schemas;
 }
 
-/** Seeds one after the other until there were enough cases, first from the whole description, then from both in turn. */
+/** Seeds one after the other until there were enough cases, first from the whole description, then from both alternately. */
 async function tryAll(
   python: Python,
   { internalURL, publicURL, token }: ContractHarness,

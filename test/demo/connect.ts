@@ -6,7 +6,7 @@ import type { Demo } from './runs.ts';
 
 const ACCOUNT = 'ada';
 
-/** Connects the credential, each time anew, since the demo's Google forgets what was allowed when it starts again. */
+/** Connects the credential, each time again, since the demo's Google forgets what was allowed when it starts again. */
 export async function showConnecting({ cluster, gateway, project, tell }: Demo, name: string): Promise<void> {
   const token = (await kubectl(cluster, tokenCommand('editor', 'windlass'))).trim();
   tell();

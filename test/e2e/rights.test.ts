@@ -186,7 +186,7 @@ async function grantedToAll(): Promise<Record<string, Right[]>> {
   return Object.fromEntries(ACCOUNTS.map((account) => [account, grantedTo(account, items)]));
 }
 
-/** The lines of the log, those of files that were put aside included. */
+/** The lines of the log, those of rotated files included. */
 async function auditLines(): Promise<string[]> {
   const path = cluster.auditLog;
   if (path === undefined) throw new Error('this cluster writes no audit log: take the built-in one');

@@ -76,7 +76,7 @@ export function tooHeavy(
     const told = `${program} (pod ${pod}), ${when},`;
     const found: Violation[] = [];
     if (restarted && !mayRestart.includes(program))
-      found.push({ kind: 'restarted', message: `${told} started anew` });
+      found.push({ kind: 'restarted', message: `${told} started again` });
     if (cpuPercent >= MOST_CPU_PERCENT) {
       found.push({ kind: 'too-busy', message: `${told} took ${cpuPercent.toFixed(1)} % of a core` });
     }

@@ -1,4 +1,4 @@
-/** What reached the outside world: one entry for each mail, model call, HTTP call and counted step that the sinks have seen. */
+/** What reached systems outside: one entry for each mail, model call, HTTP call and counted step that the sinks have seen. */
 import { createHash } from 'node:crypto';
 import type { ReceivedCall } from '../support/providers/http/httpSink.ts';
 import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';

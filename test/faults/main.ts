@@ -30,7 +30,7 @@ modes
   rolling        restarts gateway, operator and runners again and again during --requests at 100 a second: none may be dropped
   outage         --seconds without API server, then as long without Redis
   takeover       the operator's leader crashes, then is asked to end: how long nobody leads
-  schedules      --schedules at every minute for --minutes, while operator, gateway and runners are killed in turn
+  schedules      --schedules at every minute for --minutes, while operator, gateway and runners are killed one after the other
 
 options
   --events N     at least so many events (default: 1000; with --storm each chosen scene comes once, however few)
@@ -167,7 +167,7 @@ async function onPrograms(settings: Settings, progress: Progress): Promise<numbe
   }
 }
 
-/** The cluster is told apart from the demo's, and goes at the end whatever happens. */
+/** The cluster is distinguished from the demo's, and goes at the end whatever happens. */
 async function onCluster(
   settings: Settings,
   progress: Progress,

@@ -1,4 +1,4 @@
-/** Which faults come in which order: by a seed, evenly over the kinds, so that a bad run can be had again. */
+/** Which faults come in which order: by a seed, evenly over the kinds, so that a bad run can be repeated. */
 import { PROGRAMS, type Program } from '../support/process/processes.ts';
 
 /** What is done to a program. Cuts are between it and the other one that is named. */

@@ -1,4 +1,4 @@
-/** Schedules at every minute, while operator, gateway and runners are killed in turn: each minute is one run of each schedule. */
+/** Schedules at every minute, while operator, gateway and runners are killed one after the other: each minute is one run of each schedule. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
@@ -83,7 +83,7 @@ export async function runSchedules(
 
 async function killNext(harness: FaultHarness, turn: number, tell: (line: string) => void): Promise<void> {
   const kind = KILLED[turn % KILLED.length] ?? 'kill-operator';
-  // Replicas by turns.
+  // Replicas alternately.
   const pick = (Math.floor(turn / KILLED.length) % 2) / 2;
   try {
     await inject(harness, { number: turn, kind, seconds: 0, pick }, (target) => tell(`${kind}: ${target}`));

@@ -1,4 +1,4 @@
-/** How long nobody leads after the operator's leader has gone: until the Lease is taken anew and a change of a workflow is seen. */
+/** How long nobody leads after the operator's leader has gone: until the Lease is taken again and a change of a workflow is seen. */
 import { randomBytes } from 'node:crypto';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
 import { windlassNamespace } from '../support/installation/install.ts';
@@ -60,7 +60,7 @@ export function takeoverRows(series: readonly TakeoverSeries[]): string[] {
       .map((value) => value.toFixed(1))
       .join(', ');
   return [
-    'Seconds from the end of the leader until the Lease is taken anew, and until a change of a workflow is seen.',
+    'Seconds from the end of the leader until the Lease is taken again, and until a change of a workflow is seen.',
     '',
     '| how it ends | times | lease | change seen | promised |',
     '| --- | --- | --- | --- | --- |',
@@ -117,7 +117,7 @@ async function processOf({ cluster }: Harness, { metadata }: Pod): Promise<numbe
   return found.pid;
 }
 
-/** Ended and started anew, and ready to take over again. */
+/** Ended and started again, and ready to take over again. */
 async function isBack(connection: KubeConnection, before: Pod): Promise<boolean> {
   const now = await podOf(connection, before.metadata.name);
   const restarts = (pod: Pod) => pod.status.containerStatuses[0]?.restartCount ?? 0;

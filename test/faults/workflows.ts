@@ -110,7 +110,7 @@ export const WORKFLOWS: readonly Kind[] = KINDS.filter(({ nodes }) =>
 /** The workflow of a refusal is none: nothing may ever be counted there. */
 const REFUSED = 'refused';
 
-/** What is sent to the public address, in turn. Every twentieth request deserves a refusal. */
+/** What is sent to the public address, one after the other. Every twentieth request deserves a refusal. */
 export function targetsOf(publicURL: string, project: string): Target[] {
   const url = (workflow: string) => `${publicURL}/webhook/${project}.${workflow}/in`;
   const good = WORKFLOWS.map(

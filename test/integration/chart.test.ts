@@ -34,7 +34,7 @@ const { render, manifests, find, environmentOf, operatorConfigOf } = chart;
 const apply = (manifest: string, ...args: string[]) =>
   kubectl(server, ['apply', '--server-side', '--validate=strict', ...args, '-f', '-'], { input: manifest });
 
-test('two renderings are equal to the byte, so that nothing is rolled out anew without a change', async () => {
+test('two renderings are equal to the byte, so that nothing is rolled out again without a change', async () => {
   expect(await render()).toBe(await render());
 });
 
@@ -147,7 +147,7 @@ test('the gateway is measured and tested with what Node is started with in its p
   expect(gateway?.command).toEqual(['node', ...NODE_ARGS, '/app/gateway.mjs']);
 });
 
-test('the operator is told which node it is on, so that no provider of a tenant is looked for there', async () => {
+test('the operator is told which node it is on, so that no provider of a project is looked for there', async () => {
   const { HOST_IP } = await environmentOf('windlass-operator');
   expect(HOST_IP).toEqual({ fieldRef: { fieldPath: 'status.hostIP' } });
 });

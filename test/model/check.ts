@@ -84,7 +84,7 @@ export async function checkHistories(
     seed: seed + index,
     histories: Math.min(size, count - index * size),
   })).values();
-  const lane = async () => {
+  const sender = async () => {
     for (const batch of batches) {
       if (checked.finding !== undefined) return;
       const finding = await checkBatch(server, batch);
@@ -93,6 +93,6 @@ export async function checkHistories(
       onPlayed(checked.played);
     }
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, sender));
   return checked;
 }

@@ -104,7 +104,7 @@ const EVERYTHING: Weights = {
 const RUNNERS: Weights = { comeAndGo: 6, beat: 8, takeOver: 12, wake: 6, cancel: 2 };
 /** Runs wait for a slot. */
 const LIMITS: Weights = { submit: 10, limit: 5, quota: 3, wake: 5, cancel: 4, takeOver: 2, comeAndGo: 2 };
-/** Records are late, surplus, deleted. */
+/** Records are late, pruned, deleted. */
 // biome-ignore format: a table
 const RECORDS: Weights = {
   submit: 10, record: 14, trim: 10, api: 8, pass: 12, cancel: 6, budget: 2,

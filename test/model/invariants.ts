@@ -25,7 +25,7 @@ function runProblems(state: State, name: string, run: Run): string[] {
     [due === undefined || phase === 'Waiting', `is parked and ${phase}`],
     [run.listed === !dropped, 'is in the list of runs, or not, against what is recorded'],
     [!isOver || dropped || run.out !== undefined, 'has ended, and nobody will record it'],
-    [!dropped || isOver, 'is let go before its end'],
+    [!dropped || isOver, 'is released before its end'],
     [dropped || isKnown(state, name, run), 'has no dedupe key, or one that is of another run or expires'],
   ]);
 }

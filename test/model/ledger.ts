@@ -37,7 +37,7 @@ export function createLedger(records: () => Records) {
     if (!object || object.status?.phase === phase) return [];
     // What an earlier store knew of the end may arrive after that store was lost, and the run was put back.
     if (isTerminal(object.status?.phase) && (object.status?.epoch ?? 0) < epoch) return [];
-    return [`${name} was let go as ${phase}, and its record says ${object.status?.phase ?? 'nothing'}`];
+    return [`${name} was released as ${phase}, and its record says ${object.status?.phase ?? 'nothing'}`];
   }
 
   return {
@@ -85,7 +85,7 @@ export function createLedger(records: () => Records) {
       ends = new Map();
       const { objects } = records();
       const kept = new Set(objects.keys());
-      // An object of which nothing is recorded is submitted anew, and executed from the beginning.
+      // An object of which nothing is recorded is submitted again, and executed from the beginning.
       for (const key of effects.keys())
         if (objects.get(key.split(' ')[0] ?? '')?.status?.epoch === undefined) effects.delete(key);
       for (const [key, run] of told) if (!kept.has(run)) told.delete(key);

@@ -35,7 +35,7 @@ export type Network = {
   /** Lets a client do something, until that has ended or waits for a call that is held up. */
   perform(fate: Fate | undefined, work: () => Promise<void>): Promise<void>;
   /** Executes without any client, in its turn. */
-  inTurn<T>(execute: () => Promise<T>): Promise<T>;
+  oneByOne<T>(execute: () => Promise<T>): Promise<T>;
   /** How many calls have not arrived yet. */
   delayed(): number;
   /** One of them arrives; where its client waits for it, that goes on to its end. */
@@ -49,7 +49,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   const delayed: Delayed[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
-  function inTurn<T>(execute: () => Promise<T>): Promise<T> {
+  function oneByOne<T>(execute: () => Promise<T>): Promise<T> {
     const executed = last.then(execute);
     last = executed.catch(() => undefined);
     return executed;
@@ -58,7 +58,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   async function sendNow<T>(operation: Operation | undefined, execute: () => Promise<T>): Promise<T> {
     if (operation) operation.underWay += 1;
     try {
-      return await inTurn(execute);
+      return await oneByOne(execute);
     } finally {
       if (operation) operation.underWay -= 1;
     }
@@ -70,7 +70,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
     delayed.push({
       operation,
       execute: async () => {
-        await inTurn(execute).then(resolve, reject);
+        await oneByOne(execute).then(resolve, reject);
         await operation.ended;
       },
     });
@@ -78,7 +78,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   }
 
   return {
-    inTurn,
+    oneByOne,
     send: async (to, execute, fail) => {
       const operation = current.getStore();
       const index = operation ? operation.calls[to]++ : 0;
@@ -87,7 +87,8 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
       const { how } = fate;
       if (how === 'held') return hold(operation, execute);
       if (how === 'unanswered') await sendNow(operation, execute).catch(() => undefined);
-      if (how === 'late') delayed.push({ operation, execute: () => inTurn(execute).catch(() => undefined) });
+      if (how === 'late')
+        delayed.push({ operation, execute: () => oneByOne(execute).catch(() => undefined) });
       return fail(how);
     },
     perform: async (fate, work) => {

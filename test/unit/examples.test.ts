@@ -24,7 +24,7 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', (name) =>
   expect(workflow && validate(workflow.spec, { egress, variables })).toEqual([]);
 });
 
-test('the demo shows each example, and of a name that is none it says which there are', () => {
+test('the demo shows each example, and for an unknown name it lists the examples', () => {
   expect(Object.keys(EXAMPLES).toSorted()).toEqual(readdirSync(folder).toSorted());
   for (const name of ['hallo', 'toString']) {
     expect(() => exampleNamed(name)).toThrow(

@@ -1,4 +1,4 @@
-/** Writes all that a cluster's programs read before anything of it runs. Each time anew: the same settings give the same files. */
+/** Writes all that a cluster's programs read before anything of it runs. Written each time: the same settings give the same files. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ async function writeFiles(layout: Layout): Promise<PartContext['files']> {
   return { kubelet, containerd, auditPolicy: policy };
 }
 
-/** Its name changes with its content, and so does the command line of the program that reads it, which is then started anew. */
+/** Its name changes with its content, and so does the command line of the program that reads it, which is then started again. */
 async function writeHashed(layout: Layout, name: string, content: string): Promise<string> {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
   const path = join(layout.configurations, `${name}-${hash}`);

@@ -91,7 +91,7 @@ export function schedulerArguments(): string[] {
   return [
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
-    // The binding of a claim can come while the pod's failed attempt is still being put aside: nothing wakes the pod then for this time.
+    // The binding of a claim can come while the pod's failed attempt is still being requeued: nothing wakes the pod then for this time.
     '--pod-max-in-unschedulable-pods-duration=10s',
   ];
 }

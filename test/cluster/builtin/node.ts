@@ -33,7 +33,7 @@ export type Node = {
 };
 
 /**
- * The running node of that cluster, started when there is none, and started anew when it was made by another program or
+ * The running node of that cluster, started when there is none, and started again when it was made by another program or
  * with another configuration. Throws when a port of the cluster is taken.
  */
 export async function ensureNode(layout: Layout, binDir: string, ports: PortBlock): Promise<Node> {

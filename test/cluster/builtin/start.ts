@@ -19,7 +19,7 @@ export async function startParts(context: PartContext, progress: Progress): Prom
   const { layout, programs, ports } = context;
   return progress.step(`start the programs of cluster ${layout.name}`, async (update) => {
     const node = await ensureNode(layout, programs.folder, ports).catch((cause: unknown) => {
-      const remedy = `free the port, or remove the cluster (npm run cluster -- down --name ${layout.name}) and start it anew`;
+      const remedy = `free the port, or remove the cluster (npm run cluster -- down --name ${layout.name}) and start it again`;
       const log = join(layout.logs, 'node.log');
       throw stepFailure('the node could not be started', { cause, log, remedy });
     });

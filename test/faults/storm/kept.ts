@@ -6,7 +6,7 @@ export type Kept = {
   name: string;
   /** SIGKILL. It is started again a moment later. */
   kill(): void;
-  /** SIGSTOP until the function that it returns is called; also where it was killed and started anew meanwhile. */
+  /** SIGSTOP until the function that it returns is called; also where it was killed and started again meanwhile. */
   freeze(): () => void;
   /** How often it has ended although nobody killed it. */
   crashes(): number;

@@ -16,7 +16,7 @@ export type Shim = {
   setFsync(ms: number): void;
 };
 
-/** Builds the library into that folder; undefined where no compiler is to be had. */
+/** Builds the library into that folder; undefined where no compiler is available. */
 export async function buildShim(folder: string): Promise<string | undefined> {
   const compiler = await findCommand('cc');
   if (compiler === undefined) return undefined;

@@ -157,7 +157,7 @@ test('300 bodies that are too large exclude no other client, and are never buffe
   expect((await memoryOf(harness.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(240);
   floods.forEach(({ stop }) => stop());
   await pollUntil(
-    'everything being given back',
+    'everything being released',
     async () =>
       /^windlass_gateway_in_flight_bytes 0$/m.test(await (await fetch(harness.gateway.metricsURL)).text()),
     { timeoutMs: 20_000 },
@@ -256,7 +256,7 @@ test('while incomplete bodies use the memory, large bodies are refused and small
   expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('503 overloaded');
   expect(await codeOf(await post(url))).toBe('200 accepted');
   stalled.stop();
-  await pollUntil('all of it being given back', async () => (await heldBytes(patient)) === 0, {
+  await pollUntil('all of it being released', async () => (await heldBytes(patient)) === 0, {
     timeoutMs: 20_000,
   });
   expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('200 accepted');

@@ -130,7 +130,7 @@ test('why the last look failed is shown until one works', async () => {
   expect(written.at(-1)).toMatchObject({ cursor: 'a', lastError: null });
 });
 
-test('which wish to begin anew was granted is shown', async () => {
+test('the status shows which requested reset was done', async () => {
   const { written, clock, reconcile } = subject({ 'windlass.dev/reset-cursor': 'now' });
   await look('{"place":"inbox","cursor":1}');
   await reconcile();

@@ -17,11 +17,11 @@ const INACTIVE = { type: 'Ready', status: 'True', reason: 'Inactive' };
 const SOON = { timeoutMs: 20_000, everyMs: 25 };
 const REJECTED = new PollError('Rejected', 'The server refuses the password.');
 
-const stage = operatorOfFile();
+const harness = operatorOfFile();
 
 /** A project with the workflow, at which nobody has looked yet. */
 async function applied(trigger?: object): Promise<PollProject> {
-  const project = await openPollProject(stage());
+  const project = await openPollProject(harness());
   await project.apply({ ...(trigger && { trigger }) });
   await project.waitFor(PENDING);
   return project;
@@ -68,7 +68,7 @@ test.concurrent('what fails is said in words with the time of the next look, and
   await look();
   await waitFor(READY);
   const counted = async () => {
-    const metrics = await stage().metrics();
+    const metrics = await harness().metrics();
     for (const outcome of ['Polled', 'Rejected'])
       expect(metrics).toMatch(
         new RegExp(`windlass_poll_looks_total\\{kind="mail",outcome="${outcome}"\\} [1-9]`),
@@ -90,12 +90,12 @@ test.concurrent('a credential that is changed and works ends the back-off', asyn
   expect(await isDue(project)).toBe(false);
   const patch = { spec: { imap: { username: 'other' } } };
   const ref = { namespace: project.namespace, name: 'inbox' };
-  await stage().client.patch(credentials, ref, patch, { type: 'merge' });
+  await harness().client.patch(credentials, ref, patch, { type: 'merge' });
   await pollUntilPasses('the trigger being due', async () => expect(await isDue(project)).toBe(true), SOON);
 });
 
 test.concurrent('a Secret alone that has what was missing ends the back-off', async () => {
-  const project = await openPollProject(stage(), { hasSecret: false });
+  const project = await openPollProject(harness(), { hasSecret: false });
   await project.apply({ trigger: SELDOM });
   await project.waitFor({ type: 'CredentialsReady', status: 'False' });
   await pollUntil('the trigger', () => project.state(), SOON);
@@ -110,7 +110,7 @@ test.concurrent.each([
   ['given another trigger', ({ apply }: PollProject) => apply({ trigger: { manual: {} } })],
   [
     'deleted',
-    ({ namespace }: PollProject) => stage().client.delete(workflows, { namespace, name: 'orders' }),
+    ({ namespace }: PollProject) => harness().client.delete(workflows, { namespace, name: 'orders' }),
   ],
   [
     'changed while a step is broken',
@@ -132,11 +132,11 @@ test.concurrent('a trigger whose credential is gone costs no pod, says so, and g
   const ref = { namespace: project.namespace, name: 'inbox' };
   await project.look();
   const cursor = await pollUntil('the cursor', () => cursorIn(project), SOON);
-  const { spec } = await stage().client.get(credentials, ref);
-  await stage().client.delete(credentials, ref);
+  const { spec } = await harness().client.get(credentials, ref);
+  await harness().client.delete(credentials, ref);
   await project.waitFor({ type: 'TriggerHealthy', status: 'False', reason: 'CredentialMissing' });
   await pollUntilPasses('no CronJob', async () => expect(await project.jobs()).toEqual([]), SOON);
-  await stage().client.create(credentials, { metadata: ref, spec });
+  await harness().client.create(credentials, { metadata: ref, spec });
   await pollUntilPasses('the CronJob', async () => expect(await project.jobs()).toHaveLength(1), SOON);
   expect(await cursorIn(project)).toEqual(cursor);
 });
@@ -145,7 +145,7 @@ test.concurrent('a trigger whose credential is of another kind costs no pod', as
   const project = await applied();
   const smtp = { host: 'mail.example.com', from: 'shop@example.com' };
   const ref = { namespace: project.namespace, name: 'outbox' };
-  await stage().client.create(credentials, { metadata: ref, spec: { smtp } });
+  await harness().client.create(credentials, { metadata: ref, spec: { smtp } });
   await project.apply({ trigger: { mail: { credential: 'outbox' } } });
   await project.waitFor({ type: 'TriggerHealthy', status: 'False', reason: 'WrongCredentialKind' });
   await pollUntilPasses('no CronJob', async () => expect(await project.jobs()).toEqual([]), SOON);
@@ -175,9 +175,9 @@ test.concurrent('a broken step keeps what is looked at as it was', async () => {
 test.concurrent('one CronJob serves all workflows of a project, and somebody who deletes it is put right', async () => {
   const { namespace, apply, jobs, waitFor } = await applied();
   await apply({ name: 'invoices', trigger: { mail: { credential: 'inbox', mailbox: 'Invoices' } } });
-  await stage().waitFor(namespace, 'invoices', PENDING);
+  await harness().waitFor(namespace, 'invoices', PENDING);
   await pollUntilPasses('the CronJob', async () => expect(await jobs()).toEqual(['windlass-poll']), SOON);
-  await stage().client.delete(cronJobs, { namespace, name: 'windlass-poll' });
+  await harness().client.delete(cronJobs, { namespace, name: 'windlass-poll' });
   await pollUntilPasses('the CronJob', async () => expect(await jobs()).toEqual(['windlass-poll']), SOON);
   await apply({ active: false });
   await waitFor(INACTIVE);
@@ -185,12 +185,12 @@ test.concurrent('one CronJob serves all workflows of a project, and somebody who
 });
 
 test.concurrent('where a quota admits no CronJob the trigger says so, and nothing else of the project suffers', async () => {
-  const project = await openPollProject(stage());
+  const project = await openPollProject(harness());
   const hard = { 'count/cronjobs.batch': '0' };
   const quotas = `/api/v1/namespaces/${project.namespace}/resourcequotas`;
-  await stage().client.raw('POST', quotas, { body: { metadata: { name: 'none' }, spec: { hard } } });
+  await harness().client.raw('POST', quotas, { body: { metadata: { name: 'none' }, spec: { hard } } });
   // The controller of quotas counts; there is none here.
-  await stage().client.raw('PATCH', `${quotas}/none/status`, {
+  await harness().client.raw('PATCH', `${quotas}/none/status`, {
     body: { status: { hard, used: { 'count/cronjobs.batch': '0' } } },
     contentType: 'application/merge-patch+json',
   });
@@ -206,16 +206,16 @@ test.concurrent('where a quota admits no CronJob the trigger says so, and nothin
   await project.waitFor({ type: 'PoolReady', status: 'True' });
 });
 
-test.concurrent('the annotation has it begin anew once, from now or from a time on', async () => {
+test.concurrent('the annotation has it begin again once, from now or from a time on', async () => {
   const { look, apply, triggerIn } = await applied();
   await look();
   const time = '2026-03-02T09:00:00Z';
   await apply({ reset: time });
-  await pollUntil('the wish', async () => (await triggerIn())?.reset?.value === time, SOON);
+  await pollUntil('the reset', async () => (await triggerIn())?.reset?.value === time, SOON);
   expect(await look()).toEqual({ cursor: undefined, since: new Date(time) });
   expect(await look()).toEqual({ cursor: { uid: 7 } });
   await apply({ reset: 'now' });
-  await pollUntil('the other wish', async () => (await triggerIn())?.reset?.value === 'now', SOON);
+  await pollUntil('the other reset', async () => (await triggerIn())?.reset?.value === 'now', SOON);
   expect(await look()).toEqual({ cursor: undefined });
 });
 
@@ -237,18 +237,18 @@ test.concurrent('an annotation that nobody understands is told, with what to wri
 
 test.concurrent('a cursor that is lost is an event that people see', async () => {
   const { namespace, look } = await applied();
-  await look({ baselineLost: 'The server has numbered the mails anew.' });
+  await look({ baselineLost: 'The server has numbered the mails again.' });
   const event = await pollUntil(
     'the event',
     async () => {
-      const { items } = await stage().client.list(events, { namespace });
+      const { items } = await harness().client.list(events, { namespace });
       return items.find(({ reason }) => reason === 'BaselineLost');
     },
     SOON,
   );
   expect(event).toMatchObject({
     type: 'Warning',
-    note: 'The server has numbered the mails anew.',
+    note: 'The server has numbered the mails again.',
     regarding: { kind: 'Workflow', name: 'orders' },
   });
 });

@@ -9,11 +9,11 @@ const SOON = { timeoutMs: 20_000, everyMs: 25 };
 /** What the run store knows is looked at each half minute. */
 const TOLD = { timeoutMs: 45_000, everyMs: 100 };
 
-const stage = operatorOfFile();
+const harness = operatorOfFile();
 
-test('when a run store loses everything, a trigger goes on from the cursor of the status, and begins anew where that has none', async () => {
-  const small = await openPollProject(stage());
-  const large = await openPollProject(stage());
+test('when a run store loses everything, a trigger goes on from the cursor of the status, and begins again where that has none', async () => {
+  const small = await openPollProject(harness());
+  const large = await openPollProject(harness());
   for (const project of [small, large]) {
     await project.apply();
     await pollUntil('the trigger', () => project.state(), SOON);
@@ -24,8 +24,8 @@ test('when a run store loses everything, a trigger goes on from the cursor of th
   await pollUntil('the cursor', async () => (await shown(small))?.cursor, SOON);
   await pollUntil('the time of the look', async () => (await shown(large))?.lastPollTime, SOON);
   expect(await shown(large)).not.toHaveProperty('cursor');
-  await stage().redis.replace();
-  await stage().conn.ready();
+  await harness().redis.replace();
+  await harness().conn.ready();
   expect(await nextLook(small)).toEqual({ cursor: { uid: 7 } });
   expect(await nextLook(large)).toEqual({ cursor: undefined });
   await pollUntil('the Event', async () => (await losses(large)).length > 0, TOLD);
@@ -45,6 +45,6 @@ async function nextLook(project: PollProject): Promise<unknown> {
 
 /** What Events say of cursors that were lost. */
 async function losses({ namespace }: PollProject): Promise<(string | undefined)[]> {
-  const { items } = await stage().client.list(events, { namespace });
+  const { items } = await harness().client.list(events, { namespace });
   return items.filter(({ reason }) => reason === 'BaselineLost').map(({ note }) => note);
 }

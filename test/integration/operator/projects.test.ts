@@ -130,7 +130,7 @@ test('another operator goes on with a large deletion where the one before it sto
   ]);
 });
 
-test('a seeding that broke off goes on where it was, with the limits that workflows have now', async () => {
+test('a seeding that was interrupted goes on where it was, with the limits that workflows have now', async () => {
   const projects = ['first', 'second', 'third', 'fourth'].map((run) => [{ run: recordedRun(run), revision }]);
   const read: number[] = [];
   const source = {

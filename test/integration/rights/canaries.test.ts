@@ -217,7 +217,7 @@ test('none of it is found anywhere but where it belongs', async () => {
     { name: 'answers', text: answers.join('\n') },
   ];
   const places = new Set(found(all, sources).map((place) => place.replace(/ as .*/, '')));
-  // The run store lets go of what is recorded.
+  // The run store releases recorded runs.
   for (const place of ['input in run store', 'key of an event in run store']) places.delete(place);
   expect([...places].toSorted()).toEqual(['input in workflowruns', 'key of an event in workflowruns']);
 }, 60_000);

@@ -62,7 +62,7 @@ test('without the right to create events the log says which one could not be tol
   const project = await openPollProject(harness);
   await project.apply();
   await pollUntil('the trigger', () => project.state(), SOON);
-  await project.look({ baselineLost: 'The mails are numbered anew.' });
+  await project.look({ baselineLost: 'The mails are numbered again.' });
   const lack = /writing an Event failed: .* cannot create resource "events"/;
   await pollUntil('the lack in the log', () => lack.test(complaints()), SOON);
   await project.waitFor({ type: 'TriggerHealthy', status: 'True' });
@@ -137,8 +137,8 @@ test('without the right to patch credentials a bot is not registered, which its 
     ({ resources, verbs }) => resources.join() === 'credentials' && verbs.join() === 'patch',
   );
   await harness.apply(namespace, objects.map((each) => JSON.stringify(each)).join('\n---\n'));
-  const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unauthorized' };
-  const { status } = await harness.waitFor(namespace, 'answers', wish);
+  const expected = { type: 'TriggerHealthy', status: 'False', reason: 'Unauthorized' };
+  const { status } = await harness.waitFor(namespace, 'answers', expected);
   const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
   expect(said).toContain('cannot patch resource "credentials"');
   await setRules(granted);

@@ -311,7 +311,7 @@ test('its disk full: refused as long as it cannot write, and nothing accepted is
       const isFilled = async () => large.push(...(await fill(`disk-${large.length}`)).accepted) > 0;
       await pollUntil('large events being accepted until it is full', isFilled, { timeoutMs: 20_000 });
       await takeTheRest();
-      // What the server had written of a record that did not fit it gives back, when it comes to that.
+      // What the server had written of a record that did not fit it releases, when it comes to that.
       const fillAgain = () => takeTheRest().then(() => isOver);
       filled = pollUntil('the end of the outage', fillAgain, { timeoutMs: 60_000, everyMs: 50 });
     },

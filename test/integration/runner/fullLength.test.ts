@@ -63,7 +63,7 @@ function ended(run: string, timeoutMs: number): Promise<WorkflowRun> {
 
 const keys = async () => system.harness.redisCommand('keys', `wl:{${system.uid}}:*`);
 
-/** What is left of a run that was recorded and let go: its live events, the line about it, and whatever else bears its name. */
+/** What is left of a run that was recorded and released: its live events, the line about it, and whatever else bears its name. */
 async function remains(run: string): Promise<string[]> {
   const names = (await keys()).toSorted();
   const own = names.filter((name) => name.includes(run));

@@ -155,7 +155,7 @@ test('a refused login is reported with its reason, delays the next poll, and is 
   expect(await stateOf('orders')).toHaveProperty('cursor');
 });
 
-test('a time for which the other side asks is waited, however short the interval is', async () => {
+test('a time for which the provider asks is waited, however short the interval is', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const { poller } = pollerOf(async () => {
     throw new PollError('RateLimited', 'Too many requests.', { retryAfterSeconds: 600 });
@@ -283,7 +283,7 @@ test('accounts that failed before the pod came have places of their own, too', a
   expect(polls.get('good')?.length).toBeGreaterThanOrEqual(2);
 });
 
-test('accounts with a burst are polled by turns, and due accounts between them', async () => {
+test('accounts with a burst are polled alternately, and due accounts between them', async () => {
   const bursts = Array.from({ length: 9 }, (_, n) => `burst-${n}`);
   const { poller, polls } = pollerOf(async (account) => {
     if (account === 'quiet') return nothingNew;

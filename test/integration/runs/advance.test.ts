@@ -181,7 +181,7 @@ test('a run whose workflow was forgotten meanwhile still ends, and leaves nothin
   expect(await conn.command('exists', summaries('uid-orders'))).toBe(0);
 });
 
-test('what a run takes is counted for its project, and given back with it', async () => {
+test('what a run takes is counted for its project, and released with it', async () => {
   const { conn } = store;
   const ref = await running();
   const used = async () => Number(await conn.command('hget', keysOf(ref.project).meta, 'bytes'));

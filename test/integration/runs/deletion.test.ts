@@ -160,7 +160,7 @@ test('of a deleted workflow no event is accepted and no run starts, also where i
   expect(ttl).toBeGreaterThan(200);
 });
 
-test('a deletion that broke off is known by name until it has ended', async () => {
+test('a deletion that was interrupted is known by name until it has ended', async () => {
   const { conn } = store;
   await beginDeletion(conn, project, orders);
   await beginDeletion(conn, project, { workflowUid: UID, name: '' });
@@ -202,7 +202,7 @@ test('closed projects go in one scan, and others keep all that they have', async
   expect(await unfinishedRuns(conn, other, UID)).toHaveLength(1);
 });
 
-test('a scan that broke off goes on with the page that was not visited to its end', async () => {
+test('a scan that was interrupted goes on with the page that was not visited to its end', async () => {
   const { conn } = store;
   for (let page = 0; page < 4; page += 1) await events(400);
   const scan = newScan();

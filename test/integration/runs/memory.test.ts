@@ -242,7 +242,7 @@ test('summaries of runs older than a week are removed, and the oldest beyond wha
   expect(await useOf(project)).toMatchObject({ summaries: 0 });
 });
 
-test('a store that is seeded counts the keys that it gets back, once also where a seeding broke off', async () => {
+test('a store that is seeded counts the keys that it gets back, once also where a seeding was interrupted', async () => {
   const { conn } = store;
   const project = 'project-seeded';
   const known = ['a', 'b'].map((hash) => ({

@@ -196,7 +196,7 @@ test('a record that somebody deletes is not made again, and its run is cancelled
   expect(await objectOf(run)).toBeUndefined();
 });
 
-test('a run whose record says more already is let go, and the record stays', async () => {
+test('a run whose record says more already is released, and the record stays', async () => {
   const run = await accepted(store.conn, submissionOf(project));
   const ref = await claimedOne(store.conn, project);
   own.startRecorder();
@@ -260,7 +260,7 @@ test('while the API server is away runs wait, within the history of their workfl
   for (let count = 0; count < 8; count += 1) succeeded.push(await ran());
   const failed = [await ran('Failed'), await ran('Failed')];
   await pollUntil(
-    'the surplus going',
+    'the excess records going',
     async () => ((await readSummaries(conn, project, 'uid-orders', 50)) as unknown[]).length === 6,
     soon,
   );

@@ -196,7 +196,7 @@ test('with q of a wrong type the runs of a dead runner wait, and its death count
 });
 
 test.each(['meta', 'unrecorded', 'wf', 'runs', 'summarized', 'summaries', 'dedupe'])(
-  'with %s of a wrong type a recorded run is not let go, and once that is mended it is, and its line is kept',
+  'with %s of a wrong type a recorded run is not released, and once that is mended it is, and its line is kept',
   async (name) => {
     const { conn } = store;
     const project = await newProject(conn);
@@ -217,7 +217,7 @@ test.each(['meta', 'unrecorded', 'wf', 'runs', 'summarized', 'summaries', 'dedup
   },
 );
 
-test('a run that somebody removed from under its queue or its claim is let go of, and so is its slot', async () => {
+test('a run that somebody removed from under its queue or its claim is released, and so is its slot', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await concurrency(conn, project, 1);
@@ -304,7 +304,7 @@ test('a run that somebody removed is not waited for by those that replace others
   expect(await conn.command('exists', cancels)).toBe(0);
 });
 
-test('a recorder that breaks off leaves nothing of itself behind: it begins anew', async () => {
+test('a recorder that breaks off leaves nothing of itself behind: it begins again', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   const run = await accepted(conn, submissionOf(project));

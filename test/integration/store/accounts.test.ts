@@ -129,7 +129,7 @@ test('it cannot look around, administer or empty the server', async () => {
     await expect(mine.command(name, ...args)).rejects.toThrow(noPermission);
 });
 
-test('the gateway manages no accounts, and without an account nothing is to be had', async () => {
+test('the gateway manages no accounts, and nothing is available without an account', async () => {
   expect(await hasPoolAccount(gateway, 'mine')).toMatchObject({ outcome: 'unavailable' });
   for (const [username, password] of [
     ['default', ''],

@@ -216,7 +216,7 @@ test('a step that the network held up until the run had gone on changes nothing'
   expect((await stateOf(conn, project, ref.run)).nodes).toEqual([succeededNode('mail')]);
 });
 
-test('a server that was started anew has the scripts when they are needed', async () => {
+test('a server that was started again has the scripts when they are needed', async () => {
   const project = await newProject(store.conn);
   await store.conn.command('script', 'flush');
   expect(await submit(store.conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });

@@ -146,7 +146,7 @@ export function createRunner(harness: Harness, name: string) {
       if (run.unanswered) await ask(run, run.unanswered, run.onDone);
       else await step(run, work, at);
     },
-    /** Gives back what the store holds as its own and it does not know of. */
+    /** Hands back the claims that the store has for it and it does not know of. */
     sweep: async () => {
       if (isClaiming) return;
       const except = { has: (token: string) => held.some(({ writer }) => writer.ref.token === token) };

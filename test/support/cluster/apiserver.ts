@@ -76,7 +76,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 }
 
 async function startOnce(binDir: string, moreArgs: string[]): Promise<ApiServer> {
-  // In memory where that is to be had.
+  // In memory where that is available.
   const { path: folder, remove } = await makeFolder('apiserver', existsSync(MEMORY) ? MEMORY : tmpdir());
   const running = new Map<string, ChildProcess>();
   const stop = async () => {

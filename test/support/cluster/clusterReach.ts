@@ -1,4 +1,4 @@
-/** Which hosts of the cluster a program connects to for a tenant. */
+/** Which hosts of the cluster a program connects to for a project. */
 import { StepError } from '../../../api/reasons.ts';
 import { createEgress } from '../../../nodes/egress/egress.ts';
 import type { EgressRules } from '../../../nodes/egress/rules.ts';

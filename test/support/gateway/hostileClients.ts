@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 export type Attack = {
   /** Connections that are open now. */
   open: () => number;
-  /** How many of them the other side has ended so far. */
+  /** How many of them the server has ended so far. */
   ended: () => number;
   /** Bytes that were sent. */
   sent: () => number;

@@ -37,7 +37,7 @@ export async function startFakeGateway(client: KubeClient, namespace: string): P
     return formatDigest(own);
   }
 
-  /** In turn, since of two that are under way at once the older one may arrive last; what waits for its turn says the newest. */
+  /** One after the other, since of two that are under way at once the older one may arrive last; what waits for its turn says the newest. */
   function acknowledge(replica: string): Promise<void> {
     const next = waiting.get(replica);
     if (next) return next;

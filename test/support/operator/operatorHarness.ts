@@ -61,12 +61,17 @@ export type OperatorHarness = {
   /** What Redis answers to a command, in lines. */
   redisCommand(...args: string[]): Promise<string[]>;
   /** Waits until the condition is as said; returns the workflow. Throws with what it says instead. */
-  waitFor(namespace: string, name: string, condition: ConditionWish, timeoutMs?: number): Promise<Workflow>;
+  waitFor(
+    namespace: string,
+    name: string,
+    condition: ExpectedCondition,
+    timeoutMs?: number,
+  ): Promise<Workflow>;
   stop(): Promise<void>;
 };
 
 /** `reason` left out: any. It must be said of the current generation. */
-type ConditionWish = { type: string; status: string; reason?: string };
+type ExpectedCondition = { type: string; status: string; reason?: string };
 
 const POOL_WITHIN = { timeoutMs: 60_000 };
 
@@ -239,10 +244,10 @@ function complaints(log: CollectedLog): string {
 async function waitForCondition(
   client: KubeClient,
   ref: { namespace: string; name: string },
-  wish: ConditionWish,
+  expected: ExpectedCondition,
   timeoutMs: number,
 ): Promise<Workflow> {
-  const { type, status, reason } = wish;
+  const { type, status, reason } = expected;
   let said = '';
   const look = async (): Promise<Workflow | false> => {
     const workflow = await client.get(workflows, ref);

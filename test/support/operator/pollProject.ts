@@ -13,7 +13,7 @@ import { createCollectedLog } from '../logs/collectedLog.ts';
 import type { OperatorHarness } from './operatorHarness.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 
-type Wish = Parameters<OperatorHarness['waitFor']>[2];
+type ExpectedCondition = Parameters<OperatorHarness['waitFor']>[2];
 type Start = { cursor: unknown; since?: Date };
 
 export type PollProject = {
@@ -27,7 +27,7 @@ export type PollProject = {
     reset?: string;
   }) => Promise<string>;
   /** Waits until a condition of `orders` is as said; returns the workflow. */
-  waitFor: (wish: Wish) => Promise<Workflow>;
+  waitFor: (expected: ExpectedCondition) => Promise<Workflow>;
   workflow: () => Promise<Workflow>;
   /** Makes the Secret of the account. */
   createSecret: () => Promise<unknown>;
@@ -74,7 +74,7 @@ export async function openPollProject(
       };
       return harness.apply(namespace, stringify(object));
     },
-    waitFor: (wish) => harness.waitFor(namespace, 'orders', wish),
+    waitFor: (expected) => harness.waitFor(namespace, 'orders', expected),
     workflow,
     createSecret,
     jobs: async () => (await client.list(cronJobs, { namespace })).items.map(({ metadata }) => metadata.name),

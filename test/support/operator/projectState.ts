@@ -1,6 +1,6 @@
 /**
  * What there is of projects, in the API server and in the run store, in a form in which two projects that came to the same are
- * equal: without times, counters and what is made anew each time, such as uids and passwords. Where two things must agree, as the
+ * equal: without times, counters and what is made again each time, such as uids and passwords. Where two things must agree, as the
  * password of a Secret and that of an account, they are replaced by the same word, and left as they are where they do not.
  */
 import { createHash } from 'node:crypto';

@@ -30,7 +30,7 @@ export async function makeMemoryGroup(mebibytes: number): Promise<MemoryGroup> {
     add: (pid) => writeFile(join(folder, 'cgroup.procs'), String(pid)),
     kills: async () => Number(/^oom_kill (\d+)$/m.exec(await readFile(join(folder, events), 'utf8'))?.[1]),
     remove: async () => {
-      // The kernel lets go of a group a moment after its last process.
+      // The kernel releases a group a moment after its last process.
       const removed = () => rmdir(folder).then(() => true);
       await pollUntil(`the removal of ${folder}`, removed, { timeoutMs: 10_000 });
     },

@@ -1,4 +1,4 @@
-/** The whole system with secrets in it that can be told apart, and all that it says anywhere. */
+/** The whole system with secrets in it that can be distinguished, and all that it says anywhere. */
 import { inspect } from 'node:util';
 import { namespaces, roleBindings, secrets, serviceAccounts } from '../../../kube/resource.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';

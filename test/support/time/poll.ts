@@ -1,4 +1,4 @@
-/** Waits for conditions of the outside world: by asking again until a deadline, never by a fixed sleep. */
+/** Waits for conditions of systems outside: by asking again until a deadline, never by a fixed sleep. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export type PollOptions = { timeoutMs: number; everyMs?: number; signal?: AbortSignal };

@@ -5,7 +5,7 @@ import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
 import { workflowRuns, workflows } from '../../../../operator/shared/resources.ts';
 import { pollUntil } from '../../../support/time/poll.ts';
 import { ask, callApi } from '../../../support/gateway/rawCalls.ts';
-import type { Tenants } from '../../../support/rights/tenants.ts';
+import type { TwoProjects } from '../../../support/rights/twoProjects.ts';
 import type { Attempt } from './attempt.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -16,8 +16,8 @@ let made = 0;
 type Made = { name: string; refusal?: string };
 
 /** Makes an object as mallory's editor, or says what the API server answered instead. `{run}` and so on are the victim's. */
-async function make(tenants: Tenants, kind: string, spec: object, metadata: object = {}): Promise<Made> {
-  const { harness, mallory, known, victim } = tenants;
+async function make(projects: TwoProjects, kind: string, spec: object, metadata: object = {}): Promise<Made> {
+  const { harness, mallory, known, victim } = projects;
   const name = `attempt-${(made += 1)}`;
   const object = { apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name, ...metadata }, spec };
   const names = { ...known, project: victim.uid };
@@ -43,14 +43,14 @@ function isSettled(workflow: Workflow): boolean {
 
 /** A workflow with this step behind its trigger: what its conditions say, and what comes out where it can be executed. */
 function workflow(what: string, step: object, refused: RegExp = INVALID): Attempt {
-  const attempt = async (tenants: Tenants): Promise<string> => {
+  const attempt = async (projects: TwoProjects): Promise<string> => {
     const nodes = [
       { id: 'trigger', manual: {} },
       { id: 'step', ...step },
     ];
-    const { name, refusal } = await make(tenants, 'Workflow', { active: true, nodes });
+    const { name, refusal } = await make(projects, 'Workflow', { active: true, nodes });
     if (refusal !== undefined) return refusal;
-    const { client } = tenants.harness;
+    const { client } = projects.harness;
     const object = await pollUntil(
       `the conditions of ${what}`,
       async () => {
@@ -62,10 +62,10 @@ function workflow(what: string, step: object, refused: RegExp = INVALID): Attemp
     const executed = await pollUntil(
       `an answer to a call of ${what}`,
       async () => {
-        const answer = await ask(tenants.gateway.internalURL, {
+        const answer = await ask(projects.gateway.internalURL, {
           method: 'POST',
           path: `/workflows/mallory.${name}/execute`,
-          token: tenants.mallory.token,
+          token: projects.mallory.token,
           headers: { prefer: 'wait=10' },
           body: '{}',
         });
@@ -119,10 +119,10 @@ const references: Attempt[] = [
 
 /** A run: what becomes of it. */
 function run(what: string, spec: object, refused: RegExp, metadata: object = {}): Attempt {
-  const attempt = async (tenants: Tenants): Promise<string> => {
-    const { name, refusal } = await make(tenants, 'WorkflowRun', spec, metadata);
+  const attempt = async (projects: TwoProjects): Promise<string> => {
+    const { name, refusal } = await make(projects, 'WorkflowRun', spec, metadata);
     if (refusal !== undefined) return refusal;
-    const { client } = tenants.harness;
+    const { client } = projects.harness;
     const ended = await pollUntil(
       `the end of ${what}`,
       async () => {
@@ -208,7 +208,7 @@ const hook = (auth: object) => ({
 function object(what: string, kind: string, spec: object, refused: RegExp): Attempt {
   return {
     what: `${kind}: ${what}`,
-    attempt: async (tenants) => (await make(tenants, kind, spec)).refusal ?? '201',
+    attempt: async (projects) => (await make(projects, kind, spec)).refusal ?? '201',
     refused,
   };
 }

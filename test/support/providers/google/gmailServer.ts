@@ -32,7 +32,7 @@ export type GmailFault =
 
 export type GmailServer = {
   url: string;
-  /** Takes in a mail as if it had just come; its id. */
+  /** Accepts a mail as if it had just come; its id. */
   deliver(raw: string | Buffer, options?: { labels?: string[]; internalDate?: number }): string;
   remove(id: string): void;
   label(id: string, labels: string[]): void;

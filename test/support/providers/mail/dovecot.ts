@@ -98,7 +98,7 @@ function small(number: number, count: number): string {
     'From: a@example.com',
     `Subject: mail ${number}`,
     `Message-ID: <${number}@example.com>`,
-    // With its numbers in place the file need not be written anew.
+    // With its numbers in place the file need not be written again.
     ...(number === 1 ? [`X-IMAPbase: 1 ${String(count).padStart(10, '0')}`] : []),
     `X-UID: ${number}`,
     'Status: O',

@@ -32,7 +32,7 @@ async function write(chat: Chat, body: string, response: ServerResponse): Promis
   const { url, secretToken = '' } = chat.telegram.webhook(token);
   if (url === '') return sendJson(response, 200, { status: null });
   chat.updates += 1;
-  // The address of a node is none of this machine's where this is a pod.
+  // The address of a node is not one of this machine where this is a pod.
   const reached = chat.gatewayURL === undefined ? url : chat.gatewayURL + new URL(url).pathname;
   const { status } = await fetch(reached, {
     method: 'POST',

@@ -140,9 +140,9 @@ async function firstLoad({ system, context }: Harness, browser: Browser): Promis
 
 /** Runs in the page, before its own scripts: marks the time at which the list is there and can be used. */
 const WATCH_FOR_LIST = `
-  (function look() {
+  (function check() {
     const button = [...document.querySelectorAll('button')].find((each) => each.textContent.includes('New workflow'));
     if (button?.disabled === false && document.querySelector('[data-row-link]')) performance.mark('list-shown');
-    else requestAnimationFrame(look);
+    else requestAnimationFrame(check);
   })();
 `;

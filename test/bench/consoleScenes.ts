@@ -12,7 +12,7 @@ export const PROJECT = 'shop';
 /** How long the text is that a model writes. */
 export const TEXT_KB = 100;
 
-/** How many runs come in while a list is looked at. */
+/** How many runs come in while a list is open. */
 export const ARRIVING_EACH_SECOND = 25;
 const ARRIVING = 100;
 
@@ -79,7 +79,7 @@ export async function scrolling(harness: Harness, name: List, total: number): Pr
   return traced;
 }
 
-/** Looks at a list of that many rows while runs come in and end. */
+/** Opens a list of that many rows while runs come in and end. */
 export async function arriving(harness: Harness, name: List, total: number): Promise<Traced> {
   const page = await listed(harness, name, total);
   const traced = await traceFrames(page, async () => {

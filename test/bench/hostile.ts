@@ -147,7 +147,7 @@ async function measure({ send }: Caller): Promise<number> {
     if (early > 0) await delay(early);
     const sentAt = performance.now();
     const time = send().then(() => performance.now() - sentAt);
-    // It is looked at when all are sent.
+    // It is checked when all are sent.
     time.catch(() => undefined);
     times.push(time);
   }

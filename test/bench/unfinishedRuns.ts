@@ -82,12 +82,12 @@ async function park(whole: Whole, project: string, count: number): Promise<void>
 /** Holds runs as a runner does that waits for an answer, and ends those that shall be cancelled. */
 async function execute(whole: Whole, project: string): Promise<{ stop: () => Promise<void> }> {
   const { conn } = whole;
-  const held = new Map((await claim(whole, project)).map((ref) => [ref.run, ref]));
+  const inFlight = new Map((await claim(whole, project)).map((ref) => [ref.run, ref]));
   const stopping = new AbortController();
   const cancels = watchCancels(conn, project, (run) => {
-    const ref = held.get(run);
+    const ref = inFlight.get(run);
     if (!ref) return;
-    held.delete(run);
+    inFlight.delete(run);
     void advance(conn, ref, { end: { phase: 'Cancelled' } });
   });
   const beating = (async () => {

@@ -52,7 +52,7 @@ export type WholeOptions = {
 const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
 const POD = 'gateway-1';
 const UNLIMITED = { requestsPerSecond: 0 };
-/** Of the gateway: a sender that was held up sends more at once than the default admits. */
+/** Of the gateway: a sender that was delayed sends more at once than the default admits. */
 const LIMITS = JSON.stringify({ perRoute: UNLIMITED, perProject: UNLIMITED });
 const workflowName = (index: number) => `flow-${index}`;
 

@@ -10,8 +10,8 @@ import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { runNames, showRun, type Demo, type Tell } from './runs.ts';
 
-/** A look each half minute, a minute and what a pod takes where one has just ended. */
-const LOOK_MS = 120_000;
+/** A poll each half minute, a minute and what a pod takes where one has just ended. */
+const POLL_MS = 120_000;
 /** A minute, and what a pod and its run take. */
 const TICK_MS = 120_000;
 const MAIL_MS = 10_000;
@@ -32,10 +32,10 @@ export async function showMailReply(demo: Demo): Promise<void> {
     '',
   ];
   tell();
-  tell('a mail comes into the mailbox of orders, which is looked at every 30 seconds:');
+  tell('a mail comes into the mailbox of orders, which is polled every 30 seconds:');
   for (const line of mail) tell(`  ${line}`.trimEnd());
   await deliverMail(cluster, 'orders', mail.join('\n'));
-  await showRun(demo, 'mail-reply', { before, timeoutMs: LOOK_MS });
+  await showRun(demo, 'mail-reply', { before, timeoutMs: POLL_MS });
   await showMail(cluster, tell, (sent) => sent.headers['in-reply-to'] === identity);
 }
 

@@ -74,7 +74,7 @@ export type FaultRecord = {
 };
 
 /**
- * The run store lost its data: what was in it in the moment before. `runs`: those that it still held, which are runs that had not
+ * The run store lost its data: what was in it in the moment before. `runs`: those that it still had, which are runs that had not
  * ended or whose end was not recorded. Only of these, and of events without an answer then, may anything be lost or repeated.
  */
 export type Loss = { at: number; runs: readonly string[] };

@@ -115,8 +115,10 @@ export async function underLoad<S extends LoadHarness>(
 
 /** Compares with what the run store holds now: the list knows no more than that. */
 async function listedOtherwise(harness: LoadHarness): Promise<Violation[]> {
-  const held = await pollUntil('lines of the run store', () => harness.store.ended(), { timeoutMs: 30_000 });
-  return unlike(held, await harness.list());
+  const summaries = await pollUntil('lines of the run store', () => harness.store.ended(), {
+    timeoutMs: 30_000,
+  });
+  return unlike(summaries, await harness.list());
 }
 
 /** The first event that was sent after a fault had begun and was accepted shows that events are taken again. */

@@ -3,7 +3,7 @@ import type { Violation, ViolationKind } from './violation.ts';
 import type { Evidence, SentEvent } from './evidence.ts';
 
 /**
- * What may become of a run that the store held when it lost its data, and of an event that was being sent just then. Not a repetition of an
+ * What may become of a run that the store had when it lost its data, and of an event that was being sent just then. Not a repetition of an
  * `AtMostOnce` step: it becomes `Unknown`.
  */
 const TAKEN = new Set<ViolationKind>([

@@ -78,7 +78,7 @@ export function takeoverRows(series: readonly TakeoverSeries[]): string[] {
  */
 export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Promise<Takeover> {
   const connection = await kubeconfigConnection(harness.cluster.kubeconfigPath);
-  const before = await pollUntil('a leader', () => heldLease(connection), { timeoutMs: TIMEOUT_MS });
+  const before = await pollUntil('a leader', () => ownedLease(connection), { timeoutMs: TIMEOUT_MS });
   const from = before.spec.holderIdentity ?? '';
   const pod = await podOf(connection, from);
   const pid = await processOf(harness, pod);
@@ -89,7 +89,7 @@ export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Prom
     await changeWorkflow(connection, harness);
     const options = { timeoutMs: TIMEOUT_MS, everyMs: 50 };
     const taken = async () => {
-      const lease = await heldLease(connection);
+      const lease = await ownedLease(connection);
       return lease && lease.spec.acquireTime !== before.spec.acquireTime && lease;
     };
     const after = await pollUntil('a new leader', taken, options);
@@ -102,7 +102,7 @@ export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Prom
   }
 }
 
-async function heldLease(connection: KubeConnection): Promise<Lease | undefined> {
+async function ownedLease(connection: KubeConnection): Promise<Lease | undefined> {
   const lease = await askObject<Lease>(connection, LEASE);
   return lease.spec.holderIdentity ? lease : undefined;
 }

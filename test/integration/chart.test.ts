@@ -298,7 +298,7 @@ test('public webhooks are refused only where webhooks.requireAuth is set', async
   });
 });
 
-test('a drain leaves one of several running, and is not held up where there is only one', async () => {
+test('a drain leaves one of several running, and is not blocked where there is only one', async () => {
   const budgets = async (...settings: string[]) =>
     (await manifests(...settings))
       .filter(({ kind }) => kind === 'PodDisruptionBudget')

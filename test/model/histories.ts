@@ -19,8 +19,8 @@ import { FATES, type Fate, type Receiver } from './network.ts';
 import type { ApiState } from './records.ts';
 import { WORKFLOWS } from './workflows.ts';
 
-/** What is held up lets others act in between, which shows most. */
-const how = constantFrom(...FATES, 'held', 'held');
+/** A slow call lets others act in between, which shows most. */
+const how = constantFrom(...FATES, 'slow', 'slow');
 const toStore = (last: number) => record({ to: constant<Receiver>('store'), at: nat(last), how });
 const toApi = record({ to: constant<Receiver>('api'), at: nat(2), how });
 const mostly = (others: number, met: Arbitrary<Fate>) =>

@@ -7,9 +7,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 /**
  * What becomes of one call. `lost`: it never arrives. `unanswered`: it is executed, and the client does not hear of it. `late`: the client
- * gives up, and it is executed later. `held`: it arrives later, and the client waits. `refused`: the client knows that nothing was done.
+ * gives up, and it is executed later. `slow`: it arrives later, and the client waits. `refused`: the client knows that nothing was done.
  */
-export const FATES = ['lost', 'unanswered', 'late', 'held', 'refused'] as const;
+export const FATES = ['lost', 'unanswered', 'late', 'slow', 'refused'] as const;
 export type How = (typeof FATES)[number];
 /** What a call is sent to: the run store, or the API server. */
 export type Receiver = 'store' | 'api';
@@ -21,7 +21,7 @@ type Operation = {
   fate: Fate | undefined;
   calls: Record<Receiver, number>;
   underWay: number;
-  isHeld: boolean;
+  isDelayed: boolean;
   ended: Promise<void>;
 };
 
@@ -32,7 +32,7 @@ type Send = <T>(to: Receiver, execute: () => Promise<T>, fail: (how: How) => Pro
 
 export type Network = {
   send: Send;
-  /** Lets a client do something, until that has ended or waits for a call that is held up. */
+  /** Lets a client do something, until that has ended or waits for a call that is delayed. */
   perform(fate: Fate | undefined, work: () => Promise<void>): Promise<void>;
   /** Executes without any client, in its turn. */
   oneByOne<T>(execute: () => Promise<T>): Promise<T>;
@@ -66,7 +66,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
 
   function hold<T>(operation: Operation, execute: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    operation.isHeld = true;
+    operation.isDelayed = true;
     delayed.push({
       operation,
       execute: async () => {
@@ -85,7 +85,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
       const fate = operation?.fate;
       if (!operation || fate?.to !== to || fate.at !== index) return sendNow(operation, execute);
       const { how } = fate;
-      if (how === 'held') return hold(operation, execute);
+      if (how === 'slow') return hold(operation, execute);
       if (how === 'unanswered') await sendNow(operation, execute).catch(() => undefined);
       if (how === 'late')
         delayed.push({ operation, execute: () => oneByOne(execute).catch(() => undefined) });
@@ -96,11 +96,11 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
         fate,
         calls: { store: 0, api: 0 },
         underWay: 0,
-        isHeld: false,
+        isDelayed: false,
         ended: Promise.resolve(),
       };
       operation.ended = current.run(operation, work).catch(onDefect);
-      if (fate?.how === 'held') await settledOrHeld(operation);
+      if (fate?.how === 'slow') await settledOrDelayed(operation);
       else await operation.ended;
     },
     delayed: () => delayed.length,
@@ -111,12 +111,12 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   };
 }
 
-/** Resolves when the operation has ended, or waits for the call that is held up and for no other. */
-async function settledOrHeld(operation: Operation): Promise<void> {
+/** Resolves when the operation has ended, or waits for the call that is delayed and for no other. */
+async function settledOrDelayed(operation: Operation): Promise<void> {
   const state = { isOver: false };
   const over = operation.ended.finally(() => void (state.isOver = true));
   while (!state.isOver) {
-    const isQuiet = operation.isHeld && operation.underWay === 0;
+    const isQuiet = operation.isDelayed && operation.underWay === 0;
     // What follows an answer is sent in the same turn of the event loop.
     await turn();
     if (isQuiet && operation.underWay === 0) return;

@@ -76,7 +76,7 @@ const LESSONS: Lesson[] = [
   [['openSeeded'], (conn) => openSeeded(conn, seeding)],
 ];
 
-/** One look of a runner at the others, all of which it takes for dead unless they beat meanwhile. */
+/** One check of the others by a runner, all of which it takes for dead unless they beat meanwhile. */
 export async function takeOverOnce(
   conn: RunStoreConnection,
   { project: of = project, runner = 'r' }: { project?: string; runner?: string } = {},

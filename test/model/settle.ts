@@ -42,7 +42,7 @@ async function goOn({ harness, operators, recorders }: Clients, name: string): P
   const isReady = () => Object.values(store.state().runs).some(({ ready }) => ready !== undefined);
   for (let count = 0; isReady() && count < 50; count += 1) {
     await runner.claim(10);
-    while (runner.held() > 0) await runner.work(0, 'end', 0);
+    while (runner.inFlight() > 0) await runner.work(0, 'end', 0);
   }
   await recorder.record();
   await recorder.record();

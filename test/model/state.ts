@@ -1,7 +1,7 @@
 /** What the run store holds of one project, as the reference and the checks see it: runs by name, not keys. Times are milliseconds. */
 import type { RunPhase, TerminalPhase } from '../../api/phase.ts';
 
-/** Of a run that has not ended exactly one of `ready`, `held`, `due` and `token` says where it is. */
+/** Of a run that has not ended exactly one of `ready`, `overLimit`, `due` and `token` says where it is. */
 export type Run = {
   wf: string;
   /** Microseconds, as text. */
@@ -32,7 +32,7 @@ export type Run = {
   doubt: boolean;
   /** Its place in the queue: a virtual start time. */
   ready?: number;
-  held: boolean;
+  overLimit: boolean;
   due?: number;
   token?: string;
   /** Somebody asked for its cancellation. */
@@ -82,7 +82,7 @@ export type State = {
   quota?: number;
   claimQuota?: number;
   keyQuota?: number;
-  /** Claims are held back, since the store has no room for what runs grow by. */
+  /** Claims are paused, since the store has no room for what runs grow by. */
   isShort: boolean;
   rate?: number;
   tokens?: number;

@@ -180,7 +180,7 @@ function placeOf(run: Run | undefined): RunPlace {
   if (run.ended !== undefined) return 'ended';
   if (run.token !== undefined) return 'claimed';
   if (run.ready !== undefined) return 'ready';
-  return run.held ? 'overLimit' : 'parked';
+  return run.overLimit ? 'overLimit' : 'parked';
 }
 
 const clockOf = (project: string) => `clock:{${project}}`;

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 /** `wide`: for the README. */
-export type Look = 'light' | 'dark' | 'narrow' | 'wide';
+export type Appearance = 'light' | 'dark' | 'narrow' | 'wide';
 
 export type Shot = {
   name: string;
@@ -10,7 +10,7 @@ export type Shot = {
   path: string;
   /** `both`: an editor of two projects; `newcomer`: an editor of an empty project; `nobody`: not signed in. */
   who: 'editor' | 'reader' | 'both' | 'newcomer' | 'nobody';
-  looks: readonly Look[];
+  appearances: readonly Appearance[];
   /** Requests that must fail for the picture, by the browser's line on them; any other that fails is a defect. */
   fails?: RegExp;
   /** Resolves when the page shows what the picture is about. */

@@ -241,13 +241,13 @@ test('callers without the right to list or delete runs are refused and learn not
 });
 
 test('a waiting run is cancelled at once, a claimed one is asked to end, and an ended one stays', async () => {
-  const held = await submitted();
+  const overLimit = await submitted();
   const [claim] = await claimed(harness.runs, PROJECT, 1);
-  const asked = await cancel(held);
-  expect([asked.status, await asked.json()]).toEqual([202, { run: held }]);
-  expect((await stateOf(harness.runs, PROJECT, held)).cancelRequested).toBe(true);
+  const asked = await cancel(overLimit);
+  expect([asked.status, await asked.json()]).toEqual([202, { run: overLimit }]);
+  expect((await stateOf(harness.runs, PROJECT, overLimit)).cancelRequested).toBe(true);
   if (claim) await advance(harness.runs, refOf(claim), { end: { phase: 'Cancelled' } });
-  expect((await cancel(held)).status).toBe(204);
+  expect((await cancel(overLimit)).status).toBe(204);
 
   const queued = await submitted();
   expect((await cancel(queued)).status).toBe(204);

@@ -260,13 +260,13 @@ describe.concurrent('a cache', () => {
     await put('a', 'new');
     await valueIs(cache, 'a', 'new', 5_000);
     await watchIsOpen();
-    const held: (string | undefined)[] = [];
-    cache.onChange(({ object }) => held.push(object.data?.['value']));
+    const seenValues: (string | undefined)[] = [];
+    cache.onChange(({ object }) => seenValues.push(object.data?.['value']));
     const before = lists();
     const restored = faults.always(isList, { status: 200, body: old });
     faults.expireWatches();
     // Between the lists it waits 15.5 s in all, give or take a half.
-    await pollUntil('the old list being believed', () => held.includes('old'), { timeoutMs: 50_000 });
+    await pollUntil('the old list being believed', () => seenValues.includes('old'), { timeoutMs: 50_000 });
     restored();
     expect(lists() - before).toBeGreaterThanOrEqual(5);
     expect(log.messages('warn')).toContain('list or watch failed, retrying');

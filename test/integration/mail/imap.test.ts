@@ -43,7 +43,7 @@ const subjects = ({ events }: Polled) =>
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `mail ${first + n}`);
 
-/** All looks until nothing is left. */
+/** All polls until nothing is left. */
 async function pollOn(account: Account, cursor: unknown, fields: Partial<MailTrigger> = {}, context = {}) {
   const found: Polled[] = [];
   for (let next: Polled | undefined; !next || next.more; ) {

@@ -49,7 +49,7 @@ const EXAMPLES: [name: string, expected: { type: string; status: string; reason:
   ['new-orders', READY],
   ['environments', READY],
   ['morning-mail', READY],
-  // Nobody looks at accounts here.
+  // Nobody polls accounts here.
   ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],
 ];
 
@@ -141,7 +141,7 @@ test('a missing Secret key is named with the command that adds it, and heals whe
   await harness.waitFor(namespace, NAME, READY);
 });
 
-/** Any change of a credential makes the operator look at its Secret at once. */
+/** Any change of a credential makes the operator read its Secret at once. */
 async function patchCredential(): Promise<void> {
   const spec = { smtp: { port: 2526 } };
   await harness.client.patch(credentials, refOf('mail'), { spec }, { type: 'merge' });

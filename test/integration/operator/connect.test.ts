@@ -202,7 +202,7 @@ test('who says no, or whose provider fails, is told so, and nothing of the answe
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
-test('whoever looks at a link is told who asks for what, and uses nothing up', async () => {
+test('a user who opens a link is told who asks for what, and uses nothing up', async () => {
   await harness.createCredential('shown');
   const link = await harness.link('shown');
   for (const browser of [createBrowser(), createBrowser()]) {

@@ -1,7 +1,7 @@
 /**
  * An operator that is killed right after its k-th write, for every k: whoever comes after it ends at the same
  * state, and nothing is left over. Writes are those to the API server and those to the run store. Each k has
- * a project of its own; one process of the operator looks after all of them, is cut off in each after as many
+ * a project of its own; one process of the operator serves all of them, is cut off in each after as many
  * writes as that one's turn is, and is then killed.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ let operator: Program | undefined;
 let ending: AbortController;
 let recording: Promise<void>[];
 
-// Again for each test: an operator that also looks after the projects of the one before takes twice as long.
+// Again for each test: an operator that also serves the projects of the one before takes twice as long.
 beforeEach(async () => {
   ending = new AbortController();
   recording = [];

@@ -116,14 +116,14 @@ test('a leader that stands still is followed within 20 s, and writes nothing whe
   expect(Math.max(...before.kube)).toBeLessThan(Math.min(...writesOf(second)));
   for (const name of names)
     await harness.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
-  // The lease of 15 s and two looks of at most 2.4 s are 19.8 s; the rest is for the machine.
+  // The lease of 15 s and two checks of at most 2.4 s are 19.8 s; the rest is for the machine.
   expect(tookMs).toBeLessThan(30_000);
 }, 120_000);
 
 const ofLease = ({ kube }: Replica, verb: string): SeenRequest[] =>
   kube.seen.filter(({ method, path }) => method === verb && path.endsWith('/leases/windlass-operator'));
 
-test('a leader that is told to end releases the lease, and has written its last before another leads at its next look', async () => {
+test('a leader that is told to end releases the lease, and has written its last before another leads at its next check', async () => {
   const leader = replicas[1] as Replica;
   const next = await startReplica('operator-c');
   await pollUntil('it wanting to lead', () => ofLease(next, 'GET').length > 0, WITHIN);

@@ -1,5 +1,5 @@
 /**
- * From a mail trigger that is applied to what pods look at, and back to its status. The looks are made here,
+ * From a mail trigger that is applied to what pods poll, and back to its status. The polls are made here,
  * at no mail server.
  */
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const REJECTED = new PollError('Rejected', 'The server refuses the password.');
 
 const harness = operatorOfFile();
 
-/** A project with the workflow, at which nobody has looked yet. */
+/** A project with the workflow, that nobody has polled yet. */
 async function applied(trigger?: object): Promise<PollProject> {
   const project = await openPollProject(harness());
   await project.apply({ ...(trigger && { trigger }) });
@@ -30,7 +30,7 @@ async function applied(trigger?: object): Promise<PollProject> {
 const broken = { id: 'ask', skill: { name: 'no_such_skill', parameters: {} } };
 const cursorIn = async ({ workflow }: PollProject) => (await workflow()).status?.poll?.cursor;
 
-test.concurrent('a mail trigger is ready when somebody has looked at the account, and the status says how far it is', async () => {
+test.concurrent('a mail trigger is ready when its account was polled, and the status says how far it is', async () => {
   const project = await applied();
   await pollUntilPasses(
     'the CronJob',
@@ -42,7 +42,7 @@ test.concurrent('a mail trigger is ready when somebody has looked at the account
     fields: { credential: 'inbox' },
     intervalSeconds: 60,
   });
-  await project.look();
+  await project.poll();
   const { status } = await project.waitFor(READY);
   expect(findCondition(status?.conditions, 'TriggerHealthy')).toMatchObject({
     status: 'True',
@@ -57,15 +57,15 @@ test.concurrent('a mail trigger is ready when somebody has looked at the account
   expect(Date.now() - Date.parse(lastPollTime)).toBeLessThan(60_000);
 });
 
-test.concurrent('what fails is said in words with the time of the next look, and is over when a look works', async () => {
-  const { look, waitFor } = await applied();
-  await look(REJECTED);
+test.concurrent('what fails is said in words with the time of the next poll, and is over when a poll works', async () => {
+  const { poll, waitFor } = await applied();
+  await poll(REJECTED);
   const { status } = await waitFor({ type: 'Ready', status: 'False', reason: 'Rejected' });
   expect(findCondition(status?.conditions, 'TriggerHealthy')?.message).toMatch(
     /^The server refuses the password\. The next poll is at \d{4}-/,
   );
   expect(status?.conditions.map(({ type }) => type)).not.toContain('Stalled');
-  await look();
+  await poll();
   await waitFor(READY);
   const counted = async () => {
     const metrics = await harness().metrics();
@@ -77,7 +77,7 @@ test.concurrent('what fails is said in words with the time of the next look, and
   await pollUntilPasses('the metrics', counted, SOON);
 });
 
-/** Whether the account is looked at by whoever comes next. */
+/** Whether the account is polled by the next pod. */
 async function isDue({ state }: PollProject): Promise<boolean> {
   const found = await state();
   return found !== undefined && found.dueAt <= found.now;
@@ -86,7 +86,7 @@ const SELDOM = { mail: { credential: 'inbox', pollIntervalSeconds: 86_400 } };
 
 test.concurrent('a credential that is changed and works ends the back-off', async () => {
   const project = await applied(SELDOM);
-  await project.look(REJECTED);
+  await project.poll(REJECTED);
   expect(await isDue(project)).toBe(false);
   const patch = { spec: { imap: { username: 'other' } } };
   const ref = { namespace: project.namespace, name: 'inbox' };
@@ -99,7 +99,7 @@ test.concurrent('a Secret alone that has what was missing ends the back-off', as
   await project.apply({ trigger: SELDOM });
   await project.waitFor({ type: 'CredentialsReady', status: 'False' });
   await pollUntil('the trigger', () => project.state(), SOON);
-  await project.look(new PollError('CredentialMissing', 'There is no Secret.'));
+  await project.poll(new PollError('CredentialMissing', 'There is no Secret.'));
   expect(await isDue(project)).toBe(false);
   await project.createSecret();
   await pollUntilPasses('the trigger being due', async () => expect(await isDue(project)).toBe(true), SOON);
@@ -117,10 +117,10 @@ test.concurrent.each([
     ({ apply }: PollProject) =>
       apply({ trigger: { mail: { credential: 'inbox', mailbox: 'A' } }, steps: [broken] }),
   ],
-])('a workflow that is %s is looked at no more, and its cursor is gone', async (_what, change) => {
+])('a workflow that is %s is polled no more, and its cursor is gone', async (_what, change) => {
   const project = await applied();
   const { uid = '' } = (await project.workflow()).metadata;
-  await project.look();
+  await project.poll();
   await project.waitFor(READY);
   await change(project);
   await pollUntilPasses('nobody looking', async () => expect(await project.state(uid)).toBeUndefined(), SOON);
@@ -130,7 +130,7 @@ test.concurrent.each([
 test.concurrent('a trigger whose credential is gone costs no pod, says so, and goes on where it was', async () => {
   const project = await applied();
   const ref = { namespace: project.namespace, name: 'inbox' };
-  await project.look();
+  await project.poll();
   const cursor = await pollUntil('the cursor', () => cursorIn(project), SOON);
   const { spec } = await harness().client.get(credentials, ref);
   await harness().client.delete(credentials, ref);
@@ -153,23 +153,23 @@ test.concurrent('a trigger whose credential is of another kind costs no pod', as
 
 test.concurrent('begun again it begins from now', async () => {
   const project = await applied();
-  await project.look();
+  await project.poll();
   await pollUntil('the cursor', () => cursorIn(project), SOON);
   await project.apply({ active: false });
   await project.waitFor(INACTIVE);
   await project.apply();
   await project.waitFor(PENDING);
-  expect(await project.look()).toEqual({ cursor: undefined });
+  expect(await project.poll()).toEqual({ cursor: undefined });
 });
 
-test.concurrent('a broken step keeps what is looked at as it was', async () => {
-  const { triggerIn, look, apply, waitFor } = await applied();
+test.concurrent('a broken step keeps the polled trigger as it was', async () => {
+  const { triggerIn, poll, apply, waitFor } = await applied();
   const before = await triggerIn();
-  await look();
+  await poll();
   await apply({ steps: [broken] });
   await waitFor({ type: 'Valid', status: 'False' });
   expect(await triggerIn()).toEqual(before);
-  expect(await look()).toEqual({ cursor: { uid: 7 } });
+  expect(await poll()).toEqual({ cursor: { uid: 7 } });
 });
 
 test.concurrent('one CronJob serves all workflows of a project, and somebody who deletes it is put right', async () => {
@@ -207,21 +207,21 @@ test.concurrent('where a quota admits no CronJob the trigger says so, and nothin
 });
 
 test.concurrent('the annotation has it begin again once, from now or from a time on', async () => {
-  const { look, apply, triggerIn } = await applied();
-  await look();
+  const { poll, apply, triggerIn } = await applied();
+  await poll();
   const time = '2026-03-02T09:00:00Z';
   await apply({ reset: time });
   await pollUntil('the reset', async () => (await triggerIn())?.reset?.value === time, SOON);
-  expect(await look()).toEqual({ cursor: undefined, since: new Date(time) });
-  expect(await look()).toEqual({ cursor: { uid: 7 } });
+  expect(await poll()).toEqual({ cursor: undefined, since: new Date(time) });
+  expect(await poll()).toEqual({ cursor: { uid: 7 } });
   await apply({ reset: 'now' });
   await pollUntil('the other reset', async () => (await triggerIn())?.reset?.value === 'now', SOON);
-  expect(await look()).toEqual({ cursor: undefined });
+  expect(await poll()).toEqual({ cursor: undefined });
 });
 
 test.concurrent('an annotation that nobody understands is told, with what to write', async () => {
-  const { look, apply, workflow, waitFor } = await applied();
-  await look();
+  const { poll, apply, workflow, waitFor } = await applied();
+  await poll();
   await waitFor(READY);
   await apply({ reset: 'yesterday' });
   const told = async () => findCondition((await workflow()).status?.conditions, 'TriggerHealthy');
@@ -236,8 +236,8 @@ test.concurrent('an annotation that nobody understands is told, with what to wri
 });
 
 test.concurrent('a cursor that is lost is an event that people see', async () => {
-  const { namespace, look } = await applied();
-  await look({ baselineLost: 'The server has numbered the mails again.' });
+  const { namespace, poll } = await applied();
+  await poll({ baselineLost: 'The server has numbered the mails again.' });
   const event = await pollUntil(
     'the event',
     async () => {

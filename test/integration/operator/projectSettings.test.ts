@@ -361,8 +361,8 @@ test.concurrent('a workflow without a timeout takes that of the settings, in a r
   const isOther = async () => (await revisionNow()) !== before.status?.revision;
   await pollUntil('another revision in the status', isOther, SOON);
   const revision = await revisionNow();
-  const held = await harness.client.get(controllerRevisions, { namespace, name: revision });
-  expect(held.data).toMatchObject({ timeoutMs: 300_000 });
+  const stored = await harness.client.get(controllerRevisions, { namespace, name: revision });
+  expect(stored.data).toMatchObject({ timeoutMs: 300_000 });
   await harness.client.delete(projectSettings, { namespace, name: NAME });
   await pollUntil('the revision as before', async () => !(await isOther()), SOON);
 });

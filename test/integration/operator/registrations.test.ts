@@ -103,7 +103,7 @@ const registered = (name: string) =>
 const find = (name: string) => harness.client.find(credentials, { namespace, name });
 const urlOf = (name: string) => `https://hooks.example.com/bot/${namespace}.${name}`;
 
-/** Has the operator look at the Secret of a bot, as it does every few minutes. */
+/** Has the operator read the Secret of a bot, as it does every few minutes. */
 const touch = (name: string, { url }: TelegramServer) =>
   harness.client.patch(
     credentials,
@@ -220,7 +220,7 @@ describe('a bot of a project', () => {
     const { telegram, webhook, token } = await startBot('changed');
     const { metadata } = (await find('changed')) ?? {};
     telegram.register({ url: THEIRS, secretToken: 'theirs' }, token);
-    // As if the time to look again had come; whoever begins to lead looks at all.
+    // As if the time to check again had come; a new leader checks all.
     const key = keysOf(project).registration(metadata?.uid ?? '');
     await harness.conn.command('hset', key, 'answered', 0);
     await harness.stopOperator();

@@ -332,7 +332,7 @@ test.each([
       { type: 'merge' },
     );
     await harness.client.delete(controllerRevisions, ref);
-    // Looked at again when the workflow changes, or soon.
+    // Reconciled again when the workflow changes, or soon.
     await applyWorkflow({ timeout: '6m' });
     await applyWorkflow(object.spec);
   },

@@ -161,7 +161,7 @@ test('changes right before and right after watches are closed are in effect with
   expect(await inEffect(5_000)).toBe(404);
 });
 
-test('a change whose events are held up is in effect within 5 s of their release', async () => {
+test('a change whose events are delayed is in effect within 5 s of their release', async () => {
   proxies.forEach((proxy) => proxy.holdWatches());
   await change();
   await change();

@@ -120,7 +120,7 @@ test('what is gone is taken out: a secret of the user, a workflow, the last one 
   expect(await webhooks.statuses(`${namespace}.two`, token('s3cret'))).toEqual([200, 200]);
 
   await harness.client.delete(secrets, { namespace, name: 'hooks' });
-  // It looks at all Secrets when it starts, and otherwise every five minutes.
+  // It reads all Secrets when it starts, and otherwise every five minutes.
   await harness.stopOperator();
   harness.startOperator();
   await harness.waitFor(namespace, 'two', {
@@ -138,7 +138,7 @@ test('a project that spoils its own Secret closes nobody else', async () => {
   await harness.apply(namespace, manifest('spoiled', bearer('token')));
   await webhooks.serving(namespace, 'spoiled');
   await harness.client.delete(secrets, { namespace, name: WEBHOOKS });
-  // What gateways hold they go on with, and the operator puts back what is missing as soon as it looks.
+  // What gateways hold they go on with, and the operator puts back what is missing as soon as it checks.
   expect(await webhooks.statuses(`${namespace}.spoiled`, token('s3cret'))).toEqual([200, 200]);
   await harness.stopOperator();
   harness.startOperator();

@@ -62,13 +62,13 @@ test('without the right to create events the log says which one could not be tol
   const project = await openPollProject(harness);
   await project.apply();
   await pollUntil('the trigger', () => project.state(), SOON);
-  await project.look({ baselineLost: 'The mails are numbered again.' });
+  await project.poll({ baselineLost: 'The mails are numbered again.' });
   const lack = /writing an Event failed: .* cannot create resource "events"/;
   await pollUntil('the lack in the log', () => lack.test(complaints()), SOON);
   await project.waitFor({ type: 'TriggerHealthy', status: 'True' });
   await setRules(granted);
-  await project.look({ baselineLost: 'The mails are numbered once more.' });
-  // With another route the operator looks at once at what there is to tell.
+  await project.poll({ baselineLost: 'The mails are numbered once more.' });
+  // With another route the operator reads the state at once.
   await project.apply({ steps: [{ id: 'done', skill: { name: 'set', parameters: { values: '1' } } }] });
   const told = async () =>
     (await harness.client.list(events, { namespace: project.namespace })).items.filter(

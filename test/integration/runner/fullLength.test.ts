@@ -8,7 +8,7 @@ import { pollUntil } from '../../support/time/poll.ts';
 import type { RunnerProgram } from '../../support/runner/runnerProgram.ts';
 import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
 
-/** A runner whose beat stands still for 20 s is dead to the others, who look every 2 s; at 60 s it ends itself. */
+/** A runner whose beat stands still for 20 s is dead to the others, who check every 2 s; at 60 s it ends itself. */
 const BUSY_MS = 45_000;
 const blockable = fileURLToPath(new URL('../../support/process/blockable.ts', import.meta.url));
 
@@ -54,11 +54,11 @@ async function recordOf(run: string): Promise<WorkflowRun | undefined> {
 }
 
 function ended(run: string, timeoutMs: number): Promise<WorkflowRun> {
-  const look = async () => {
+  const readEnd = async () => {
     const record = await recordOf(run);
     return isTerminal(record?.status?.phase) && record;
   };
-  return pollUntil(`the end of ${run}`, look, { timeoutMs, everyMs: 50 });
+  return pollUntil(`the end of ${run}`, readEnd, { timeoutMs, everyMs: 50 });
 }
 
 const keys = async () => system.harness.redisCommand('keys', `wl:{${system.uid}}:*`);

@@ -192,7 +192,7 @@ test('what a run takes is counted for its project, and released with it', async 
   expect(await used()).toBeLessThan(before + 1_000);
 });
 
-test('a step that is sent again is stored once, and one that was held up on its way changes nothing', async () => {
+test('a step that is sent again is stored once, and one that was delayed on its way changes nothing', async () => {
   const { conn } = store;
   const ref = await running();
   const { sequence } = await stateOf(conn, ref.project, ref.run);

@@ -360,9 +360,9 @@ test('a cancelled run that no runner has claimed ends at once, and its slot is f
   const project = await newProject(conn);
   await setWorkflowLimits(conn, project, limits('Queue', 1));
   const ready = await accepted(conn, submissionOf(project));
-  const held = await accepted(conn, submissionOf(project));
+  const overLimit = await accepted(conn, submissionOf(project));
   const last = await accepted(conn, submissionOf(project));
-  expect(await cancelRun(conn, project, held)).toEqual({ outcome: 'cancelled' });
+  expect(await cancelRun(conn, project, overLimit)).toEqual({ outcome: 'cancelled' });
   expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'cancelled' });
   expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'ended', phase: 'Cancelled' });
   expect(await cancelRun(conn, project, 'no-such-run')).toEqual({ outcome: 'absent' });

@@ -189,7 +189,8 @@ test('with q of a wrong type the runs of a dead runner wait, and its death count
   await accepted(conn, submissionOf(project));
   const dead = { ...(await claimedOne(conn, project)), runner: 'runner-1', heartbeat: '0' };
   await withDamaged(keysOf(project).ready, async () => {
-    for (let look = 0; look < 3; look += 1) expect(await takeOver(conn, dead)).toMatchObject(damaged);
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expect(await takeOver(conn, dead)).toMatchObject(damaged);
   });
   expect(await takeOver(conn, dead)).toBe('ready');
   expect(await claimed(conn, project)).toMatchObject([{ alone: false, state: { crashes: 1 } }]);

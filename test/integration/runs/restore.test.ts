@@ -129,7 +129,7 @@ test('the clock goes into the epoch, and time that has passed counts', async () 
   for (const { state } of claims) expect(state.epoch).toBeGreaterThan(before - 1_000);
 });
 
-test('runs beyond the limit are held, and newer ones replace them where the workflow says so', async () => {
+test('runs beyond the limit are queued over it, and newer ones replace them where the workflow says so', async () => {
   const { conn } = store;
   const project = wiped();
   const seeding = await begun(project);
@@ -147,7 +147,7 @@ test('runs beyond the limit are held, and newer ones replace them where the work
   expect((await claimedOne(conn, project)).run).toBe(newest);
 });
 
-test('restored runs of a suspended workflow are held until it is resumed', async () => {
+test('restored runs of a suspended workflow wait until it is resumed', async () => {
   const { conn } = store;
   const project = wiped();
   const seeding = await begun(project);

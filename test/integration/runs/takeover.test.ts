@@ -69,12 +69,12 @@ test('while the store answers and takes no writes no live runner is taken for de
   await claimedOne(conn, project, 'alive');
   await sendHeartbeat(conn, project, 'alive');
   const stop = new AbortController();
-  const looks: unknown[] = [];
+  const checks: unknown[] = [];
   const counted = {
     ...conn,
     script: async (...args: Parameters<typeof conn.script>) => {
       const answer = conn.script(...args);
-      if (args[1].includes(keysOf(project).heartbeats)) looks.push(await answer.catch(String));
+      if (args[1].includes(keysOf(project).heartbeats)) checks.push(await answer.catch(String));
       return answer;
     },
   };
@@ -86,7 +86,7 @@ test('while the store answers and takes no writes no live runner is taken for de
     deadAfterMs: 60,
     everyMs: 20,
   }).run(stop.signal);
-  await pollUntil('more looks than kill', () => looks.length > 10, poll);
+  await pollUntil('more checks than kill', () => checks.length > 10, poll);
   expect(await sendHeartbeat(conn, project, 'alive')).toMatchObject({ outcome: 'unavailable' });
   await conn.command('config', 'set', 'min-replicas-to-write', 0);
   expect(await sendHeartbeat(conn, project, 'alive')).toBe(2);
@@ -103,11 +103,11 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
   const beating = await claimedOne(conn, project, 'beating');
   const watcher = await claimedOne(conn, project, 'watcher');
   const stop = new AbortController();
-  const looks = { count: 0 };
+  const checks = { count: 0 };
   const counted = {
     ...conn,
     script: (...args: Parameters<typeof conn.script>) => {
-      if (args[1].includes(keysOf(project).heartbeats)) looks.count += 1;
+      if (args[1].includes(keysOf(project).heartbeats)) checks.count += 1;
       return conn.script(...args);
     },
   };
@@ -119,10 +119,10 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
     everyMs: 10,
   }).run(stop.signal);
   await pollUntil(
-    'many looks',
+    'many checks',
     async () => {
       await sendHeartbeat(conn, project, 'beating');
-      return looks.count > 40;
+      return checks.count > 40;
     },
     poll,
   );

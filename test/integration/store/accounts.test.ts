@@ -116,7 +116,7 @@ test('of another project it reaches nothing: no key, no channel, also not from a
   await expect(mine.command('eval', write, 1, keysOf('mine').meta)).rejects.toThrow(noPermission);
 });
 
-test('it cannot look around, administer or empty the server', async () => {
+test('it cannot list keys, administer or empty the server', async () => {
   const calls = [
     ['scan', '0'],
     ['keys', '*'],

@@ -140,7 +140,7 @@ test('a server that is frozen is reported within two seconds, by every call', as
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
 });
 
-test('a mark whose answer is read late, since this process was held up, begins nothing until the store has said it again', async () => {
+test('a mark whose answer is read late, since this process was delayed, begins nothing until the store has said it again', async () => {
   const { conn, redis } = store;
   const ref = await startedRun(conn);
   const { project } = ref;
@@ -192,7 +192,7 @@ test('a connection on which nothing comes any more is replaced', async () => {
   expect(outcome.duplicate).toBe(false);
 });
 
-test('a step that the network held up until the run had gone on changes nothing', async () => {
+test('a step that the network delayed until the run had gone on changes nothing', async () => {
   const { conn } = store;
   const ref = await startedRun(conn);
   const { project } = ref;

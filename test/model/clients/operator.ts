@@ -52,7 +52,7 @@ export function createOperator(harness: Harness) {
     },
     quotas: async (quotas: Partial<Quotas>) => void (await setQuotas(conn, project, quotas)),
     budget: async (perSecond: number) => void (await setWriteBudget(conn, project, perSecond)),
-    /** Submits the objects that nobody has taken up, and looks after those that the store does not know. */
+    /** Submits the objects that nobody has taken up, and repairs those that the store does not know. */
     reconcile: (name: string) =>
       untilRefused(async () => {
         const object = records.objects.get(name);

@@ -19,7 +19,7 @@ export const claim: Transition = (state, call) => {
   return [taken, queue().map((name) => entryOf(state, name)), isShort ? 1 : 0];
 };
 
-/** True where no further run is looked at. */
+/** True where no further run is considered. */
 function claimOne(
   state: State,
   call: Call,
@@ -61,7 +61,7 @@ function hold(state: State, run: Run, now: number): void {
   workflow.active -= 1;
   workflow.vt = run.ready ?? 0;
   delete run.ready;
-  run.held = true;
+  run.overLimit = true;
   stopTime(run, now);
 }
 

@@ -82,7 +82,7 @@ const rejoin: Transition = (state, { args, now, wall }) => {
   delete run.ready;
   delete run.due;
   delete run.deadline;
-  run.held = false;
+  run.overLimit = false;
   run.token = args['token'] ?? '';
   run.phase = 'Running';
   run.epoch = Math.max(run.epoch, Number(args['epoch']));

@@ -69,7 +69,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     try {
       return await startOnce(binDir, options.args ?? []);
     } catch (error) {
-      // Between our look and their start another process may have taken a port.
+      // Between our check and their start another process may have taken a port.
       if (attempt === attempts || !String(error).includes('address already in use')) throw error;
     }
   }

@@ -52,9 +52,9 @@ export type ProviderProxy = {
 /** How a failure is shown: with one of these reasons, or, where the provider is asked for one event, not at all: then it says that there is no such event. */
 export type Shown = { reasons: readonly PollReason[]; firstRequestOnly?: boolean };
 
-/** So much that a look at it needs memory. */
+/** So much that a poll of it needs memory. */
 type Large = {
-  /** What is there before the first look. */
+  /** What is there before the first poll. */
   fill(): Promise<void>;
   /** What happens then, many pages of it: how many events it is. */
   burst(): Promise<number>;

@@ -6,11 +6,11 @@ import type { Page } from 'playwright-core';
  * name, with the element that is. A control is scrolled into view first. Throws where no menu, list, popover or dialog is open.
  */
 export async function coveredControls(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(LOOK);
+  return page.evaluate<string[]>(COVERED);
 }
 
 /** Runs in the page. A list or menu is above the dialog that it opened from; of several dialogs the last one is on top. */
-const LOOK = `(() => {
+const COVERED = `(() => {
   const isShown = (element) =>
     element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
   const layers = (selector) => [...document.querySelectorAll(selector)].filter(isShown);

@@ -216,7 +216,7 @@ export async function applyExample(
   await waitForReady(cluster, name, namespace);
 }
 
-/** Waits until the workflow says that it is ready; after a minute and a half, since accounts are looked at each minute, throws with its conditions. */
+/** Waits until the workflow says that it is ready; after a minute and a half, since accounts are polled each minute, throws with its conditions. */
 export async function waitForReady(
   cluster: ClusterAccess,
   workflow: string,

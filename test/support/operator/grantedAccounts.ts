@@ -1,4 +1,4 @@
-/** Credentials that look as if somebody had connected them a while ago, at a real provider. */
+/** Credentials in the state in which somebody had connected them a while ago, at a real provider. */
 import { connectionOf } from '../../../api/provider.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { secrets } from '../../../kube/resource.ts';
@@ -84,7 +84,7 @@ export async function makeDue(client: KubeClient, namespace: string, { name, uid
   await wake(client, namespace, name);
 }
 
-/** Secrets are not followed, but a credential that changes is looked at. */
+/** Secrets are not followed, but a credential that changes is reconciled. */
 export async function wake(client: KubeClient, namespace: string, name: string): Promise<void> {
   const { spec } = await client.get(credentials, { namespace, name });
   const others = spec.oauth2?.allowedHosts?.filter((host) => !host.startsWith('at-')) ?? [];

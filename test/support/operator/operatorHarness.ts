@@ -88,7 +88,7 @@ const RUNNER_IMAGE = 'windlass:test';
 export const TESTER = 'tester';
 
 export type HarnessOptions = {
-  /** The namespaces that the operator looks after, which are made, and have its rights alone. Left out: all. */
+  /** The namespaces that the operator serves, which are made, and have its rights alone. Left out: all. */
   watchNamespaces?: string[];
   /** Further templates of the chart to apply. */
   templates?: string[];
@@ -249,7 +249,7 @@ async function waitForCondition(
 ): Promise<Workflow> {
   const { type, status, reason } = expected;
   let said = '';
-  const look = async (): Promise<Workflow | false> => {
+  const read = async (): Promise<Workflow | false> => {
     const workflow = await client.get(workflows, ref);
     const condition = findCondition(workflow.status?.conditions, type);
     const isCurrent = condition?.observedGeneration === workflow.metadata.generation;
@@ -260,7 +260,7 @@ async function waitForCondition(
   };
   const what = `${type}=${status}/${reason ?? '*'} of ${ref.name}`;
   try {
-    return await pollUntil(what, look, { timeoutMs, everyMs: 25 });
+    return await pollUntil(what, read, { timeoutMs, everyMs: 25 });
   } catch (cause) {
     throw new Error(`${what} did not come; it is ${said}`, { cause });
   }

@@ -30,7 +30,7 @@ export type CanaryHarness = {
   logs: Record<string, string[]>;
   /** Another gateway or runner on the same project with other variables; resolves when it has ended, ready or not. */
   failing: (program: 'gateway' | 'runner', env: Record<string, string>) => Promise<void>;
-  /** Everything that can be looked at, but Secrets. */
+  /** Everything that can be read, but Secrets. */
   sources(): Promise<Source[]>;
   store: RunStoreConnection;
   stop(): Promise<void>;

@@ -54,7 +54,7 @@ export async function snapshotProject({
 }
 
 /**
- * How fast records may be written, and how much may be held, is told each project again whenever another one comes or goes. The rest
+ * How fast records may be written, and how much may be stored, is told each project again whenever another one comes or goes. The rest
  * moves with the time.
  */
 const TUNED = ['rate', 'tokens', 'filled', 'quota', 'claimQuota', 'keyQuota', 'settled', 'clock', 'ahead'];

@@ -55,7 +55,7 @@ export type TestRedis = {
 };
 
 const START_TIMEOUT_MS = 10_000;
-/** Between two looks whether it has ended. */
+/** Between two checks whether it has ended. */
 const SUPERVISED_MS = 100;
 
 /** Starts a server and waits until it answers. Throws, with what it wrote, where it does not. */

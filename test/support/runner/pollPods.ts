@@ -33,7 +33,7 @@ export type Took = { cpuMs: number; memoryMiB: number };
 
 export type Place = { project: string; namespace: string };
 
-/** An account to look at, by the uid of its workflow. */
+/** An account to poll, by the uid of its workflow. */
 type Watched = Pick<PolledTrigger, 'kind' | 'reset'> & {
   uid: string;
   spec: CredentialSpec;
@@ -46,11 +46,11 @@ type Watched = Pick<PolledTrigger, 'kind' | 'reset'> & {
 export type PollPods = {
   conn: RunStoreConnection;
   createPlace(): Promise<Place>;
-  /** Has pods look at an account from now on, with a credential of its own. */
+  /** Has pods poll an account from now on, with a credential of its own. */
   watch(place: Place, watched: Watched): Promise<void>;
-  /** Has the next pod look at it, although it is not due. */
+  /** Has the next pod poll it, although it is not due. */
   makeDue(place: Place, uid: string): Promise<void>;
-  /** A pod, from its start to its end: it looks at whatever is due. */
+  /** A pod, from its start to its end: it polls whatever is due. */
   pod(place: Place): Promise<Took>;
   /** Another program of the image, to its end. `before`: when it was started, in milliseconds since 1970. */
   run(name: string, env: Record<string, string>): Promise<Took & { log: string[]; before: number }>;
@@ -92,7 +92,7 @@ process.on('exit', () => {
   console.error('took ' + (userCPUTime + systemCPUTime) / 1000 + ' ' + most / 1024);
 });`;
 
-/** Looked at once, and not again by itself. */
+/** Polled once, and not again by itself. */
 const SELDOM_SECONDS = 86_400;
 
 /** Starts what pods talk to; `name`: that of their namespaces. `appendfsync`: whether the run store syncs each write to the disk. */
@@ -172,7 +172,7 @@ export async function startPollPods(
   };
 }
 
-/** The rights are not what is looked at here. */
+/** The rights are not tested here. */
 async function allowPods(client: KubeClient): Promise<void> {
   await client.create(serviceAccounts, { metadata: { namespace: 'default', name: 'pods' } });
   const binding = {

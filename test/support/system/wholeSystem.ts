@@ -103,9 +103,9 @@ async function startPrograms(
   const effects: Effects = {
     keys: [],
     hold: () => {
-      const held = Promise.withResolvers<void>();
-      released = held.promise;
-      return held.resolve;
+      const pending = Promise.withResolvers<void>();
+      released = pending.promise;
+      return pending.resolve;
     },
   };
   const sink = await listen(async (request, response) => {

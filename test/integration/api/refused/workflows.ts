@@ -84,7 +84,7 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
     /cron must have five fields/,
   ],
   [
-    'a look at an account each four seconds',
+    'a poll of an account each four seconds',
     { nodes: [{ id: 't', mail: { credential: 'a', pollIntervalSeconds: 4 } }] },
     /pollIntervalSeconds.*greater than or equal to 5/,
   ],

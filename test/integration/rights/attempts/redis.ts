@@ -202,7 +202,7 @@ const scripts: Attempt[] = [
     'with flags of its own',
     ({ run }) => `#!lua flags=allow-cross-slot-keys,no-writes\nreturn redis.call('HGETALL', '${run}')`,
   ),
-  script('that looks for keys', () => "return redis.call('KEYS', '*')"),
+  script('that lists keys', () => "return redis.call('KEYS', '*')"),
   script('that scans', () => "return redis.call('SCAN', 0)"),
   script('that changes accounts', () => "return redis.call('ACL', 'LIST')"),
   script('that runs another', () => "return redis.call('EVAL', 'return 1', 0)"),

@@ -10,7 +10,7 @@
  * https://developers.google.com/workspace/drive/api/guides/handle-errors (401, 403, 404, 410, 429, 5xx and their bodies)
  * https://developers.google.com/workspace/drive/api/guides/enable-shareddrives (`driveId`, `corpora`)
  * Of `q` it knows `'ID' in parents`, `name = '…'`, `trashed = false`, `mimeType = '…'`, `mimeType != '…'` and
- * `appProperties has { key='…' and value='…' }`, joined by `and`. `fields` is not looked at.
+ * `appProperties has { key='…' and value='…' }`, joined by `and`. `fields` is ignored.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, sendJson } from '../../network/listen.ts';

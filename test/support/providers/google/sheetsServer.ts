@@ -42,7 +42,7 @@ export type SheetsServer = {
   url: string;
   /** Makes a spreadsheet of one sheet, or puts these rows in the place of what it has. */
   put(id: string, rows: Rows, options?: SheetOptions): void;
-  /** A sheet of it, to look at or to change; `touch` afterwards, as each change has a version of its own. */
+  /** A sheet of it, to read or to change; `touch` afterwards, as each change has a version of its own. */
   sheet(id: string, title?: string): Sheet;
   addSheet(id: string, title: string, rows: Rows): void;
   /** The version goes on, whatever has changed. */

@@ -77,7 +77,7 @@ export async function begin(
   return next === undefined ? question : browser.open(new URL(next, link).href, stop);
 }
 
-/** Signs in at the provider and allows everything; what comes then, or the address where `stop` held. */
+/** Signs in at the provider and allows everything; what comes then, or the address that `stop` matched. */
 export async function signIn(
   browser: Browser,
   link: string,

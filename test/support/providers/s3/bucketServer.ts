@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html (codes, their status and their XML)
- * Signatures are not looked at.
+ * Signatures are not checked.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '../../network/listen.ts';

@@ -1,6 +1,6 @@
 /**
- * What code steps cost: executions of the sandbox by itself, the time that an empty step adds to a run, what other runs notice of a
- * script in an endless loop, and the memory of an idle sandbox.
+ * What code steps cost: executions of the sandbox by itself, the time that an empty step adds to a run, what
+ * other runs notice of a script in an endless loop, and the memory of an idle sandbox.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSandbox } from '../../nodes/code/sandbox.ts';

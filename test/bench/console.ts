@@ -1,4 +1,7 @@
-/** `console`: what people wait for in the console, in a real Chromium: the first load, dragging, long lists, text that streams. */
+/**
+ * `console`: what people wait for in the console, in a real Chromium: the first load, dragging, long lists,
+ * text that streams.
+ */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

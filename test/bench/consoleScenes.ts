@@ -24,7 +24,10 @@ const PATIENCE_MS = 60_000;
 
 export type Harness = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
 
-/** Drags a node of 100 over the canvas, and drops it: one after the other, since a drop is one moment of its own. */
+/**
+ * Drags a node of 100 over the canvas, and drops it: one after the other, since a drop is one moment of its
+ * own.
+ */
 export async function dragging({ system, page }: Harness): Promise<{ drag: Traced; drop: Traced }> {
   await page.goto(addressOf(system, 'workflows/large'));
   await nodeOf(page, 'trigger').waitFor();

@@ -1,4 +1,7 @@
-/** `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a goal is missed. */
+/**
+ * `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a
+ * goal is missed.
+ */
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLock } from '../support/process/lock.ts';

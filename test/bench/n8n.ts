@@ -1,6 +1,7 @@
 /**
- * `n8n`: a webhook and a node that answers, here and in n8n, with the same body and answer, alternately on the same machine. n8n is
- * installed from npm into a temporary folder. Writes docs/benchmarks/n8n.md beside the figures.
+ * `n8n`: a webhook and a node that answers, here and in n8n, with the same body and answer, alternately on
+ * the same machine. n8n is installed from npm into a temporary folder. Writes docs/benchmarks/n8n.md beside
+ * the figures.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Webhook calls at a steady rate over kept connections, whatever becomes of those before: an open loop, which wrk cannot do. */
+/**
+ * Webhook calls at a steady rate over kept connections, whatever becomes of those before: an open loop, which
+ * wrk cannot do.
+ */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 

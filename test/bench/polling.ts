@@ -1,7 +1,7 @@
 /**
- * `polling`: what one poll pod costs, as the program of the image, where nothing is due and where it polls 1, 10 and 100 accounts of a
- * real IMAP server: CPU, memory, and what it asks the API server, also where there are many new mails. What a poll costs at each provider.
- * And how soon a tick has its run.
+ * `polling`: what one poll pod costs, as the program of the image, where nothing is due and where it polls 1,
+ * 10 and 100 accounts of a real IMAP server: CPU, memory, and what it asks the API server, also where there
+ * are many new mails. What a poll costs at each provider. And how soon a tick has its run.
  */
 import { keysOf } from '../../store/keys.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/providers/mail/dovecot.ts';
@@ -54,7 +54,10 @@ function figuresOf(name: string, { cpuMs, memoryMiB, requests }: Poll): Figure[]
   ];
 }
 
-/** A project with so many triggers, of an account and a Secret each; each account has so many mails that nobody has polled. */
+/**
+ * A project with so many triggers, of an account and a Secret each; each account has so many mails that
+ * nobody has polled.
+ */
 async function createProject(pods: PollPods, mail: Dovecot, count: number, mails: number): Promise<Place> {
   const place = await pods.createPlace();
   for (let n = 0; n < count; n += 1) {

@@ -1,4 +1,7 @@
-/** How much memory a Node process of this machine takes: what the kernel counts, and what of its heap is in use. */
+/**
+ * How much memory a Node process of this machine takes: what the kernel counts, and what of its heap is in
+ * use.
+ */
 import { readFile } from 'node:fs/promises';
 
 const MIB = 2 ** 20;

@@ -1,4 +1,7 @@
-/** What a poll of one account of a provider costs, as a poll pod makes it: where nothing happened, and where one thing did. */
+/**
+ * What a poll of one account of a provider costs, as a poll pod makes it: where nothing happened, and where
+ * one thing did.
+ */
 import { keysOf } from '../../store/keys.ts';
 import type { PollPods, Took } from '../support/runner/pollPods.ts';
 import type { Driver } from '../support/conformance/provider.ts';
@@ -9,7 +12,10 @@ const UID = 'uid-orders';
 
 type Poll = Took & { asked: number };
 
-/** Requests are counted where they pass on their way to the provider; by IMAP the connection and each command is one. */
+/**
+ * Requests are counted where they pass on their way to the provider; by IMAP the connection and each command
+ * is one.
+ */
 export async function benchmarkPolls(pods: PollPods, driver: Driver): Promise<Figure[]> {
   const provider = await driver.start();
   const account = await provider.account();

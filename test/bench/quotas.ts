@@ -1,6 +1,6 @@
 /**
- * `quotas`: what a run store with little memory holds while small events become large runs, what a project can keep of its ended runs,
- * and what a neighbour notices of either.
+ * `quotas`: what a run store with little memory holds while small events become large runs, what a project
+ * can keep of its ended runs, and what a neighbour notices of either.
  */
 import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { claimRuns } from '../../runs/claim.ts';
@@ -106,7 +106,10 @@ async function counted(conn: RunStoreConnection): Promise<Figure[]> {
 
 const END: Advance = { end: { phase: 'Succeeded' } };
 
-/** Events with keys, until they are refused: what they hold for a week, and whether a neighbour is refused, too. */
+/**
+ * Events with keys, until they are refused: what they hold for a week, and whether a neighbour is refused,
+ * too.
+ */
 async function keyFlood(conn: RunStoreConnection): Promise<Figure[]> {
   const neighbour = createNeighbour(conn);
   let keys = 0;

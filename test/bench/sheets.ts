@@ -1,4 +1,7 @@
-/** `sheets`: what polls of a spreadsheet of 100,000 rows and 20 columns cost: CPU, memory, and requests to the provider. */
+/**
+ * `sheets`: what polls of a spreadsheet of 100,000 rows and 20 columns cost: CPU, memory, and requests to the
+ * provider.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

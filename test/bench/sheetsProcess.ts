@@ -1,4 +1,6 @@
-/** Polls a spreadsheet each time it is changeNames to, in a process of its own, and says what each poll took. */
+/**
+ * Polls a spreadsheet each time it is changeNames to, in a process of its own, and says what each poll took.
+ */
 import { readFileSync } from 'node:fs';
 import { sheetPolls } from '../support/nodes/sheetPolls.ts';
 

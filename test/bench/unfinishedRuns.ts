@@ -1,4 +1,7 @@
-/** A backlog of runs that have not ended, of every kind: ready, over the limit of their workflow, parked, executed, and made as objects. */
+/**
+ * A backlog of runs that have not ended, of every kind: ready, over the limit of their workflow, parked,
+ * executed, and made as objects.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import { advance } from '../../runs/advance.ts';
@@ -26,8 +29,8 @@ export type Backlog = { workflowUid: string; stop: () => Promise<void> };
 type Wanted = { project: Project; name: string; runs: number; objects: number };
 
 /**
- * Half of the runs are over the limit of their workflow, a twentieth is parked, fifty are executed, `objects` are made as WorkflowRuns; the rest is
- * ready. There must be no runners.
+ * Half of the runs are over the limit of their workflow, a twentieth is parked, fifty are executed, `objects`
+ * are made as WorkflowRuns; the rest is ready. There must be no runners.
  */
 export async function loadUnfinishedRuns(
   whole: Whole,

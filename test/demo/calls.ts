@@ -1,6 +1,6 @@
 /**
- * The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question, and one
- * whose items pass once.
+ * The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question,
+ * and one whose items pass once.
  */
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import { callerToken } from '../support/installation/installedGateway.ts';

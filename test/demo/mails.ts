@@ -1,4 +1,7 @@
-/** The examples about mail: one that answers what comes into a mailbox, and one that writes at the times of a schedule. */
+/**
+ * The examples about mail: one that answers what comes into a mailbox, and one that writes at the times of a
+ * schedule.
+ */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +19,9 @@ const POLL_MS = 120_000;
 const TICK_MS = 120_000;
 const MAIL_MS = 10_000;
 
-/** Delivers a mail to the mailbox that is watched; shows the run that it starts, and the answer that goes out. */
+/**
+ * Delivers a mail to the mailbox that is watched; shows the run that it starts, and the answer that goes out.
+ */
 export async function showMailReply(demo: Demo): Promise<void> {
   const { cluster, tell } = demo;
   const before = await runNames(demo, 'mail-reply');

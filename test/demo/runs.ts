@@ -37,7 +37,10 @@ async function runsOf(
   return (await getJson<{ items: Run[] }>(cluster, 'workflowruns', ...ofWorkflow)).items;
 }
 
-/** Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it did not succeed. */
+/**
+ * Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it
+ * did not succeed.
+ */
 export async function showRun(
   demo: Demo,
   workflow: string,

@@ -9,7 +9,9 @@ import { runNames, showRun, type Demo } from './runs.ts';
 /** A poll each half minute, a minute and what a pod takes where one has just ended. */
 const POLL_MS = 120_000;
 
-/** Adds a row to the spreadsheet that is watched; shows the run that it starts, and the mail that goes out. */
+/**
+ * Adds a row to the spreadsheet that is watched; shows the run that it starts, and the mail that goes out.
+ */
 export async function showRowMail(demo: Demo): Promise<void> {
   const { cluster, tell } = demo;
   const [before, mails] = await Promise.all([runNames(demo, 'row-mail'), receivedMails(cluster)]);
@@ -24,7 +26,10 @@ export async function showRowMail(demo: Demo): Promise<void> {
   await showMail(cluster, tell, ({ subject }, index) => isNew(index) && subject === `Your order ${row[0]}`);
 }
 
-/** Puts a letter into the folder that is watched; shows the run that it starts, and the rows of the spreadsheet. */
+/**
+ * Puts a letter into the folder that is watched; shows the run that it starts, and the rows of the
+ * spreadsheet.
+ */
 export async function showFileRows(demo: Demo): Promise<void> {
   const { cluster, tell } = demo;
   const before = await runNames(demo, 'file-rows');

@@ -1,4 +1,7 @@
-/** The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event to what comes of it. */
+/**
+ * The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event
+ * to what comes of it.
+ */
 import { afterAll, beforeAll, test } from 'vitest';
 import { askLink } from '../support/installation/connectAccount.ts';
 import { addRow, connectAtGoogle, rowsOf } from '../support/installation/demoGoogle.ts';

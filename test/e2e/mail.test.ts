@@ -1,4 +1,7 @@
-/** Mail on a real cluster: poll pods of a CronJob poll a real IMAP server, and each new mail is one run, whatever is killed. */
+/**
+ * Mail on a real cluster: poll pods of a CronJob poll a real IMAP server, and each new mail is one run,
+ * whatever is killed.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { waitForReady } from '../support/installation/install.ts';
 import { deliverMail } from '../support/installation/demoMailbox.ts';
@@ -16,7 +19,10 @@ import {
   type RecordedRun,
 } from './environment.ts';
 
-/** A poll each 5 seconds, of which a killed pod takes up to 20: its Job waits, and so does the claim of the next one. */
+/**
+ * A poll each 5 seconds, of which a killed pod takes up to 20: its Job waits, and so does the claim of the
+ * next one.
+ */
 const POLLED = { timeoutMs: 45_000, everyMs: 500 };
 /** Whoever has the password has a mailbox at the demo's server. */
 const PASSWORD = 'demo-password';

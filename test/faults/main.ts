@@ -1,4 +1,6 @@
-/** `npm run test:faults`: what becomes of events while everything around them is killed, stopped and cut off. */
+/**
+ * `npm run test:faults`: what becomes of events while everything around them is killed, stopped and cut off.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -116,7 +118,10 @@ const MODES: Record<string, Mode> = {
   },
 };
 
-/** What a report says of where it comes from: the command without the names of this machine's files and clusters. */
+/**
+ * What a report says of where it comes from: the command without the names of this machine's files and
+ * clusters.
+ */
 async function made(): Promise<{ date: Date; command: string; commit: string }> {
   const { tokens } = parseArgs({
     args: process.argv.slice(2),

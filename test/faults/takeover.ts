@@ -1,4 +1,7 @@
-/** How long nobody leads after the operator's leader has gone: until the Lease is taken again and a change of a workflow is seen. */
+/**
+ * How long nobody leads after the operator's leader has gone: until the Lease is taken again and a change of
+ * a workflow is seen.
+ */
 import { randomBytes } from 'node:crypto';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
 import { windlassNamespace } from '../support/installation/install.ts';
@@ -73,8 +76,9 @@ export function takeoverRows(series: readonly TakeoverSeries[]): string[] {
 }
 
 /**
- * Takes the leader away and measures from that moment. A crash is one after which nothing of it answers or ends: it is stopped, and
- * killed when it is over, since a container that was killed would be back, and lead again, before anybody noticed.
+ * Takes the leader away and measures from that moment. A crash is one after which nothing of it answers or
+ * ends: it is stopped, and killed when it is over, since a container that was killed would be back, and lead
+ * again, before anybody noticed.
  */
 export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Promise<Takeover> {
   const connection = await kubeconfigConnection(harness.cluster.kubeconfigPath);

@@ -28,8 +28,8 @@ const counted = (id: string, { http }: SinkHosts): object =>
   post(id, `http://${http}${COUNT_PATH}`, { effect: 'AtMostOnce' });
 
 /**
- * An agent and a mail; a synchronous answer; a call; a chain that does nothing outside; two steps that are counted, and an answer with
- * the name of the run that did the first of them.
+ * An agent and a mail; a synchronous answer; a call; a chain that does nothing outside; two steps that are
+ * counted, and an answer with the name of the run that did the first of them.
  */
 const KINDS: readonly Kind[] = [
   {

@@ -93,8 +93,8 @@ test('an API server takes everything, and a namespace that enforces restricted p
 });
 
 /**
- * The fields of the first object that the second one lacks or has with another value, as paths. Fields that the API server adds count
- * for nothing, as for Argo CD, which knows their defaults.
+ * The fields of the first object that the second one lacks or has with another value, as paths. Fields that
+ * the API server adds count for nothing, as for Argo CD, which knows their defaults.
  */
 function missingFields(wanted: unknown, found: unknown, path = ''): string[] {
   if (typeof wanted !== 'object' || wanted === null) return wanted === found ? [] : [path];

@@ -1,6 +1,6 @@
 /**
- * What steps can reach, seen from the destination: listeners inside of what is forbidden count who comes. 127.0.0.2 plays the
- * Internet, and 127.0.0.1 and ::1, at the same port, what is inside.
+ * What steps can reach, seen from the destination: listeners inside of what is forbidden count who comes.
+ * 127.0.0.2 plays the Internet, and 127.0.0.1 and ::1, at the same port, what is inside.
  */
 import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';

@@ -1,4 +1,7 @@
-/** What a project is charged with: the bytes of its runs until they are recorded, and of what outlives them until it expires. */
+/**
+ * What a project is charged with: the bytes of its runs until they are recorded, and of what outlives them
+ * until it expires.
+ */
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES, SUMMARY_OVERHEAD_BYTES } from '../../runs/room.ts';
 import type { DumpedKey } from './state.ts';
 

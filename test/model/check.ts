@@ -39,7 +39,10 @@ class Wrong extends Error {
 /** `path`: the place of one history among those of the seed, as a failure names it. */
 export type Batch = { seed: number; histories: number; path?: string | undefined };
 
-/** Plays the histories of one seed, one after the other. Answers with what was found, as text; undefined where nothing was. */
+/**
+ * Plays the histories of one seed, one after the other. Answers with what was found, as text; undefined where
+ * nothing was.
+ */
 export async function checkBatch(
   server: Server,
   { seed, histories: numRuns, path }: Batch,
@@ -73,7 +76,10 @@ function findingText(
 
 export type Checked = { played: number; finding?: string };
 
-/** Plays `count` histories in batches of the seeds from `seed` on, `width` batches at a time; ends at the first finding. */
+/**
+ * Plays `count` histories in batches of the seeds from `seed` on, `width` batches at a time; ends at the
+ * first finding.
+ */
 export async function checkHistories(
   server: Server,
   { seed, count, size, width }: { seed: number; count: number; size: number; width: number },

@@ -1,4 +1,7 @@
-/** Random histories: each about one thing more than about others, since nothing goes far where everything is equally likely. */
+/**
+ * Random histories: each about one thing more than about others, since nothing goes far where everything is
+ * equally likely.
+ */
 import {
   array,
   boolean,
@@ -42,7 +45,10 @@ const work = constantFrom(
   ...(['start', 'start', 'start', 'start', 'succeed', 'succeed', 'reply', 'wait', 'wait', 'end'] as const),
 );
 
-/** Sooner than a record, an end that has settled, a run that is kept, a lease, what is quarantined, a timeout, a dedupe key; and back. */
+/**
+ * Sooner than a record, an end that has settled, a run that is kept, a lease, what is quarantined, a timeout,
+ * a dedupe key; and back.
+ */
 const PASSES_MS = [1, 400, 1_500, 1_500, 1_500, 6_000, 12_000, 40_000, 3_700_000, 700_000_000, -5_000];
 
 const STEPS = {

@@ -1,4 +1,6 @@
-/** What is true of an open project whatever happened to it: indexes, counters and bytes agree with the runs. */
+/**
+ * What is true of an open project whatever happened to it: indexes, counters and bytes agree with the runs.
+ */
 import { isTerminal } from '../../api/phase.ts';
 import { workflowOfGroup } from '../../store/groups.ts';
 import { bytesProblems } from './bytes.ts';

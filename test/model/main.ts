@@ -1,4 +1,7 @@
-/** `npm run test:model`: plays random histories against the scripts of the run store and compares them with the reference. */
+/**
+ * `npm run test:model`: plays random histories against the scripts of the run store and compares them with
+ * the reference.
+ */
 import { parseArgs } from 'node:util';
 import { createProgress } from '../support/process/progress.ts';
 import { startRedis } from '../support/runStore/redis.ts';

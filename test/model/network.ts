@@ -1,13 +1,14 @@
 /**
- * The network of one project: what clients send arrives one call after the other, in the order in which it was sent, but for what a
- * step of the history loses, delays or holds up.
+ * The network of one project: what clients send arrives one call after the other, in the order in which it
+ * was sent, but for what a step of the history loses, delays or holds up.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * What becomes of one call. `lost`: it never arrives. `unanswered`: it is executed, and the client does not hear of it. `late`: the client
- * gives up, and it is executed later. `slow`: it arrives later, and the client waits. `refused`: the client knows that nothing was done.
+ * What becomes of one call. `lost`: it never arrives. `unanswered`: it is executed, and the client does not
+ * hear of it. `late`: the client gives up, and it is executed later. `slow`: it arrives later, and the client
+ * waits. `refused`: the client knows that nothing was done.
  */
 export const FATES = ['lost', 'unanswered', 'late', 'slow', 'refused'] as const;
 export type How = (typeof FATES)[number];

@@ -1,6 +1,7 @@
 /**
- * The scripts of the run store by name. Each is learned from the function that sends it, called once with a connection that only
- * writes down what it is given, so that the reference cannot speak of another script than the programs send.
+ * The scripts of the run store by name. Each is learned from the function that sends it, called once with a
+ * connection that only writes down what it is given, so that the reference cannot speak of another script
+ * than the programs send.
  */
 import { advance } from '../../runs/advance.ts';
 import { sendHeartbeat } from '../../runs/heartbeat.ts';

@@ -1,4 +1,7 @@
-/** What the run store holds of one project, as the reference and the checks see it: runs by name, not keys. Times are milliseconds. */
+/**
+ * What the run store holds of one project, as the reference and the checks see it: runs by name, not keys.
+ * Times are milliseconds.
+ */
 import type { RunPhase, TerminalPhase } from '../../api/phase.ts';
 
 /** Of a run that has not ended exactly one of `ready`, `overLimit`, `due` and `token` says where it is. */
@@ -97,7 +100,10 @@ export type State = {
   beats: Record<string, number>;
 };
 
-/** What one key holds: a hash or sorted set as pairs, a set as members, a string alone. `kept`: it does not expire. */
+/**
+ * What one key holds: a hash or sorted set as pairs, a set as members, a string alone. `kept`: it does not
+ * expire.
+ */
 export type DumpedKey = { key: string; type: string; value: string[]; kept: boolean };
 
 /** The name by which queues know a run. */

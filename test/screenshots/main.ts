@@ -1,4 +1,7 @@
-/** `npm run screenshots`: every page of the console in a real Chromium: light, dark, narrow, empty, with errors, with 100 nodes. */
+/**
+ * `npm run screenshots`: every page of the console in a real Chromium: light, dark, narrow, empty, with
+ * errors, with 100 nodes.
+ */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';

@@ -8,10 +8,14 @@ export type Shot = {
   name: string;
   /** Below the host. */
   path: string;
-  /** `both`: an editor of two projects; `newcomer`: an editor of an empty project; `nobody`: not signed in. */
+  /**
+   * `both`: an editor of two projects; `newcomer`: an editor of an empty project; `nobody`: not signed in.
+   */
   who: 'editor' | 'reader' | 'both' | 'newcomer' | 'nobody';
   appearances: readonly Appearance[];
-  /** Requests that must fail for the picture, by the browser's line on them; any other that fails is a defect. */
+  /**
+   * Requests that must fail for the picture, by the browser's line on them; any other that fails is a defect.
+   */
   fails?: RegExp;
   /** Resolves when the page shows what the picture is about. */
   ready: (page: Page) => Promise<unknown>;

@@ -1,4 +1,7 @@
-/** The control group that all pods of a cluster are in: made before the kubelet starts, which requires it, and removed at the end. */
+/**
+ * The control group that all pods of a cluster are in: made before the kubelet starts, which requires it, and
+ * removed at the end.
+ */
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

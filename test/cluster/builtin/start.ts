@@ -33,8 +33,8 @@ export async function startParts(context: PartContext, progress: Progress): Prom
 }
 
 /**
- * Waits until the part works. One that ends at once is started a few times more: a port of the one before it may not be
- * free yet. Throws with the last lines of its log.
+ * Waits until the part works. One that ends at once is started a few times more: a port of the one before it
+ * may not be free yet. Throws with the last lines of its log.
  */
 export async function waitForPart(node: Node, part: Part, layout: Layout): Promise<void> {
   const log = join(layout.logs, `${part.name}.log`);

@@ -1,6 +1,7 @@
 /**
- * A TCP connection between programs that can be put into trouble: silent, deaf, refused or late. Nothing is lost or reordered within a
- * connection, as TCP guarantees; delayed data is delivered when the trouble ends, also what a client sent that has gone since.
+ * A TCP connection between programs that can be put into trouble: silent, deaf, refused or late. Nothing is
+ * lost or reordered within a connection, as TCP guarantees; delayed data is delivered when the trouble ends,
+ * also what a client sent that has gone since.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -10,7 +11,8 @@ import { resetSocket } from '../../support/network/resetSocket.ts';
  * - `silent`: nothing arrives, in neither direction.
  * - `deaf`: requests arrive and are executed, and no answer comes back.
  * - `refused`: connections are reset, and new ones refused.
- * - `late`: everything arrives up to so many milliseconds later, on each connection at a pace of its own, so that two connections
+ * - `late`: everything arrives up to so many milliseconds later, on each connection at a pace of its own, so
+ * that two connections
  *   overtake each other.
  */
 type Trouble = 'silent' | 'deaf' | 'refused' | 'late';

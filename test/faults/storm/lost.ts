@@ -6,7 +6,10 @@ import type { RunHead } from '../../../runs/read.ts';
 import type { EndedRun, Loss } from '../evidence.ts';
 import type { StoredProject } from '../store.ts';
 
-/** A run whose end is recorded is kept for some seconds more: it has a time to live, and is unfinished no longer. */
+/**
+ * A run whose end is recorded is kept for some seconds more: it has a time to live, and is unfinished no
+ * longer.
+ */
 const SCRIPT = `
 local unfinished, lines = {}, {}
 for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do

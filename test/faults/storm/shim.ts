@@ -1,6 +1,7 @@
 /**
- * Makes the wall clock of a program wrong and its fsync slow without rights of root: a library that is loaded before all others
- * (`shim.c`), built by the C compiler of this machine. Without one these faults are left out.
+ * Makes the wall clock of a program wrong and its fsync slow without rights of root: a library that is loaded
+ * before all others (`shim.c`), built by the C compiler of this machine. Without one these faults are left
+ * out.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,6 @@
-/** What the API server itself refuses, and with which words: the first answer that a person gets to a mistake. */
+/**
+ * What the API server itself refuses, and with which words: the first answer that a person gets to a mistake.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Caches that follow a real API server, through a faults that misbehaves. Each test has its own namespace and faults. */
+/**
+ * Caches that follow a real API server, through a faults that misbehaves. Each test has its own namespace and
+ * faults.
+ */
 import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest';
 import { createCache, type Cache, type CacheOptions, type Change } from '../../../kube/cache.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';

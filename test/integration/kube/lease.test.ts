@@ -24,7 +24,10 @@ afterAll(async () => {
 
 /** A fifth of the real times. */
 const SHORT = { durationMs: 3_000, renewMs: 2_000, retryMs: 400 };
-/** For what must come of the next attempt, long before a lease runs out, also on a machine that stands still for seconds. */
+/**
+ * For what must come of the next attempt, long before a lease runs out, also on a machine that stands still
+ * for seconds.
+ */
 const LONG = { durationMs: 60_000, renewMs: 50_000, retryMs: 400 };
 const SOON_MS = 20_000;
 

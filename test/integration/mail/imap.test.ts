@@ -1,4 +1,6 @@
-/** Mail triggers by IMAP, against a real server: what is an event and what is not, and what each failure says. */
+/**
+ * Mail triggers by IMAP, against a real server: what is an event and what is not, and what each failure says.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';

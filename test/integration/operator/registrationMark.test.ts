@@ -116,7 +116,9 @@ async function deleteIt(key: Key): Promise<void> {
 
 const find = (key: Key): Promise<Credential | undefined> => harness.client.find(credentials, key);
 
-/** Lets a minute pass, and sees that the Credential is there until it is over, and reconciled all the time. */
+/**
+ * Lets a minute pass, and sees that the Credential is there until it is over, and reconciled all the time.
+ */
 async function waitItOut(key: Key): Promise<void> {
   for (const ms of [0, ...Array<number>(29).fill(2_000), 1_900]) {
     await clock.advance(ms);

@@ -1,6 +1,7 @@
 /**
- * Operator and gateway behind proxies to the API server that misbehave: a change that is made meanwhile is in effect within 5 s of the
- * end of the fault (within 30 s of the change when watches fall silent), and nothing is made twice.
+ * Operator and gateway behind proxies to the API server that misbehave: a change that is made meanwhile is in
+ * effect within 5 s of the end of the fault (within 30 s of the change when watches fall silent), and nothing
+ * is made twice.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
@@ -151,7 +152,8 @@ test.for([
 });
 
 test('changes right before and right after watches are closed are in effect within 5 s', async () => {
-  // A proxy that closes every 30 s: our own watches end before that, so that one that closes them early is the worse one.
+  // A proxy that closes every 30 s: our own watches end before that, so that one that closes them early is
+  // the worse one.
   const close = async () => proxies.forEach((proxy) => proxy.endWatches());
   await close();
   await change();

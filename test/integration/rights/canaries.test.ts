@@ -1,6 +1,6 @@
 /**
- * Secrets, and what callers send, on every path that fails: none of it is in a log, a status, an Event, a metric or an answer, and in
- * records and the run store only what docs/security.md says.
+ * Secrets, and what callers send, on every path that fails: none of it is in a log, a status, an Event, a
+ * metric or an answer, and in records and the run store only what docs/security.md says.
  */
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';

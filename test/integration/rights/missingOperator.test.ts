@@ -1,4 +1,7 @@
-/** The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it has it. */
+/**
+ * The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it
+ * has it.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { roles, type PolicyRule, type Role } from '../../../kube/resource.ts';
@@ -29,8 +32,8 @@ async function rolesOfChart(): Promise<Role[]> {
 }
 
 /**
- * Rights that are used when a person connects an account, a mailbox has lost its place, or a bot is registered
- * (missingSeldom.test.ts), and when runners do not start (operator/pools.test.ts).
+ * Rights that are used when a person connects an account, a mailbox has lost its place, or a bot is
+ * registered (missingSeldom.test.ts), and when runners do not start (operator/pools.test.ts).
  */
 const LATER = [
   'create events',

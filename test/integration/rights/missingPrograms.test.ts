@@ -1,4 +1,7 @@
-/** Gateway and runner without a right that they are given: they say which one, end nothing, and go on when they have it. */
+/**
+ * Gateway and runner without a right that they are given: they say which one, end nothing, and go on when
+ * they have it.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import {
@@ -209,7 +212,10 @@ function connectCredential(url: string): Promise<Response> {
   });
 }
 
-/** What comes of a call that nobody signed: 401 where callers can be verified, 503 where the gateway cannot read with what. */
+/**
+ * What comes of a call that nobody signed: 401 where callers can be verified, 503 where the gateway cannot
+ * read with what.
+ */
 async function unsigned(url: string): Promise<number> {
   const headers = { 'content-type': 'application/json' };
   return (await fetch(`${url}/webhook/${NAMESPACE}.signed/new`, { method: 'POST', headers, body: '{}' }))

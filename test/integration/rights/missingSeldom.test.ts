@@ -1,6 +1,6 @@
 /**
- * Rights that the operator needs only when something happens: to tell people of it, to hand the token of an account to runners, and to
- * mark the credential of a bot.
+ * Rights that the operator needs only when something happens: to tell people of it, to hand the token of an
+ * account to runners, and to mark the credential of a bot.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';

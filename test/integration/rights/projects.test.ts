@@ -1,6 +1,7 @@
 /**
- * What a project can do to another one of the same installation: nothing. Whatever it tries is refused, or is about its own;
- * nothing that comes back has a byte of what is the other's; and of the other's nothing is changed.
+ * What a project can do to another one of the same installation: nothing. Whatever it tries is refused, or is
+ * about its own; nothing that comes back has a byte of what is the other's; and of the other's nothing is
+ * changed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCanaries, type Canary } from '../../support/rights/canaries.ts';

@@ -1,6 +1,6 @@
 /**
- * What can happen to the run store, with all programs around it and events coming in all the time: what callers are told, that the
- * programs stay calm, and what becomes of runs.
+ * What can happen to the run store, with all programs around it and events coming in all the time: what
+ * callers are told, that the programs stay calm, and what becomes of runs.
  */
 import { appendFile, readdir, stat, statfs, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -79,7 +79,10 @@ type Outage = {
   isPartial?: boolean;
 };
 
-/** An outage under load. Everybody is refused in time and the programs are calm while it lasts. Gives what was accepted. */
+/**
+ * An outage under load. Everybody is refused in time and the programs are calm while it lasts. Gives what was
+ * accepted.
+ */
 async function outage({ begin, end, isPartial = false }: Outage): Promise<SentEvent[]> {
   const { operator, gateway, runner } = system;
   const sender = await sending();

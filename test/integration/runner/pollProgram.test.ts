@@ -1,4 +1,7 @@
-/** The program of a poll pod, as a process: with a real mail server, a real run store, and the rights of a runner. */
+/**
+ * The program of a poll pod, as a process: with a real mail server, a real run store, and the rights of a
+ * runner.
+ */
 import type { ImapFlow } from 'imapflow';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';

@@ -1,6 +1,7 @@
 /**
- * What the program of a poll pod takes of memory at each provider, with the heap that a pod has: where an account is large and much
- * happens in it at once, and where an answer does not end. The bound leaves a quarter of what the chart gives a pod.
+ * What the program of a poll pod takes of memory at each provider, with the heap that a pod has: where an
+ * account is large and much happens in it at once, and where an answer does not end. The bound leaves a
+ * quarter of what the chart gives a pod.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isUnavailable } from '../../../store/connection.ts';

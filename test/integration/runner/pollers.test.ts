@@ -1,6 +1,6 @@
 /**
- * The conformance suite: every provider of every polled trigger, tested for the same promises, at its real server or at one that speaks its
- * documented wire format. docs/extending.md says how a provider comes in.
+ * The conformance suite: every provider of every polled trigger, tested for the same promises, at its real
+ * server or at one that speaks its documented wire format. docs/extending.md says how a provider comes in.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { REASON } from '../../../api/conditions.ts';
@@ -35,7 +35,10 @@ test('every provider that is registered has a driver here', () => {
   expect(known.toSorted()).toEqual(POLLED_KINDS.flatMap(registered).toSorted());
 });
 
-/** What a trigger of that kind can poll: of connected accounts, those whose rights are known. By IMAP all are polled alike. */
+/**
+ * What a trigger of that kind can poll: of connected accounts, those whose rights are known. By IMAP all are
+ * polled alike.
+ */
 function registered(kind: string): string[] {
   const { googleImap: _alike, ...scopes } = scopesOf({ id: 'trigger', [kind]: {} }) ?? {};
   const presets = Object.keys(scopes);

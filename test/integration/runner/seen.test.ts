@@ -1,4 +1,7 @@
-/** `remove_duplicates` in runners: each item passes in one run, whatever repeats, crashes or happens at the same time. */
+/**
+ * `remove_duplicates` in runners: each item passes in one run, whatever repeats, crashes or happens at the
+ * same time.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
 import { startNode } from '../../../runs/advance.ts';

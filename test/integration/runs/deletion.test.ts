@@ -61,7 +61,10 @@ async function deletePages(size: number): Promise<{ seen: number[]; left: number
   }
 }
 
-/** What the store holds of a project, beside totals and marks of workflows: the names of its keys without the project's part. */
+/**
+ * What the store holds of a project, beside totals and marks of workflows: the names of its keys without the
+ * project's part.
+ */
 async function keysLeft(): Promise<string[]> {
   const { prefix } = keysOf(project);
   const keys = (await store.conn.command('keys', `${prefix}*`)) as string[];

@@ -1,4 +1,7 @@
-/** A run store that runs out of memory: claims stop before it is full, accepted runs still end, and each project stays within its quota. */
+/**
+ * A run store that runs out of memory: claims stop before it is full, accepted runs still end, and each
+ * project stays within its quota.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { createQuotaSetter } from '../../../operator/store/allQuotas.ts';

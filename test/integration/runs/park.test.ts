@@ -1,4 +1,6 @@
-/** Runs that wait: they hold no runner and no slot, come back when they are due, and lose none of their time. */
+/**
+ * Runs that wait: they hold no runner and no slot, come back when they are due, and lose none of their time.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance, finish } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';

@@ -1,4 +1,7 @@
-/** The record of a run on a real API server: complete, never behind for long, never going back, within its budget. */
+/**
+ * The record of a run on a real API server: complete, never behind for long, never going back, within its
+ * budget.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ANNOTATION, LABEL } from '../../../api/group.ts';
 import type { KubeClient } from '../../../kube/client.ts';

@@ -1,4 +1,7 @@
-/** What the server refuses: nothing of what it was sent reaches a log, and keys of a wrong type are an outage with a name. */
+/**
+ * What the server refuses: nothing of what it was sent reaches a log, and keys of a wrong type are an outage
+ * with a name.
+ */
 import { getEventListeners } from 'node:events';
 import pino from 'pino';
 import { Writable } from 'node:stream';

@@ -1,4 +1,7 @@
-/** A store that lost its data: nothing is accepted before it is seeded, and what is put back goes on from its record. */
+/**
+ * A store that lost its data: nothing is accepted before it is seeded, and what is put back goes on from its
+ * record.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';

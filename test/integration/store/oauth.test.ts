@@ -1,4 +1,7 @@
-/** What the run store holds while somebody connects a credential: nobody gets it twice, it ends by itself, and its secrets do not show. */
+/**
+ * What the run store holds while somebody connects a credential: nobody gets it twice, it ends by itself, and
+ * its secrets do not show.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectKeys } from '../../../store/oauth/keys.ts';
 import { createSealingKeys, seal } from '../../../store/oauth/seal.ts';

@@ -1,4 +1,7 @@
-/** The server is killed, frozen, cut off: nothing accepted is missing, nothing is sent twice, every call is answered. */
+/**
+ * The server is killed, frozen, cut off: nothing accepted is missing, nothing is sent twice, every call is
+ * answered.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
@@ -155,7 +158,10 @@ test('a mark whose answer is read late, since this process was delayed, begins n
   expect((await stateOf(conn, project, ref.run)).sequence).toBe(sequence + 1);
 });
 
-/** Called in a tick after the timers, it holds up the loop before it reads, so that the answer comes before the client's timeout. */
+/**
+ * Called in a tick after the timers, it holds up the loop before it reads, so that the answer comes before
+ * the client's timeout.
+ */
 function holdUp(ms: number, begin: () => void): void {
   const end = performance.now() + ms;
   begin();

@@ -1,4 +1,7 @@
-/** Checks of credentials between operator and runners: each is answered once, by whoever is there, and about what is asked now. */
+/**
+ * Checks of credentials between operator and runners: each is answered once, by whoever is there, and about
+ * what is asked now.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CHECKS, type TakenCheck } from '../../../store/requests/checks.ts';
 import { isUnavailable } from '../../../store/connection.ts';

@@ -1,4 +1,7 @@
-/** The run store over TLS, as the chart starts it: its certificate, those who connect, and the program that follows it. */
+/**
+ * The run store over TLS, as the chart starts it: its certificate, those who connect, and the program that
+ * follows it.
+ */
 import { stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** The operator of a history: limits, objects that users made, and what is put back into a store that lost its data. */
+/**
+ * The operator of a history: limits, objects that users made, and what is put back into a store that lost its
+ * data.
+ */
 import { isTerminal } from '../../../api/phase.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { controllerOf } from '../../../kube/resource.ts';

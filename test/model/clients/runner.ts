@@ -1,6 +1,6 @@
 /**
- * A runner that executes what it claims, step by step as the history says. What the store did not answer it asks again, and does
- * nothing else with that run before; a claim that is another's it drops without a word.
+ * A runner that executes what it claims, step by step as the history says. What the store did not answer it
+ * asks again, and does nothing else with that run before; a claim that is another's it drops without a word.
  */
 import { isTerminal } from '../../../api/phase.ts';
 import { RunWriter } from '../../../runner/writer.ts';

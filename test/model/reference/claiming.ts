@@ -47,7 +47,10 @@ function claimOne(
   return isAlone;
 }
 
-/** How many runs may be claimed: where the store has no room, one at a time, and of those that have begun where any waits. */
+/**
+ * How many runs may be claimed: where the store has no room, one at a time, and of those that have begun
+ * where any waits.
+ */
 function roomOf(state: State): Pick<Claiming, 'admitted' | 'isBegunOnly'> {
   if (!isUsedUp(state.claimQuota)) return { admitted: Infinity, isBegunOnly: false };
   const runs = Object.values(state.runs);

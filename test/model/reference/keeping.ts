@@ -1,4 +1,7 @@
-/** What the operator does to a project: limits and quotas, and what is put back into a store that lost its data. */
+/**
+ * What the operator does to a project: limits and quotas, and what is put back into a store that lost its
+ * data.
+ */
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
 import { newRun } from './accepting.ts';

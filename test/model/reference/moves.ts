@@ -1,4 +1,7 @@
-/** The moves that several transitions share: a run becomes ready, gives its slot up, ends. They change the state that they are given. */
+/**
+ * The moves that several transitions share: a run becomes ready, gives its slot up, ends. They change the
+ * state that they are given.
+ */
 import type { TerminalPhase } from '../../../api/phase.ts';
 import type { Call } from '../scripts.ts';
 import { inOrder, type Run, type State, type Workflow } from '../state.ts';
@@ -53,7 +56,9 @@ export function makeReady(state: State, run: Run): void {
   workflow.active += 1;
 }
 
-/** A run that comes to the queue: ready while its workflow has a slot, and queued over its limit otherwise. */
+/**
+ * A run that comes to the queue: ready while its workflow has a slot, and queued over its limit otherwise.
+ */
 export function admit(state: State, run: Run): void {
   const { active, limit = Infinity } = workflowOf(state, run.wf);
   if (active >= limit) run.overLimit = true;

@@ -1,4 +1,6 @@
-/** What recorders do to a project: leases, the write budget, creating objects, and releasing recorded runs. */
+/**
+ * What recorders do to a project: leases, the write budget, creating objects, and releasing recorded runs.
+ */
 import type { TerminalPhase } from '../../../api/phase.ts';
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
@@ -48,7 +50,9 @@ const recorded: Transition = (state, call) => {
   return 'recorded';
 };
 
-/** Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one. */
+/**
+ * Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one.
+ */
 function isExcess(state: State, run: Run, wall: number): boolean {
   const { waiting, keep } = workflowOf(state, run.wf);
   const phase = run.phase as TerminalPhase;

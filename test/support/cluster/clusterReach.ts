@@ -11,7 +11,10 @@ const HOSTS = {
   neighbour: '10.96.0.2',
 };
 
-/** The address that is connected to, or the reason why not, by host, with the rules that a program has with this around its pod and this range allowed. */
+/**
+ * The address that is connected to, or the reason why not, by host, with the rules that a program has with
+ * this around its pod and this range allowed.
+ */
 export async function clusterReach(
   rulesOf: (around: typeof AROUND, allowed: string) => EgressRules,
 ): Promise<Record<string, string>> {

@@ -1,10 +1,15 @@
-/** Checks a page with axe-core, as it is now: what people who use a keyboard or a screen reader stumble over. */
+/**
+ * Checks a page with axe-core, as it is now: what people who use a keyboard or a screen reader stumble over.
+ */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 type Flaw = { id: string; targets: string[]; why: string };
 
-/** Every rule of axe, the one for colours too; each place that breaks one. The page's policies stand: nothing is injected as a script. */
+/**
+ * Every rule of axe, the one for colours too; each place that breaks one. The page's policies stand: nothing
+ * is injected as a script.
+ */
 export async function flawsOf(page: Page): Promise<string[]> {
   return told(await page.evaluate<Flaw[]>(`${axe.source};${checkBy('{}')}`));
 }

@@ -1,4 +1,7 @@
-/** Clients that mean no good: connections that stay open, bodies without end, and what that costs the process they call. */
+/**
+ * Clients that mean no good: connections that stay open, bodies without end, and what that costs the process
+ * they call.
+ */
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 

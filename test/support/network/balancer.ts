@@ -1,6 +1,6 @@
 /**
- * A balancer of connections, as a Service is one: new connections go to replicas that are ready, one after the other;
- * connections that are there stay where they are, whatever becomes of the readiness.
+ * A balancer of connections, as a Service is one: new connections go to replicas that are ready, one after
+ * the other; connections that are there stay where they are, whatever becomes of the readiness.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';

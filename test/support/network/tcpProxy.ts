@@ -1,4 +1,7 @@
-/** A TCP proxy that can break off, swallow or delay what passes through it: for tests of what a lost connection does. */
+/**
+ * A TCP proxy that can break off, swallow or delay what passes through it: for tests of what a lost
+ * connection does.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 
@@ -7,13 +10,13 @@ export type TcpProxy = {
   /** Ends all connections at once; new ones are let through. */
   drop(): void;
   /**
-   * From now on nothing passes any more, or no answers, without any connection being closed, also of those that are made
-   * meanwhile; false lets new ones through.
+   * From now on nothing passes any more, or no answers, without any connection being closed, also of those
+   * that are made meanwhile; false lets new ones through.
    */
   swallow(on: boolean | 'answers'): void;
   /**
-   * Holds up what clients send on the connections that are there, also when a client has closed its own since; new connections
-   * are let through. The function it returns delivers it all.
+   * Holds up what clients send on the connections that are there, also when a client has closed its own
+   * since; new connections are let through. The function it returns delivers it all.
    */
   hold(): () => void;
   close(): Promise<void>;

@@ -1,4 +1,7 @@
-/** Stands in for runners that try credentials and register bots, where there are none: whatever the operator asks for works. */
+/**
+ * Stands in for runners that try credentials and register bots, where there are none: whatever the operator
+ * asks for works.
+ */
 import { CHECKS } from '../../../store/requests/checks.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
 import type { Requests } from '../../../store/requests/requests.ts';
@@ -8,7 +11,10 @@ import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
 const CHECK_MS = 1_000;
 const MANY = 100;
 
-/** Answers what is asked in each project that it is told of, until the signal is aborted; `ended` resolves after that. */
+/**
+ * Answers what is asked in each project that it is told of, until the signal is aborted; `ended` resolves
+ * after that.
+ */
 export function createCheckAnswers(conn: RunStoreConnection, signal: AbortSignal) {
   const served = new Map<string, Promise<unknown>>();
   const answerBoth = (project: string): Promise<unknown> =>

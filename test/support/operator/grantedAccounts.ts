@@ -16,7 +16,10 @@ export const DUE: Times = { obtainedMs: -3_300_000, expiresMs: 300_000 };
 
 const encoded = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
-/** Makes the credentials with their Secrets, as the operator would have left them. Call it once for a namespace. */
+/**
+ * Makes the credentials with their Secrets, as the operator would have left them. Call it once for a
+ * namespace.
+ */
 export async function grantAccounts(
   client: KubeClient,
   provider: OAuthProvider,

@@ -1,4 +1,7 @@
-/** All that connecting a credential takes: an operator, a gateway process, a real provider, and a person who may change credentials. */
+/**
+ * All that connecting a credential takes: an operator, a gateway process, a real provider, and a person who
+ * may change credentials.
+ */
 import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';

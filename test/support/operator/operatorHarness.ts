@@ -1,7 +1,7 @@
 /**
- * Everything that the operator works with, but no nodes: an API server with the CRDs, a run store, a stand-in for the
- * gateway, pools that become ready at once. The operator runs in this process, with the rights that the chart gives it and under the
- * policies that bound it.
+ * Everything that the operator works with, but no nodes: an API server with the CRDs, a run store, a stand-in
+ * for the gateway, pools that become ready at once. The operator runs in this process, with the rights that
+ * the chart gives it and under the policies that bound it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
@@ -92,7 +92,10 @@ export type HarnessOptions = {
   watchNamespaces?: string[];
   /** Further templates of the chart to apply. */
   templates?: string[];
-  /** False: the operator is a program that reaches the run store elsewhere, so that the policies on its pods do not fit. */
+  /**
+   * False: the operator is a program that reaches the run store elsewhere, so that the policies on its pods
+   * do not fit.
+   */
   bounded?: boolean;
   /** Further settings of the operator. */
   env?: Record<string, string>;
@@ -278,7 +281,10 @@ function projectOf({ spec }: Deployment): string | undefined {
   return env.find(({ name }) => name === 'PROJECT_UID')?.value;
 }
 
-/** There is no kubelet: every pool has an available runner as soon as it is asked for, and with `conn` each credential works. */
+/**
+ * There is no kubelet: every pool has an available runner as soon as it is asked for, and with `conn` each
+ * credential works.
+ */
 function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const selector = `app.kubernetes.io/name=${POOL}`;
@@ -302,7 +308,8 @@ function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined
     const status = { observedGeneration: generation, ...counts, availableReplicas: replicas };
     const patch = () =>
       client.patch(deployments, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
-    // Again where the machine was too slow, unless the pool is gone: nothing else would come to make it ready.
+    // Again where the machine was too slow, unless the pool is gone: nothing else would come to make it
+    // ready.
     const isSettled = async () => {
       if (stopping.signal.aborted) return true;
       try {

@@ -1,4 +1,7 @@
-/** A project with a mail account and workflows that start by its mail. The polls are made here, at no mail server. */
+/**
+ * A project with a mail account and workflows that start by its mail. The polls are made here, at no mail
+ * server.
+ */
 import { stringify } from 'yaml';
 import type { Credential, Workflow } from '../../../api/kinds.ts';
 import { cronJobs, secrets } from '../../../kube/resource.ts';
@@ -18,7 +21,10 @@ type Start = { cursor: unknown; since?: Date };
 
 export type PollProject = {
   namespace: string;
-  /** Applies a workflow, `orders` unless it is named, that starts by the mail of the account `inbox` unless it has another trigger. */
+  /**
+   * Applies a workflow, `orders` unless it is named, that starts by the mail of the account `inbox` unless it
+   * has another trigger.
+   */
   apply: (more?: {
     name?: string;
     active?: boolean;

@@ -1,4 +1,7 @@
-/** A control group with a limit on memory, as a container has one: what needs more is killed by the kernel. Needs root. */
+/**
+ * A control group with a limit on memory, as a container has one: what needs more is killed by the kernel.
+ * Needs root.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -28,7 +28,10 @@ export type CanaryHarness = {
   own: Canary[];
   /** What the programs wrote, all of them together. */
   logs: Record<string, string[]>;
-  /** Another gateway or runner on the same project with other variables; resolves when it has ended, ready or not. */
+  /**
+   * Another gateway or runner on the same project with other variables; resolves when it has ended, ready or
+   * not.
+   */
   failing: (program: 'gateway' | 'runner', env: Record<string, string>) => Promise<void>;
   /** Everything that can be read, but Secrets. */
   sources(): Promise<Source[]>;
@@ -36,7 +39,9 @@ export type CanaryHarness = {
   stop(): Promise<void>;
 };
 
-/** Starts it with these Secrets and workflows in the project, and waits until the workflow `last` is served. */
+/**
+ * Starts it with these Secrets and workflows in the project, and waits until the workflow `last` is served.
+ */
 export async function startCanaryHarness(manifest: string, last: string): Promise<CanaryHarness> {
   const harness = await startOperatorHarness({
     templates: ['access', ...ADMISSION, 'gateway', 'gateway-rbac'],

@@ -1,6 +1,6 @@
 /**
- * A project in which each path fails: credentials that are refused, webhooks whose callers are, and a workflow for each way in
- * which a step can fail. The secrets are canaries.
+ * A project in which each path fails: credentials that are refused, webhooks whose callers are, and a
+ * workflow for each way in which a step can fail. The secrets are canaries.
  */
 import { inSecrets } from './canaryTexts.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What is planted where secrets and requests are: texts with quotes, backslashes, percent signs and line breaks around them, of
- * which none may be found where it does not belong.
+ * What is planted where secrets and requests are: texts with quotes, backslashes, percent signs and line
+ * breaks around them, of which none may be found where it does not belong.
  */
 import { createCanary } from './canaries.ts';
 

@@ -28,8 +28,8 @@ const KEPT: Resource[] = [
 ];
 
 /**
- * All that the victim has, in the API server and in the run store, but for what changes by itself: totals and times of
- * reconciliation; and the accounts of the run store. A line each.
+ * All that the victim has, in the API server and in the run store, but for what changes by itself: totals and
+ * times of reconciliation; and the accounts of the run store. A line each.
  */
 export async function snapshotProject({
   harness,
@@ -54,8 +54,8 @@ export async function snapshotProject({
 }
 
 /**
- * How fast records may be written, and how much may be stored, is told each project again whenever another one comes or goes. The rest
- * moves with the time.
+ * How fast records may be written, and how much may be stored, is told each project again whenever another
+ * one comes or goes. The rest moves with the time.
  */
 const TUNED = ['rate', 'tokens', 'filled', 'quota', 'claimQuota', 'keyQuota', 'settled', 'clock', 'ahead'];
 

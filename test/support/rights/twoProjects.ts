@@ -1,6 +1,7 @@
 /**
- * Two projects of one installation, each with the rights that a cluster gives its projects: `victim`, with something of every
- * kind that must stay its own, and `mallory`. Operator, gateway and a runner of mallory's run with the chart's rights and policies.
+ * Two projects of one installation, each with the rights that a cluster gives its projects: `victim`, with
+ * something of every kind that must stay its own, and `mallory`. Operator, gateway and a runner of mallory's
+ * run with the chart's rights and policies.
  */
 import { namespaces, roleBindings, secrets, serviceAccounts } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns } from '../../../operator/shared/resources.ts';
@@ -131,7 +132,10 @@ async function runnerOf(harness: OperatorHarness, project: Project): Promise<Run
   });
 }
 
-/** The project's user with the built-in role edit, whose parts no controller puts together here, and what it can get by it. */
+/**
+ * The project's user with the built-in role edit, whose parts no controller puts together here, and what it
+ * can get by it.
+ */
 async function projectOf(harness: OperatorHarness, namespace: string): Promise<Project> {
   const { client, server } = harness;
   const { metadata } = await client.get(namespaces, { name: namespace });
@@ -217,7 +221,8 @@ function victimsObjects(): string {
       active: true,
       nodes: [{ id: 'trigger', webhook: { path: 'orders', auth, testData } }, secret, reply],
     }),
-    // Its credential is in use, so that the victim's runners may read the Secret. It is inactive: nothing is sent.
+    // Its credential is in use, so that the victim's runners may read the Secret. It is inactive: nothing is
+    // sent.
     objectOf('Workflow', 'report', { active: false, nodes: [{ id: 'trigger', manual: {} }, mail] }),
     objectOf('Workflow', 'lists.open', {
       active: true,

@@ -1,6 +1,6 @@
 /**
- * Poll pods as processes: the program of the image, with the heap that a pod of the chart has, at a real API server and a real run store.
- * Each says at its end what it took.
+ * Poll pods as processes: the program of the image, with the heap that a pod of the chart has, at a real API
+ * server and a real run store. Each says at its end what it took.
  */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -70,14 +70,17 @@ async function podMemory(): Promise<number> {
   return Number(/^(\d+)Mi$/.exec(memory)?.[1]);
 }
 
-/** How Node is told of it: as the operator says in percent, which here would be those of the whole machine. */
+/**
+ * How Node is told of it: as the operator says in percent, which here would be those of the whole machine.
+ */
 export const POD_HEAP = [`--max-old-space-size=${POD_MIB / 2}`, '--max-semi-space-size=16'];
 
 /** Where a pod has its service account. */
 const MOUNTED = '/var/run/secrets/kubernetes.io/serviceaccount';
 /**
- * Makes a program say at its end what it took (the kernel's other counter of memory begins with that of the process before it), and find
- * in a folder of its own what a pod has mounted: a kubeconfig would take more time to read than all else.
+ * Makes a program say at its end what it took (the kernel's other counter of memory begins with that of the
+ * process before it), and find in a folder of its own what a pod has mounted: a kubeconfig would take more
+ * time to read than all else.
  */
 const meter = (folder: string): string => `
 import fs from 'node:fs';
@@ -95,7 +98,10 @@ process.on('exit', () => {
 /** Polled once, and not again by itself. */
 const SELDOM_SECONDS = 86_400;
 
-/** Starts what pods talk to; `name`: that of their namespaces. `appendfsync`: whether the run store syncs each write to the disk. */
+/**
+ * Starts what pods talk to; `name`: that of their namespaces. `appendfsync`: whether the run store syncs each
+ * write to the disk.
+ */
 export async function startPollPods(
   name: string,
   { appendfsync = 'always' }: Pick<RedisOptions, 'appendfsync'> = {},

@@ -1,4 +1,7 @@
-/** Workflows that the API server refuses, with the words that say what to do; and the nodes that they are made of. */
+/**
+ * Workflows that the API server refuses, with the words that say what to do; and the nodes that they are made
+ * of.
+ */
 
 export const trigger = { id: 'trigger', webhook: { path: 'orders' } };
 export const step = (id: string) => ({ id, response: { body: 'ok' } });

@@ -1,4 +1,7 @@
-/** With objects in its own namespace that name something of the victim's. What comes back is all that became of them. */
+/**
+ * With objects in its own namespace that name something of the victim's. What comes back is all that became
+ * of them.
+ */
 import { isTerminal } from '../../../../api/phase.ts';
 import type { Workflow } from '../../../../api/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
@@ -15,7 +18,10 @@ let made = 0;
 
 type Made = { name: string; refusal?: string };
 
-/** Makes an object as mallory's editor, or says what the API server answered instead. `{run}` and so on are the victim's. */
+/**
+ * Makes an object as mallory's editor, or says what the API server answered instead. `{run}` and so on are
+ * the victim's.
+ */
 async function make(projects: TwoProjects, kind: string, spec: object, metadata: object = {}): Promise<Made> {
   const { harness, mallory, known, victim } = projects;
   const name = `attempt-${(made += 1)}`;
@@ -41,7 +47,10 @@ function isSettled(workflow: Workflow): boolean {
   return status?.observedGeneration === metadata.generation && (isRefused || isServed(workflow));
 }
 
-/** A workflow with this step behind its trigger: what its conditions say, and what comes out where it can be executed. */
+/**
+ * A workflow with this step behind its trigger: what its conditions say, and what comes out where it can be
+ * executed.
+ */
 function workflow(what: string, step: object, refused: RegExp = INVALID): Attempt {
   const attempt = async (projects: TwoProjects): Promise<string> => {
     const nodes = [
@@ -176,7 +185,10 @@ const runs: Attempt[] = [
   ),
 ];
 
-/** A Secret by its path, whatever mallory writes into it, then a call of the victim's webhook with what it wrote. */
+/**
+ * A Secret by its path, whatever mallory writes into it, then a call of the victim's webhook with what it
+ * wrote.
+ */
 const forgedKeys: Attempt = {
   what: 'Secret: the keys of the victim’s webhook in the Secret of its own project',
   attempt: async ({ harness, mallory, known, gateway }) => {

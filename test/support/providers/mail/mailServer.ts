@@ -1,7 +1,8 @@
 /**
- * A mail server for the demo and for tests: SMTP (RFC 5321) that keeps every mail in memory, and HTTP to read them.
- * `GET /messages` lists the mails, `DELETE /messages` forgets them, `PUT /fault` with `{"fault": "…"}` makes every mail
- * fail in that way until `DELETE /fault`. A recipient whose local part is the name of a fault fails by itself.
+ * A mail server for the demo and for tests: SMTP (RFC 5321) that keeps every mail in memory, and HTTP to read
+ * them. `GET /messages` lists the mails, `DELETE /messages` forgets them, `PUT /fault` with `{"fault": "…"}`
+ * makes every mail fail in that way until `DELETE /fault`. A recipient whose local part is the name of a
+ * fault fails by itself.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';

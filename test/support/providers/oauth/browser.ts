@@ -1,4 +1,7 @@
-/** As much of a browser as signing in takes: cookies by host, redirects, forms. It says what it was told on the way. */
+/**
+ * As much of a browser as signing in takes: cookies by host, redirects, forms. It says what it was told on
+ * the way.
+ */
 
 export type Page = { url: string; status: number; headers: Headers; text: string };
 

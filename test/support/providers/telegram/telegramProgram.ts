@@ -1,7 +1,8 @@
 /**
- * A program that is Telegram to the demo, and people who write to its bots: `POST /messages` with `{"text": …}` is a message that Ada writes to
- * the bot, answered with the status that the bot's webhook answered with (null: there is none); `GET /messages` lists what bots wrote.
- * `"bot"` is the number of another bot than that of the example, and `"update"` that of the update: with the same one it is sent again.
+ * A program that is Telegram to the demo, and people who write to its bots: `POST /messages` with `{"text":
+ * …}` is a message that Ada writes to the bot, answered with the status that the bot's webhook answered with
+ * (null: there is none); `GET /messages` lists what bots wrote. `"bot"` is the number of another bot than
+ * that of the example, and `"update"` that of the update: with the same one it is sent again.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, readBody, sendJson } from '../../network/listen.ts';

@@ -185,7 +185,7 @@ test.each(REFUSED_STATUSES)('%s is refused', async (_sentence, status, next, say
 
 test.each([
   ['a later sequence', { sequence: 10 }],
-  ['a new epoch, which counts again', { epoch: 6, sequence: 0 }],
+  ['a new epoch, which counts from zero', { epoch: 6, sequence: 0 }],
   ['the end', { phase: 'Failed', sequence: 10 }],
 ])('%s of a run that goes on is admitted', async (_sentence, next) => {
   expect(await patchRun(running, { status: next })).toContain('patched');

@@ -113,7 +113,7 @@ test('a dry run changes nothing', async () => {
   expect(await client.find(configMaps, at('a'))).toBeUndefined();
 });
 
-test('refusals are distinguished', async () => {
+test('each refusal has its own error', async () => {
   const created = await client.create(configMaps, { metadata: at('a') });
   await expect(client.get(configMaps, at('b'))).rejects.toSatisfy(isNotFound);
   await expect(client.create(configMaps, { metadata: at('a') })).rejects.toSatisfy(isAlreadyExists);

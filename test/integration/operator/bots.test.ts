@@ -191,7 +191,7 @@ test('switched off, and without its Credential, a bot takes no messages, and not
   expect(await webhooks.entriesIn(namespace)).toBeUndefined();
 });
 
-test('with another token in the Secret, the old secret is worth nothing once the workflow was reconciled', async () => {
+test('with another token in the Secret, the old secret is refused once the workflow was reconciled', async () => {
   const { namespace, secret } = await withBot();
   const bot = `${namespace}.helper`;
   await harness.apply(namespace, workflow('rotated'));

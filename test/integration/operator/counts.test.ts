@@ -76,7 +76,7 @@ function subject(project: ProjectUid) {
   return { projects, told, woken, seeded, reconcile, warnings: () => log.messages('warn') };
 }
 
-test('limits that were put and that somebody removed are put again, without a change of other workflows', async () => {
+test('limits that somebody removed are put again, without a change of other workflows', async () => {
   const project = await newProject(store.conn);
   const { projects, woken, seeded, reconcile, warnings } = subject(project);
   const key = keysOf(project).wf(`${UID}.test`);

@@ -206,7 +206,7 @@ test.concurrent('where a quota admits no CronJob the trigger says so, and nothin
   await project.waitFor({ type: 'PoolReady', status: 'True' });
 });
 
-test.concurrent('the annotation has it begin again once, from now or from a time on', async () => {
+test.concurrent('the annotation resets the cursor once, from now or from a time on', async () => {
   const { poll, apply, triggerIn } = await applied();
   await poll();
   const time = '2026-03-02T09:00:00Z';

@@ -283,7 +283,7 @@ test('accounts that failed before the pod came have places of their own, too', a
   expect(polls.get('good')?.length).toBeGreaterThanOrEqual(2);
 });
 
-test('accounts with a burst are polled alternately, and due accounts between them', async () => {
+test('accounts with a burst are polled alternately, with due accounts between them', async () => {
   const bursts = Array.from({ length: 9 }, (_, n) => `burst-${n}`);
   const { poller, polls } = pollerOf(async (account) => {
     if (account === 'quiet') return nothingNew;

@@ -237,7 +237,7 @@ test('parked runs survive a kill of the run store', async () => {
   expect((await claimedWhenDue(project)).state).toMatchObject({ run: ref.run, nodes: [waiting] });
 });
 
-test('progress before a wait begins the count of crashes again', async () => {
+test('progress before a wait resets the count of crashes', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));

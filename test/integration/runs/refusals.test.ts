@@ -308,7 +308,7 @@ test('a run that somebody removed is not waited for by those that replace others
   expect(await conn.command('exists', cancels)).toBe(0);
 });
 
-test('a recorder that breaks off leaves nothing of itself behind: it begins again', async () => {
+test('a recorder that fails leaves nothing of itself behind: it begins again', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   const run = await accepted(conn, submissionOf(project));

@@ -165,7 +165,7 @@ test('after two crashes a run is executed alone, after the third it fails as Poi
   expect(next?.alone).toBe(false);
 });
 
-test('progress between two crashes begins the count again', async () => {
+test('progress between two crashes resets the count', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));

@@ -66,7 +66,7 @@ const shift = async (field: string, ms: number) => {
   await store.conn.command('hset', key, field, String(value - ms));
 };
 
-test('of many that try at once one polls', async () => {
+test('of many pods that try at once one polls', async () => {
   await put();
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(`pod-${n}`)));
   expect(answers.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(1);

@@ -59,7 +59,7 @@ test('what is asked is taken by one runner, with all that it must know, and answ
   expect(now - (said?.at ?? 0)).toBeLessThan(5_000);
 });
 
-test('failures in a row are counted, and a success begins again', async () => {
+test('failures in a row are counted, and a success resets the count', async () => {
   await ask('one', 'first', 3);
   await answer(await takeOne(), rejected);
   expect((await read()).answer).toMatchObject({ failures: 4, result: rejected });

@@ -345,6 +345,17 @@ test('an aborted execution ends with its thread, and the next one gets another',
   }
 });
 
+test('a sandbox that is closed ends the executions that go on, wait, or come later', async () => {
+  const alone = createSandbox({ threads: 1 });
+  await alone.execute(request('return 1;'), never);
+  const executions = [alone.execute(request('for (;;);'), never), alone.execute(request('return 1;'), never)];
+  const outcomes = Promise.allSettled(executions);
+  await alone.close();
+  const rejected = { status: 'rejected', reason: { reason: 'Cancelled' } };
+  expect(await outcomes).toMatchObject([rejected, rejected]);
+  await expect(alone.execute(request('return 1;'), never)).rejects.toMatchObject({ reason: 'Cancelled' });
+});
+
 test('an endless loop delays no other code while a thread is free', async () => {
   const stop = new AbortController();
   const endless = sandbox.execute(request('for (;;);'), stop.signal).catch((error: unknown) => error);

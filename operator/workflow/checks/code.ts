@@ -1,11 +1,15 @@
 /** Checks of code nodes that only the sandbox can answer. */
-import { createSyntaxCheck } from '../../../nodes/code/syntax.ts';
+import { createSyntaxCheck, TOO_COMPLEX } from '../../../nodes/code/syntax.ts';
 import { referencedNodes } from '../../../nodes/code/source.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
 import { checkNode, graphOfSpec } from './expressions.ts';
 
-const syntaxProblem = await createSyntaxCheck();
+const syntaxProblem = createSyntaxCheck();
+
+/** Sources that compile and those that do not, the oldest first: each is compiled once. */
+const known = new Map<string, string | undefined>();
+const SOURCES_KEPT = 200;
 
 /** No node has code where the installation does not execute it. */
 export function codeIsEnabled({ nodes }: WorkflowSpec, isEnabled: boolean): Violation[] {
@@ -22,19 +26,31 @@ export function codeIsEnabled({ nodes }: WorkflowSpec, isEnabled: boolean): Viol
   );
 }
 
-/** Every source can be compiled as the body of one function. */
-export const codeCompiles: Check = ({ nodes }) =>
-  nodes.flatMap(({ id, code }): Violation[] => {
-    const problem = code && syntaxProblem(code.source);
-    if (!problem) return [];
-    const { line, column, message } = problem;
-    return [
-      {
-        reason: 'InvalidCode',
-        message: `node ${id}: code.source: line ${line}, column ${column}: ${message}`,
-      },
-    ];
-  });
+/**
+ * Compiles the sources, one after the other in a thread. Ends with the first that cannot be compiled in time,
+ * so that no workflow occupies the thread.
+ */
+export async function compileSources({ nodes }: WorkflowSpec): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  for (const { id, code } of nodes) {
+    const problem = code && (await problemOf(code.source));
+    if (!problem) continue;
+    violations.push({ reason: 'InvalidCode', message: `node ${id}: code.source: ${problem}` });
+    if (problem === TOO_COMPLEX) break;
+  }
+  return violations;
+}
+
+/** A source that is too complex is compiled again the next time: the processor may have been busy. */
+async function problemOf(source: string): Promise<string | undefined> {
+  if (known.has(source)) return known.get(source);
+  const problem = await syntaxProblem(source);
+  if (problem === TOO_COMPLEX) return problem;
+  const [oldest] = known.keys();
+  if (known.size >= SOURCES_KEPT && oldest !== undefined) known.delete(oldest);
+  known.set(source, problem);
+  return problem;
+}
 
 /** Every node that a source names comes before it. */
 export const codeReferencesAreKnown: Check = (spec) => {

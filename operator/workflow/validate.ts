@@ -50,7 +50,13 @@ const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
 /** All violations of the spec; empty if it is valid. */
 export function validate(
   spec: WorkflowSpec,
-  { auth = 'None', egress = INTERNET_ALONE, variables = NO_VARIABLES, code = true, compiled = [] }: Policies = {},
+  {
+    auth = 'None',
+    egress = INTERNET_ALONE,
+    variables = NO_VARIABLES,
+    code = true,
+    compiled = [],
+  }: Policies = {},
 ): Violation[] {
   return [
     ...callersAreVerified(spec, auth),

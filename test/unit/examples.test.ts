@@ -23,7 +23,9 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', async (na
   const egress = parseEgressRules(demoHosts, []);
   const variables = variablesIn(objects.find(({ kind }) => kind === 'ConfigMap')?.data);
   const compiled = workflow && (await compileSources(workflow.spec));
-  expect(workflow && validate(workflow.spec, { egress, variables, ...(compiled && { compiled }) })).toEqual([]);
+  expect(workflow && validate(workflow.spec, { egress, variables, ...(compiled && { compiled }) })).toEqual(
+    [],
+  );
 });
 
 test('the demo shows each example, and of a name that is none it says which there are', () => {

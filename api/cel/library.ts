@@ -6,6 +6,7 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { type Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { ExpressionError } from '../expression/errors.ts';
+import { parseJson } from '../json.ts';
 import { formatText, formatTime, quote, timestampText } from './format.ts';
 import { compareValues, identityOf } from './order.ts';
 import { extract, extractAll, matches, matchPrice, replaceMatches } from './patterns.ts';
@@ -241,14 +242,13 @@ function decodeBase64(text: string): Uint8Array {
   }
 }
 
+/** The size is bounded by the text, which has a price. */
+const DECODED_LIMITS = { maxDepth: 64, maxKeys: 100_000, maxTokens: 500_000 };
+
 function decodeJson(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new ExpressionError('Type', 'json.decode() requires text that is valid JSON');
-  }
-  return toCel(value);
+  const parsed = parseJson(text, DECODED_LIMITS);
+  if (parsed.ok) return toCel(parsed.value);
+  throw new ExpressionError('Type', `json.decode() requires text that is valid JSON: ${parsed.message}`);
 }
 
 const PATTERNS: Handlers = {

@@ -74,6 +74,11 @@ export function isSameNumber(a: ExactNumber | number | bigint, b: ExactNumber | 
   return canonical(String(a)) === canonical(String(b));
 }
 
+/** The same text for every spelling of the value of an exact number: `1.5e21` and `1500000000000000000000`. */
+export function identityOfExact({ text }: ExactNumber): string {
+  return canonical(text);
+}
+
 /** An integer as a number if that is exact, else as an `ExactNumber`. */
 export function fromBigInt(value: bigint): number | ExactNumber {
   const number = Number(value);

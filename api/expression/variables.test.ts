@@ -1,5 +1,6 @@
 /** How the ConfigMap of a project becomes variables. */
 import { expect, test } from 'vitest';
+import { ExactNumber } from '../exact/exactNumber.ts';
 import { VARIABLES_BYTES, variablesIn } from './variables.ts';
 
 test.each<[sentence: string, data: Record<string, string> | undefined, variables: object]>([
@@ -18,6 +19,16 @@ test.each<[sentence: string, data: Record<string, string> | undefined, variables
     'a value that is not JSON is known',
     { 'a.json': '{', b: '{' },
     { values: { b: '{' }, invalid: ['a.json'] },
+  ],
+  [
+    'JSON keeps numbers that a double cannot represent',
+    { 'a.json': '{"id": 12345678901234567890}' },
+    { values: { 'a.json': { id: new ExactNumber('12345678901234567890') } }, invalid: [] },
+  ],
+  [
+    'JSON that no event may have is known',
+    { 'a.json': '1e400', 'b.json': '{"__proto__": 1}', 'c.json': '{"a": 1, "a": 2}' },
+    { values: {}, invalid: ['a.json', 'b.json', 'c.json'] },
   ],
   ['JSON may be null', { 'a.json': 'null' }, { values: { 'a.json': null }, invalid: [] }],
   ['64 KiB fit', { a: 'x'.repeat(VARIABLES_BYTES - 1) }, { invalid: [] }],

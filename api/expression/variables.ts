@@ -3,6 +3,8 @@
  * strings; those of keys that end in `.json` are parsed.
  */
 
+import { parseJson } from '../json.ts';
+
 /** The name of the ConfigMap. */
 export const VARIABLES_NAME = 'windlass-variables';
 
@@ -34,9 +36,6 @@ export function variablesIn(data: Readonly<Record<string, string>> = {}): Variab
 /** Undefined for a value that should be JSON and is not. */
 function valueOf(key: string, text: string): unknown {
   if (!key.endsWith('.json')) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
 }

@@ -69,7 +69,7 @@ test('variables must exist, unless they are tested or have a default', () => {
     validate(spec(nodes, edges), { variables }).map(({ reason, message }) => `${reason} ${message}`);
   expect(reasons({ values, invalid: [] })).toEqual([]);
   expect(reasons({ values: { tone: 'kind' }, invalid: ['limits.json'] })).toEqual([
-    'VariableInvalid node agent_1: agent.prompt: the value of the variable limits.json is not JSON, as its name says: correct it in the ConfigMap windlass-variables',
+    'VariableInvalid node agent_1: agent.prompt: the value of the variable limits.json is not JSON as an event may have it: correct it in the ConfigMap windlass-variables',
     'VariableMissing node shape: skill.parameters: the variable url does not exist: add the key to the ConfigMap windlass-variables, or write a default',
     'VariableMissing edge shape → mail: when: the variable on does not exist: add the key to the ConfigMap windlass-variables, or write a default',
   ]);
@@ -510,10 +510,8 @@ describe('a code node', () => {
     expect(validate(spec([webhook, code(source)]), { compiled })).toEqual(compiled);
   });
 
-  test.each<[string, string]>([
-    ['a class of many properties', `return /[${String.raw`\p{L}`.repeat(10_000)}]/iu;`],
-    ['nested parentheses', `return ${'('.repeat(300)}${'x,'.repeat(30_000)}x${')'.repeat(300)};`],
-  ])('with %s that compiles for seconds is invalid, and delays nothing else', async (_what, source) => {
+  test('that compiles for seconds is invalid, and delays nothing else', async () => {
+    const source = `return /[${String.raw`\p{L}`.repeat(12_500)}]/iu;`;
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 10);
     const [first, ...rest] = await compileSources(spec([webhook, code(source), code(source)]));

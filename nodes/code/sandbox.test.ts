@@ -96,6 +96,14 @@ test('console.log is kept, up to 16 KiB', async () => {
   );
 });
 
+test('texts of the log and of errors have no half characters', async () => {
+  const outcome = await run('console.log("a\\ud800"); throw new Error("b".repeat(1999) + "😀");');
+  expect(outcome).toEqual({
+    log: 'a\ufffd\n',
+    failure: { reason: 'CodeError', message: `line 1, column 60: Error: ${'b'.repeat(1999)}\ufffd` },
+  });
+});
+
 test('the log of code that fails is kept', async () => {
   expect(await run('console.log("here"); for (;;);', { timeoutMs: 300 })).toMatchObject({
     log: 'here\n',

@@ -138,7 +138,9 @@ export class CodeVm {
   /** Executes the source in a fresh context. Throws nothing. */
   run(request: CodeRequest): CodeOutcome {
     const outcome = this.#attempt(request);
-    const result = { log: cutLog(this.#log), ...outcome };
+    // The API server replaces half characters, which code can make, and which cutting texts leaves.
+    if ('failure' in outcome) outcome.failure.message = outcome.failure.message.toWellFormed();
+    const result = { log: cutLog(this.#log.toWellFormed()), ...outcome };
     const { memory } = this.#engine;
     if (memory.buffer.byteLength > this.#copy.memory.length) this.isSpent = true;
     if (!this.isSpent) this.#reset();

@@ -1,4 +1,5 @@
 /** Checks of code nodes that only the sandbox can answer. */
+import { createHash } from 'node:crypto';
 import { createSyntaxCheck, TOO_COMPLEX } from '../../../nodes/code/syntax.ts';
 import { referencedNodes } from '../../../nodes/code/source.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
@@ -7,9 +8,9 @@ import { checkNode, graphOfSpec } from './expressions.ts';
 
 const syntaxProblem = createSyntaxCheck();
 
-/** Sources that compile and those that do not, the oldest first: each is compiled once. */
+/** The problems of sources by their hash, the oldest first: each source is compiled once. */
 const known = new Map<string, string | undefined>();
-const SOURCES_KEPT = 200;
+const SOURCES_KEPT = 1_000;
 
 /** No node has code where the installation does not execute it. */
 export function codeIsEnabled({ nodes }: WorkflowSpec, isEnabled: boolean): Violation[] {
@@ -43,12 +44,13 @@ export async function compileSources({ nodes }: WorkflowSpec): Promise<Violation
 
 /** A source that is too complex is compiled again the next time: the processor may have been busy. */
 async function problemOf(source: string): Promise<string | undefined> {
-  if (known.has(source)) return known.get(source);
+  const key = createHash('sha256').update(source).digest('base64');
+  if (known.has(key)) return known.get(key);
   const problem = await syntaxProblem(source);
   if (problem === TOO_COMPLEX) return problem;
   const [oldest] = known.keys();
   if (known.size >= SOURCES_KEPT && oldest !== undefined) known.delete(oldest);
-  known.set(source, problem);
+  known.set(key, problem);
   return problem;
 }
 

@@ -5,8 +5,8 @@
  */
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { type Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { parseBounded } from '../exact/exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
-import { parseJson } from '../json.ts';
 import { formatText, formatTime, quote, timestampText } from './format.ts';
 import { compareValues, identityOf } from './order.ts';
 import { extract, extractAll, matches, matchPrice, replaceMatches } from './patterns.ts';
@@ -242,13 +242,17 @@ function decodeBase64(text: string): Uint8Array {
   }
 }
 
-/** The size is bounded by the text, which has a price. */
-const DECODED_LIMITS = { maxDepth: 64, maxKeys: 100_000, maxTokens: 500_000 };
-
 function decodeJson(text: string): unknown {
-  const parsed = parseJson(text, DECODED_LIMITS);
-  if (parsed.ok) return toCel(parsed.value);
-  throw new ExpressionError('Type', `json.decode() requires text that is valid JSON: ${parsed.message}`);
+  let value: unknown;
+  try {
+    value = parseBounded(text);
+  } catch {
+    throw new ExpressionError(
+      'Type',
+      'json.decode() requires text that is valid JSON, without numbers beyond the range of a double',
+    );
+  }
+  return toCel(value);
 }
 
 const PATTERNS: Handlers = {

@@ -50,6 +50,22 @@ export function parseExact(text: string): unknown {
 }
 
 /**
+ * As `parseExact`, without numbers that readers cannot write out: see `isBounded`.
+ * @throws SyntaxError; RangeError for thousands of levels
+ */
+export function parseBounded(text: string): unknown {
+  const numbers: string[] = [];
+  const value: unknown = JSON.parse(markExact(text, numbers));
+  if (!numbers.every(isBounded)) throw new SyntaxError('a number is out of range');
+  return numbers.length === 0 ? value : unmark(value, numbers);
+}
+
+/** Digits that are written out are bounded by their length, exponents by the range of a double. */
+export function isBounded(text: string): boolean {
+  return text.length <= EXACT_LIMIT && (Number.isFinite(Number(text)) || /^-?[\d.]+$/.test(text));
+}
+
+/**
  * The value with each exact number rounded: integers to the nearest safe integer, others to the nearest
  * double. For checks against a schema.
  */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { variablesIn } from '../../api/expression/variables.ts';
+import { variablesIn } from '../../api/variables.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { compileSources } from '../../operator/workflow/checks/code.ts';
 import { validate } from '../../operator/workflow/validate.ts';

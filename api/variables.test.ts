@@ -1,7 +1,8 @@
 /** How the ConfigMap of a project becomes variables. */
 import { expect, test } from 'vitest';
-import { ExactNumber } from '../exact/exactNumber.ts';
-import { VARIABLES_BYTES, variablesIn } from './variables.ts';
+import { ExactNumber } from './exact/exactNumber.ts';
+import { VARIABLES_BYTES } from './expression/variables.ts';
+import { variablesIn } from './variables.ts';
 
 test.each<[sentence: string, data: Record<string, string> | undefined, variables: object]>([
   ['no ConfigMap has no variables', undefined, { values: {}, invalid: [] }],
@@ -27,8 +28,13 @@ test.each<[sentence: string, data: Record<string, string> | undefined, variables
   ],
   [
     'JSON that no event may have is known',
-    { 'a.json': '1e400', 'b.json': '{"__proto__": 1}', 'c.json': '{"a": 1, "a": 2}' },
-    { values: {}, invalid: ['a.json', 'b.json', 'c.json'] },
+    {
+      'a.json': '1e400',
+      'b.json': '{"__proto__": 1}',
+      'c.json': '{"a": 1, "a": 2}',
+      'd.json': '['.repeat(9_999) + ']'.repeat(9_999),
+    },
+    { values: {}, invalid: ['a.json', 'b.json', 'c.json', 'd.json'] },
   ],
   ['JSON may be null', { 'a.json': 'null' }, { values: { 'a.json': null }, invalid: [] }],
   ['64 KiB fit', { a: 'x'.repeat(VARIABLES_BYTES - 1) }, { invalid: [] }],

@@ -90,7 +90,7 @@ export function isSameNumber(a: ExactNumber | number | bigint, b: ExactNumber | 
   return canonical(String(a)) === canonical(String(b));
 }
 
-/** The same text for every spelling of the value of an exact number: `1.5e21` and `1500000000000000000000`. */
+/** The same text for every spelling of the value of an exact number, such as `1.5e400` and `15e399`. */
 export function identityOfExact({ text }: ExactNumber): string {
   return canonical(text);
 }

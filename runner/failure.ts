@@ -40,7 +40,7 @@ export function afterFailure(
 
 /** The end of a fail node. `message` is the evaluated message, of any type. */
 export function endOfFail({ reason }: FailStep, message: unknown): FailedEnd {
-  return { phase: 'Failed', reason, message: toText(message).slice(0, MESSAGE_LIMIT) };
+  return { phase: 'Failed', reason, message: toText(message).slice(0, MESSAGE_LIMIT).toWellFormed() };
 }
 
 /** The end of a node that failed with this error. */
@@ -52,7 +52,7 @@ export function failedEnd({ reason, message, log }: StepError): FailedEnd {
   return {
     phase: phases[reason] ?? 'Failed',
     reason,
-    message: message.slice(0, MESSAGE_LIMIT),
+    message: message.slice(0, MESSAGE_LIMIT).toWellFormed(),
     ...(log && { log }),
   };
 }

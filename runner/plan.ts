@@ -50,7 +50,7 @@ function parsePlan(revision: Revision): Plan {
   return {
     trigger: revision.trigger,
     graph,
-    steps: new Map(revision.steps.map((step) => [step.id, planStep(step)])),
+    steps: new Map(revision.steps.map((step) => [step.id, planStep(step, graph)])),
     conditions: new Map(
       graph.edges.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
@@ -59,13 +59,28 @@ function parsePlan(revision: Revision): Plan {
   };
 }
 
-function planStep(step: RevisionStep): PlannedStep {
+function planStep(step: RevisionStep, graph: Graph): PlannedStep {
   if (step.forEach !== undefined)
     throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute forEach`);
   if (step.kind === 'agent' && (step.agent.tools ?? []).length > 0) {
     throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute tools`);
   }
-  return { step, fields: compileFields(step), effect: effectOf(step) };
+  const fields = compileFields(step);
+  return {
+    step,
+    fields: step.kind === 'code' ? ofNodesBefore(fields, step.id, graph) : fields,
+    effect: effectOf(step),
+  };
+}
+
+/**
+ * Code names nodes in ways that no check at apply finds: `const { a } = nodes`. Whether a node beside it has
+ * ended depends on time, so that the code would compute something else when it is repeated.
+ */
+function ofNodesBefore(fields: PlannedStep['fields'], id: string, graph: Graph): PlannedStep['fields'] {
+  const before = predecessors(graph, id);
+  return (scope) =>
+    fields({ ...scope, node: (named) => (before.has(named) ? scope.node(named) : undefined) });
 }
 
 /**

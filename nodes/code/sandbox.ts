@@ -56,6 +56,7 @@ class ThreadPool {
 
   async execute(request: CodeRequest, signal: AbortSignal): Promise<CodeOutcome> {
     signal.throwIfAborted();
+    if (this.#isClosed) throw stopped();
     const { promise, resolve, reject } = Promise.withResolvers<CodeOutcome>();
     const job: Job = { request, resolve, reject };
     this.#waiting.push(job);
@@ -69,12 +70,13 @@ class ThreadPool {
     }
   }
 
+  /** Ends every execution, and the threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const job of this.#waiting.splice(0))
-      job.reject(new StepError('Cancelled', 'the runner was stopped'));
-    for (const { idle } of this.#threads) clearTimeout(idle);
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+    for (const job of this.#waiting.splice(0)) job.reject(stopped());
+    const threads = [...this.#threads];
+    for (const thread of threads) this.#conclude(thread)?.reject(stopped());
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
   /** Gives waiting jobs to free threads, and starts a thread if too few come free by themselves. */
@@ -170,6 +172,8 @@ class ThreadPool {
     this.#assign();
   }
 }
+
+const stopped = (): StepError => new StepError('Cancelled', 'the runner was stopped');
 
 function isOutOfMemory(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -47,9 +47,12 @@ export function namesOfNodes(source: string): string[] {
   return words.has('nodes') ? [...words] : [];
 }
 
-/** A comment, a string or a template in JavaScript; or a `nodes` expression with the node's ID. */
+/**
+ * A comment or a string in JavaScript; or a `nodes` expression with the node's ID. Takes linear time: an open
+ * comment extends to the end, and a string begins with no escaped quote, which a template may have.
+ */
 const TOKENS =
-  /\/\/[^\n]*|\/\*[^]*?\*\/|(?<![\w$.])nodes\s*(?:\?\.|\.)\s*(?<dotted>[A-Za-z]\w*)|(?<![\w$.])nodes\s*(?:\?\.)?\[\s*(?:"(?<double>\w+)"|'(?<single>\w+)')\s*\]|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/g;
+  /\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)|(?<![\w$.])nodes\s*(?:\?\.|\.)\s*(?<dotted>[A-Za-z]\w*)|(?<![\w$.])nodes\s*(?:\?\.)?\[\s*(?:"(?<double>\w+)"|'(?<single>\w+)')\s*\]|(?<!\\)"(?:[^"\\\n]|\\[^])*"|(?<!\\)'(?:[^'\\\n]|\\[^])*'/g;
 
 /** The node IDs in `nodes.<id>` and `nodes['<id>']` outside comments and strings, for checks. */
 export function referencedNodes(source: string): string[] {

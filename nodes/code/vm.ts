@@ -16,11 +16,9 @@ const LOG_LIMIT = 16 * 1024;
 const STACK_BYTES = 256 * 1024;
 /** Free memory that the copy holds, so that small executions do not grow the VM. */
 const HEADROOM_BYTES = 1024 * 1024;
-/** How much time a check of the syntax may take, and an execution for making its context. */
-const CHECK_MS = 2_000;
 const MIB = 1024 * 1024;
 
-export type SyntaxProblem = Position & { message: string };
+type SyntaxProblem = Position & { message: string };
 
 export class CodeVm {
   readonly #quickjs: QuickJS;
@@ -117,21 +115,10 @@ export class CodeVm {
     this.#engine.exports.qjs_set_memory_limit(this.#copy.allocated + memoryMiB * MIB);
   }
 
-  /** What is wrong with the syntax of a source, which is only compiled. */
-  check(source: string): SyntaxProblem | undefined {
-    this.#reset();
-    this.#limit(CHECK_MS, MAX_CHECK_MIB);
-    try {
-      return this.#syntaxProblem(source);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      return { line: 1, column: 1, message: TOO_DEEP };
-    } finally {
-      this.#reset();
-    }
-  }
-
-  /** Throws an error of the host where the engine's own stack does not suffice. */
+  /**
+   * What is wrong with the syntax of a source, which is only compiled. Throws an error of the host where the
+   * engine's own stack does not suffice.
+   */
   #syntaxProblem(source: string): SyntaxProblem | undefined {
     for (const form of [functionOf, ...OTHER_FORMS]) {
       try {
@@ -151,7 +138,9 @@ export class CodeVm {
   /** Executes the source in a fresh context. Throws nothing. */
   run(request: CodeRequest): CodeOutcome {
     const outcome = this.#attempt(request);
-    const result = { log: cutLog(this.#log), ...outcome };
+    // The API server replaces half characters, which code can make, and which cutting texts leaves.
+    if ('failure' in outcome) outcome.failure.message = outcome.failure.message.toWellFormed();
+    const result = { log: cutLog(this.#log.toWellFormed()), ...outcome };
     const { memory } = this.#engine;
     if (memory.buffer.byteLength > this.#copy.memory.length) this.isSpent = true;
     if (!this.isSpent) this.#reset();
@@ -165,9 +154,10 @@ export class CodeVm {
     try {
       const problem = this.#syntaxProblem(request.source);
       if (problem && !this.#isInterrupted) {
-        const message = `${printPosition(problem)}SyntaxError: ${problem.message}`;
-        return { failure: { reason: 'CodeError', message } };
+        const kind = request.compileOnly ? '' : 'SyntaxError: ';
+        return { failure: { reason: 'CodeError', message: printPosition(problem) + kind + problem.message } };
       }
+      if (request.compileOnly && !this.#isInterrupted) return { json: 'null' };
       if (!problem) this.#execute(request);
       if (this.#isInterrupted) return { failure: timedOut(request) };
       return this.#outcomeOf(request);
@@ -265,7 +255,6 @@ const UNREADABLE: CodeFailure = {
   reason: 'CodeError',
   message: 'the code threw a value that cannot be read: throw an Error',
 };
-const MAX_CHECK_MIB = 64;
 const TOO_DEEP = 'the code nests expressions or data too deeply';
 const EARLY_END = 'a } ends the function of the code early: remove it, or add the missing {';
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';

@@ -47,6 +47,7 @@ const EXAMPLES: [name: string, wish: { type: string; status: string; reason: str
   ['hello', READY],
   ['mail-count', READY],
   ['new-orders', READY],
+  ['invoices', READY],
   ['environments', READY],
   ['morning-mail', READY],
   // Nobody looks at accounts here.

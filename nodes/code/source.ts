@@ -51,7 +51,7 @@ export function namesOfNodes(source: string): string[] {
 const TOKENS =
   /\/\/[^\n]*|\/\*[^]*?\*\/|(?<![\w$.])nodes\s*(?:\?\.|\.)\s*(?<dotted>[A-Za-z]\w*)|(?<![\w$.])nodes\s*(?:\?\.)?\[\s*(?:"(?<double>\w+)"|'(?<single>\w+)')\s*\]|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/g;
 
-/** The node IDs in `nodes.<id>` and `nodes['<id>']` outside comments and strings, with their first positions. */
+/** The node IDs in `nodes.<id>` and `nodes['<id>']` outside comments and strings, with first positions. */
 export function referencedNodes(source: string): Map<string, Position> {
   const found = new Map<string, Position>();
   for (const { index, groups: { dotted, double, single } = {} } of source.matchAll(TOKENS)) {

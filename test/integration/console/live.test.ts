@@ -1,6 +1,6 @@
 /**
- * Saving an active workflow says what goes live, and asks; saving anything else does not. A run shows where code
- * failed.
+ * Saving an active workflow says what goes live, and asks; saving anything else does not. A run shows where
+ * code failed.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

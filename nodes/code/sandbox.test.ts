@@ -256,6 +256,14 @@ test.each<Failing>([
     'CodeError',
     /^the code threw a value that is not an Error: no: throw an Error$/,
   ],
+  [
+    'a name of n8n',
+    'return $json.name;',
+    'CodeError',
+    /^line 1, column 8: ReferenceError: \$json is not defined: read the output of a node: nodes\.<id>\.data_content$/,
+  ],
+  ['a name of Node.js', 'require("fs");', 'CodeError', /is not defined: the sandbox has no modules/],
+  ['a name that nobody has', 'return total;', 'CodeError', /: ReferenceError: total is not defined$/],
   ['a thrown null', 'throw null;', 'CodeError', /^the code threw a value that is not an Error: null/],
   ['a thrown object', 'throw { a: 1 };', 'CodeError', /\{"a":1\}/],
   [

@@ -227,7 +227,7 @@ export class CodeVm {
     if (OUT_OF_MEMORY.includes(message) || this.#isExhausted(request))
       return { reason: 'CodeMemoryExceeded', message: place + memoryMessage(request) };
     const text = name === undefined ? `the code threw ${message}: throw an Error` : `${name}: ${message}`;
-    return { reason: 'CodeError', message: place + text };
+    return { reason: 'CodeError', message: place + text + hintFor(thrown) };
   }
 
   /** The engine has thrown null because it had no memory for an error. */
@@ -249,6 +249,28 @@ export class CodeVm {
     const isOfTexts = error instanceof SyntaxError || error instanceof TypeError;
     return isOfTexts ? UNREADABLE : { reason: 'CodeMemoryExceeded', message: memoryMessage(request) };
   }
+}
+
+/** Names that code in n8n and Node.js has, by what to write instead. */
+const ABSENT: readonly [names: readonly string[], remedy: string][] = [
+  [
+    ['$json', '$input', '$node', '$', '$items', 'items'],
+    'read the output of a node: nodes.<id>.data_content',
+  ],
+  [['$vars', '$env'], 'read a variable of the project: vars.<name>'],
+  [['$now', '$today'], 'use run.accepted'],
+  [['$execution', '$workflow'], 'use run.id and run.workflow'],
+  [['fetch', 'XMLHttpRequest', '$http', '$helpers'], 'use the skill http_request before this node'],
+  [['require', 'module', 'process', 'Buffer'], 'the sandbox has no modules and nothing of Node.js'],
+  [['setTimeout', 'setInterval'], 'the sandbox has no timers'],
+  [['Intl'], 'use format() of CEL in the skill set'],
+];
+
+/** What to write in place of a name that code of other systems has; empty for other errors. */
+function hintFor({ name, message }: Thrown): string {
+  const [, absent] = /^'?([\w$]+)'? is not defined$/.exec(name === 'ReferenceError' ? message : '') ?? [];
+  const [, remedy] = ABSENT.find(([names]) => absent !== undefined && names.includes(absent)) ?? [];
+  return remedy === undefined ? '' : `: ${remedy}`;
 }
 
 const UNREADABLE: CodeFailure = {

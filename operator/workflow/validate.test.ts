@@ -534,8 +534,13 @@ describe('a code node', () => {
     'that names %s, which does not come before it, is invalid',
     (written) => {
       const later: WorkflowNode = { id: 'later', response: { body: 1 } };
-      expect(validate(spec([webhook, code(`return ${written}.data_content;`), later]))).toMatchObject([
-        { reason: 'UnknownReference', message: expect.stringMatching(/^node code: code\.source: nodes\./) },
+      expect(
+        validate(spec([webhook, code(`const a = 1;\n  return ${written}.data_content;`), later])),
+      ).toMatchObject([
+        {
+          reason: 'UnknownReference',
+          message: expect.stringMatching(/^node code: code\.source: line 2, column 10: nodes\./),
+        },
       ]);
     },
   );

@@ -1,7 +1,7 @@
 /** Checks of code nodes that only the sandbox can answer. */
 import { createHash } from 'node:crypto';
 import { createSyntaxCheck, TOO_COMPLEX } from '../../../nodes/code/syntax.ts';
-import { referencedNodes } from '../../../nodes/code/source.ts';
+import { printPosition, referencedNodes } from '../../../nodes/code/source.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
 import { checkNode, graphOfSpec } from './expressions.ts';
@@ -58,8 +58,13 @@ async function problemOf(source: string): Promise<string | undefined> {
 export const codeReferencesAreKnown: Check = (spec) => {
   const graph = graphOfSpec(spec);
   return spec.nodes.flatMap(({ id, code }) =>
-    referencedNodes(code?.source ?? '').flatMap((named) =>
-      checkNode({ id: named, written: `nodes.${named}` }, id, `node ${id}: code.source`, graph),
+    [...referencedNodes(code?.source ?? '')].flatMap(([named, position]) =>
+      checkNode(
+        { id: named, written: `${printPosition(position)}nodes.${named}` },
+        id,
+        `node ${id}: code.source`,
+        graph,
+      ),
     ),
   );
 };

@@ -47,6 +47,7 @@ const EXAMPLES: [name: string, expected: { type: string; status: string; reason:
   ['hello', READY],
   ['mail-count', READY],
   ['new-orders', READY],
+  ['invoices', READY],
   ['environments', READY],
   ['morning-mail', READY],
   // Nobody polls accounts here.

@@ -7,7 +7,8 @@ import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../s
 import { keysOf } from '../../store/keys.ts';
 import { dedupeHash } from '../../runs/names.ts';
 import { unfinishedRuns } from '../support/runStore/unfinishedRuns.ts';
-import { readCounts, readSummaries } from '../../runs/read.ts';
+import { readCounts } from '../../runs/read.ts';
+import { readSummaries } from '../support/runStore/calls.ts';
 import { operatorAccount } from '../support/installation/clusterRunStore.ts';
 import { applyManifest, windlassNamespace } from '../support/installation/install.ts';
 import { getJson, type ClusterAccess } from '../support/cluster/kubectl.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSummaries } from '../../../runs/read.ts';
+import { readSummaries } from '../../support/runStore/calls.ts';
 import {
   startGatewayHarness,
   PROJECT,

@@ -13,7 +13,8 @@ import {
   type Resource,
 } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
-import { hasPoolAccount, poolAccount } from '../../../store/accounts.ts';
+import { hasPoolAccount } from '../../support/runStore/calls.ts';
+import { poolAccount } from '../../../store/accounts.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { openProject, storeId } from '../../../runs/project.ts';

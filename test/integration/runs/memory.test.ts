@@ -9,7 +9,7 @@ import { keysOf } from '../../../store/keys.ts';
 import { readUse } from '../../../runs/usage.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setQuotas } from '../../../runs/limits.ts';
-import { readSummaries } from '../../../runs/read.ts';
+import { readSummaries } from '../../support/runStore/calls.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { submit } from '../../../runs/submit.ts';

@@ -2,7 +2,8 @@
  * Runs that wait: they hold no runner and no slot, come back when they are due, and lose none of their time.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advance, finish } from '../../../runs/advance.ts';
+import { advance } from '../../../runs/advance.ts';
+import { finish } from '../../support/runStore/calls.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, readEvents } from '../../../runs/events.ts';

@@ -2,7 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advance, finish } from '../../../runs/advance.ts';
+import { advance } from '../../../runs/advance.ts';
+import { finish } from '../../support/runStore/calls.ts';
 import { sendHeartbeat, startHeartbeats } from '../../../runs/heartbeat.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';

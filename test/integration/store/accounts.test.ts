@@ -6,10 +6,10 @@ import {
   ensurePoolAccount,
   ensureAclUsers,
   GATEWAY_ACCOUNT,
-  hasPoolAccount,
   OPERATOR_ACCOUNT,
   poolAccount,
 } from '../../../store/accounts.ts';
+import { hasPoolAccount } from '../../support/runStore/calls.ts';
 import { advance } from '../../../runs/advance.ts';
 import { sendHeartbeat, removeHeartbeat } from '../../../runs/heartbeat.ts';
 import { cancelRun } from '../../../runs/cancel.ts';

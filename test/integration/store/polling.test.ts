@@ -12,7 +12,7 @@ import {
   type KnownBaseline,
   type PolledTrigger,
 } from '../../../store/polling/triggers.ts';
-import { setQuota } from '../../../runs/limits.ts';
+import { setQuota } from '../../support/runStore/calls.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';

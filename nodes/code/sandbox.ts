@@ -14,7 +14,7 @@ export type SandboxOptions = {
   threads?: number;
   /** How long an execution may exceed its timeout before its thread is ended. Default 1,000 ms. */
   graceMs?: number;
-  /** After how long without work all threads but one end. Default 300,000 ms. */
+  /** After how long without work a thread ends. Default 300,000 ms. */
   idleMs?: number;
 };
 
@@ -44,7 +44,7 @@ class ThreadPool {
   readonly #idleMs: number;
   readonly #threads = new Set<Thread>();
   readonly #waiting: Job[] = [];
-  #modules?: Promise<SandboxModules>;
+  #modules: Promise<SandboxModules> | undefined;
   #starting = 0;
   #isClosed = false;
 
@@ -158,7 +158,13 @@ class ThreadPool {
 
   #endWhenIdle(thread: Thread): void {
     clearTimeout(thread.idle);
-    thread.idle = setTimeout(() => this.#threads.size > 1 && this.#end(thread), this.#idleMs).unref();
+    thread.idle = setTimeout(() => this.#endIdle(thread), this.#idleMs).unref();
+  }
+
+  /** The machine code of the modules takes most of the memory: it goes with the last thread. */
+  #endIdle(thread: Thread): void {
+    this.#end(thread);
+    if (this.#threads.size === 0 && this.#starting === 0) this.#modules = undefined;
   }
 
   /** The thread has ended by itself. */

@@ -48,12 +48,11 @@ test('the runs of a runner whose heartbeat stopped are ready again, and its late
   const stop = new AbortController();
   const takeover = createTakeover({ conn, project, runner: 'alive', deadAfterMs: 60, everyMs: 20 });
   const watching = takeover.run(stop.signal);
-  const again = await pollUntil(
+  const again: Awaited<ReturnType<typeof claimed>> = [];
+  // The runs are taken over one after the other: both need not be ready at the same moment.
+  await pollUntil(
     'both runs',
-    async () => {
-      const claims = await claimed(conn, project, 2, 'alive');
-      return claims.length === 2 && claims;
-    },
+    async () => again.push(...(await claimed(conn, project, 2, 'alive'))) === 2,
     poll,
   );
   await pollUntil('the beat to go', async () => (await beatOf(project, 'dead')) === null, poll);

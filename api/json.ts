@@ -4,7 +4,7 @@
  * bounded in depth and size; time and memory are linear in the text. Grammar: RFC 8259. Messages do not echo
  * the input.
  */
-import { endOfString, EXACT_LIMIT, ExactNumber, parseExact } from './exact/exactNumber.ts';
+import { endOfString, ExactNumber, isBounded, parseExact } from './exact/exactNumber.ts';
 import { isRecord } from './record.ts';
 
 export type JsonLimits = {
@@ -142,15 +142,9 @@ type Inspection = { keys: number; readonly maxKeys: number; readonly surrogates:
 function inspect(value: unknown, inspection: Inspection): JsonRefusalCode | undefined {
   if (typeof value === 'string') return inspectText(value, inspection);
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number-out-of-range';
-  if (value instanceof ExactNumber) return inspectExact(value);
+  if (value instanceof ExactNumber) return isBounded(value.text) ? undefined : 'number-out-of-range';
   if (Array.isArray(value)) return inspectList(value, inspection);
   return isRecord(value) ? inspectObject(value, inspection) : undefined;
-}
-
-/** Digits that are written out are bounded by their length, exponents by the range of a double. */
-function inspectExact({ text }: ExactNumber): JsonRefusalCode | undefined {
-  const isBounded = Number.isFinite(Number(text)) || /^-?[\d.]+$/.test(text);
-  return text.length <= EXACT_LIMIT && isBounded ? undefined : 'number-out-of-range';
 }
 
 function inspectText(text: string, inspection: Inspection): JsonRefusalCode | undefined {

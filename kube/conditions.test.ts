@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isConditionTrue, removeCondition, sameConditions, setCondition, summarize } from './conditions.ts';
+import { isConditionTrue, removeCondition, setCondition, summarize } from './conditions.ts';
 import type { Condition } from './resource.ts';
 
 const early = new Date('2026-01-01T00:00:00.400Z');
@@ -74,18 +74,6 @@ test.each([
   const summary = summarize(root, ['A', 'B'], list);
   expect(`${summary.status} ${summary.reason}`).toBe(expected);
   expect(summary.observedGeneration).toBe(2);
-});
-
-test('conditions are the same whatever their order and their times', () => {
-  const list = [condition('A', 'True'), condition('B', 'False')];
-  const other = [condition('B', 'False', { lastTransitionTime: 'later' }), condition('A', 'True')];
-  expect(sameConditions(list, other)).toBe(true);
-  expect(sameConditions(undefined, [])).toBe(true);
-  expect(sameConditions(list, [condition('A', 'True'), condition('B', 'True')])).toBe(false);
-  expect(sameConditions(list, [condition('A', 'True')])).toBe(false);
-  expect(sameConditions(list, [condition('A', 'True'), condition('B', 'False', { message: 'new' })])).toBe(
-    false,
-  );
 });
 
 test('a condition that was True for an older generation is not true for this one', () => {

@@ -83,22 +83,6 @@ export function summarize(
   };
 }
 
-/** Whether both lists have the same conditions, ignoring order and transition times. */
-export function sameConditions(
-  a: readonly Condition[] | undefined,
-  b: readonly Condition[] | undefined,
-): boolean {
-  const left = a ?? [];
-  const right = b ?? [];
-  return (
-    left.length === right.length &&
-    left.every((condition) => {
-      const other = findCondition(right, condition.type);
-      return other !== undefined && sameCondition(condition, other);
-    })
-  );
-}
-
 /** The text as a sentence, so that another one may follow. */
 export function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -7,6 +7,15 @@ test('the hash depends on content and not on the order of keys', () => {
   expect(canonicalJson({ b: 1, a: { d: null, c: '' } })).toBe('{"a":{"c":"","d":null},"b":1}');
 });
 
+test('numbers that a double cannot represent keep their digits', () => {
+  const number = {
+    toJSON: () => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('12345678901234567890'),
+  };
+  expect(canonicalJson({ b: [number], a: number })).toBe(
+    '{"a":12345678901234567890,"b":[12345678901234567890]}',
+  );
+});
+
 test.each([
   { name: 'defaults of the server beside it', actual: { a: 1, b: 2 }, wanted: { a: 1 }, expected: true },
   { name: 'a changed value', actual: { a: { b: 2 } }, wanted: { a: { b: 1 } }, expected: false },

@@ -4,9 +4,14 @@ import { createHash } from 'node:crypto';
 /** JSON with sorted keys and without undefined members: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
-    isRecord(member) ? Object.fromEntries(Object.entries(member).toSorted(byKey)) : member,
+    isRecord(member) && !rawJson.isRawJSON(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(byKey))
+      : member,
   );
 }
+
+// TypeScript's library does not declare it yet: https://tc39.es/proposal-json-parse-with-source/
+const rawJson = JSON as unknown as { isRawJSON(value: unknown): boolean };
 
 function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
   return a < b ? -1 : 1;

@@ -87,7 +87,7 @@ export function namespacedResource<T extends KubeObject>(
 }
 
 /** Declares a kind that is cluster-wide. */
-function clusterResource<T extends KubeObject>(
+export function clusterResource<T extends KubeObject>(
   group: string,
   version: string,
   kind: string,
@@ -246,10 +246,4 @@ export const subjectAccessReviews = clusterResource<SubjectAccessReview>(
   'v1',
   'SubjectAccessReview',
   'subjectaccessreviews',
-);
-export const customResourceDefinitions = clusterResource<CustomResourceDefinition>(
-  'apiextensions.k8s.io',
-  'v1',
-  'CustomResourceDefinition',
-  'customresourcedefinitions',
 );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ExpressionError, MissingValueError } from '../api/expression/errors.ts';
 import { StepError, type FailureReason } from '../api/reasons.ts';
-import { afterFailure, asStepError } from './failure.ts';
+import { endOfFail, failedEnd, afterFailure, asStepError } from './failure.ts';
 
 const retry = { limit: 2, initialMs: 1_000, factor: 2, maxMs: 60_000 };
 const half = () => 0.5;
@@ -47,4 +47,13 @@ test.each([
 
 test('the text of a defect is not shown', () => {
   expect(asStepError(new TypeError('secret stuff')).message).not.toContain('secret');
+});
+
+test('a message that is cut ends with no half character', () => {
+  const text = `${'a'.repeat(4_095)}😀`;
+  const ends = [
+    endOfFail({ reason: 'Stop', message: '' }, text),
+    failedEnd(new StepError('CodeError', text)),
+  ];
+  for (const { message } of ends) expect(message).toBe(`${'a'.repeat(4_095)}\ufffd`);
 });

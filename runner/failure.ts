@@ -42,7 +42,7 @@ export function afterFailure(
 
 /** The end of a fail node. `message` is the evaluated message, of any type. */
 export function endOfFail({ reason }: FailStep, message: unknown): FailedEnd {
-  return { phase: 'Failed', reason, message: toText(message).slice(0, MESSAGE_LIMIT) };
+  return { phase: 'Failed', reason, message: toText(message).slice(0, MESSAGE_LIMIT).toWellFormed() };
 }
 
 /** The end of a node that failed with this error. */
@@ -54,7 +54,7 @@ export function failedEnd({ reason, message, log }: StepError): FailedEnd {
   return {
     phase: phases[reason] ?? 'Failed',
     reason,
-    message: message.slice(0, MESSAGE_LIMIT),
+    message: message.slice(0, MESSAGE_LIMIT).toWellFormed(),
     ...(log && { log }),
   };
 }

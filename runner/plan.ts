@@ -1,7 +1,7 @@
 /**
  * Prepares revisions for execution: parses references and conditions and indexes edges, once per process.
  */
-import { scopeGraphs, RUN_SCOPE, type ScopedNode, itemGraph } from '../api/scopes.ts';
+import { itemGraph, RUN_SCOPE, visibilityOf, type ScopedNode, type Visibility } from '../api/scopes.ts';
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { evaluate } from '../api/expression/evaluate.ts';
@@ -68,12 +68,13 @@ export function planOf(revision: Revision): Plan {
 }
 
 function parsePlan(revision: Revision): Plan {
-  const graphs = scopeGraphs(scopedNodes(revision), revision.edges);
+  const visible = visibilityOf(scopedNodes(revision), revision.edges);
+  const { graphs } = visible;
   const all = [...graphs.values()].flatMap(({ edges }) => edges);
   return {
     trigger: revision.trigger,
     graph: graphs.get(RUN_SCOPE) ?? graphOf([]),
-    steps: new Map(revision.steps.map((step) => [step.id, planStep(step, graphs.get(step.id))])),
+    steps: new Map(revision.steps.map((step) => [step.id, planStep(step, graphs.get(step.id), visible)])),
     conditions: new Map(
       all.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
@@ -95,12 +96,28 @@ function scopedNodes({ trigger, steps }: Revision): ScopedNode[] {
   ];
 }
 
-function planStep(step: RevisionStep, body: Graph | undefined): PlannedStep {
+/** `body`: that of a group. */
+function planStep(step: RevisionStep, body: Graph | undefined, visible: Visibility): PlannedStep {
   if (step.kind === 'agent' && (step.agent.tools ?? []).length > 0) {
     throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute tools`);
   }
   const loop = loopOf(step, body);
-  return { step, fields: compileFields(step), effect: effectOf(step), ...(loop && { loop }) };
+  const fields = compileFields(step);
+  return {
+    step,
+    fields: step.kind === 'code' ? ofNodesBefore(fields, new Set(visible.before(step.id))) : fields,
+    effect: effectOf(step),
+    ...(loop && { loop }),
+  };
+}
+
+/**
+ * Code names nodes in ways that no check at apply finds: `const { a } = nodes`. Whether a node beside it has
+ * ended depends on time, so that the code would compute something else when it is repeated.
+ */
+function ofNodesBefore(fields: PlannedStep['fields'], before: ReadonlySet<string>): PlannedStep['fields'] {
+  return (scope) =>
+    fields({ ...scope, node: (named) => (before.has(named) ? scope.node(named) : undefined) });
 }
 
 /** `body`: that of a group. */

@@ -20,18 +20,7 @@ import { PARK_RUN, RELEASE_RUN } from './park.ts';
 import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } from './seen.ts';
-import type {
-  Advance,
-  ClaimRef,
-  Fenced,
-  NodeStart,
-  NodeState,
-  Reply,
-  Rewound,
-  RunEnd,
-  Seen,
-  TooLarge,
-} from './types.ts';
+import type { Advance, ClaimRef, Fenced, NodeStart, NodeState, Rewound, Seen, TooLarge } from './types.ts';
 
 /** The largest value in the run store: an event, the output of a node, a reply. */
 export const VALUE_LIMIT_BYTES = 512 * 1024;
@@ -253,26 +242,6 @@ export async function advance(
   });
 }
 
-/** Stores the mark before a node's effect. */
-export async function startNode(conn: RunStoreConnection, ref: ClaimRef, node: NodeStart): Promise<Fenced> {
-  return neverTooLarge(alwaysFits(await advance(conn, ref, { starts: [node] })));
-}
-
-/** Stores what finished nodes produced, and the reply. */
-export async function checkpoint(
-  conn: RunStoreConnection,
-  ref: ClaimRef,
-  nodes: NodeState[],
-  { reply }: { reply?: Reply } = {},
-): Promise<Fenced | TooLarge> {
-  return alwaysFits(await advance(conn, ref, { checkpoints: nodes, ...(reply && { reply }) }));
-}
-
-/** Ends the run, once and for all. */
-export async function finish(conn: RunStoreConnection, ref: ClaimRef, end: RunEnd): Promise<Fenced> {
-  return neverTooLarge(alwaysFits(await advance(conn, ref, { end })));
-}
-
 /** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */
 export function isItemKey(key: string): boolean {
   return /[./]/.test(key);
@@ -314,16 +283,4 @@ function nodeOfKey(key: string): string {
 /** Bytes are at most three times the characters, so that most texts need no counting. */
 function isTooLarge(text: string): boolean {
   return text.length * 3 > VALUE_LIMIT_BYTES && Buffer.byteLength(text) > VALUE_LIMIT_BYTES;
-}
-
-/** A step without `follows` is never `rewound`, one without `remember` never `seen`. */
-function alwaysFits(outcome: Fenced | TooLarge | Rewound | Seen): Fenced | TooLarge {
-  if (outcome.outcome === 'rewound' || outcome.outcome === 'seen')
-    throw new Error(`a step that compares nothing is ${outcome.outcome}`);
-  return outcome;
-}
-
-function neverTooLarge(outcome: Fenced | TooLarge): Fenced {
-  if (outcome.outcome === 'too-large') throw new Error('a mark or an end is larger than a value may be');
-  return outcome;
 }

@@ -145,11 +145,6 @@ export function setWriteBudget(
   return done(() => conn.script(TUNE, [keysOf(project).meta], ['rate', perSecond]));
 }
 
-/** Above how many bytes `submit` refuses; runs that were accepted continue. */
-export function setQuota(conn: RunStoreConnection, project: ProjectUid, bytes: number): Promise<Done> {
-  return setQuotas(conn, project, { quota: bytes });
-}
-
 /** Limits in bytes; what is left out stays as it is. */
 export type Quotas = {
   /** Above so many bytes of runs `submit` refuses. */

@@ -73,24 +73,6 @@ export function readSummary(
   });
 }
 
-/** Summaries of the live runs, or the test runs, that have left the store, the last accepted first. */
-export function readSummaries(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  group: RunGroup,
-  limit: number,
-): Promise<RunSummary[] | Unavailable> {
-  const { summarized, summaries } = keysOf(project);
-  return orUnavailable(async () => {
-    const names = (await conn.command('zrange', summarized(group), 0, limit - 1, 'rev')) as string[];
-    if (names.length === 0) return [];
-    const texts = await conn.command('hmget', summaries(group), ...names);
-    return (texts as (string | null)[])
-      .filter((text) => text !== null)
-      .map((text) => JSON.parse(text) as RunSummary);
-  });
-}
-
 export type GroupCounts = Counts & {
   /** The limits of the group are stored. */
   hasLimits: boolean;

@@ -3,6 +3,7 @@
  * names the current one, which `submit` writes into each run.
  */
 import { createHash } from 'node:crypto';
+import { parseExact } from '../api/exact/exactNumber.ts';
 import { canonicalJson } from '../kube/json.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
@@ -57,7 +58,7 @@ export async function getVariables(
   return orUnavailable(async () => {
     const text = await conn.command('get', key);
     if (typeof text !== 'string') return { values: {} };
-    const parsed = JSON.parse(text) as VariableValues;
+    const parsed = parseExact(text) as VariableValues;
     if (known.size >= SETS_KEPT) known.clear();
     known.set(key, parsed);
     return { values: parsed };

@@ -61,14 +61,6 @@ export function ensurePoolAccount(
   });
 }
 
-/** Whether the account exists. */
-export function hasPoolAccount(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-): Promise<boolean | Unavailable> {
-  return orUnavailable(async () => (await conn.command('acl', 'getuser', poolAccount(project))) !== null);
-}
-
 /** The projects that have an account. Throws as the connection does. */
 export async function poolAccounts(conn: RunStoreConnection): Promise<ProjectUid[]> {
   const users = (await conn.command('acl', 'users')) as string[];

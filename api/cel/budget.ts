@@ -59,6 +59,7 @@ function meterNode(written: SyntaxNode, meter: Meter, seen: Set<SyntaxNode>): nu
   if (!loop) {
     const size = operands(node).reduce((sum, operand) => sum + meterNode(operand, meter, seen), 1);
     wrap(node, meter, priceOf(node));
+    if (node.op === 'map') operands(node).forEach((part, at) => at % 2 === 0 && refuseLostKeys(part));
     if (node.op === '||' || node.op === '&&')
       operands(node).forEach((operand) => chargeFailures(operand, meter));
     return size;
@@ -92,21 +93,37 @@ function handlerOf(node: SyntaxNode): SyntaxNode['handle'] {
 
 /**
  * Charges a node when it fails. `||`, `&&` and the loops continue after a failure, and an error is expensive
- * to create. The property is an accessor, because the package replaces a plain one.
+ * to create.
  */
 function chargeFailures(written: SyntaxNode, meter: Meter): void {
-  let { evaluate } = written;
-  const paying = (...context: unknown[]) => {
+  aroundEvaluation(written, (evaluate) => {
     spend(meter, 0);
     try {
-      return evaluate.apply(written, context);
+      return evaluate();
     } catch (error) {
       spend(meter, FAILURE_STEPS + written.end / SOURCE_CHARACTERS_PER_STEP);
       throw error;
     }
-  };
+  });
+}
+
+/** cel-js leaves out members with these keys from an object that an expression writes. */
+const LOST_KEYS: readonly unknown[] = ['__proto__', 'constructor', 'prototype'];
+
+function refuseLostKeys(key: SyntaxNode): void {
+  aroundEvaluation(key, (evaluate) => {
+    const value = evaluate();
+    if (!LOST_KEYS.includes(value)) return value;
+    throw new ExpressionError('Type', `a key in { } must not be ${String(value)}: choose another key`);
+  });
+}
+
+/** The property is an accessor, because the package replaces a plain one. */
+function aroundEvaluation(written: SyntaxNode, around: (evaluate: () => unknown) => unknown): void {
+  let { evaluate } = written;
+  const replaced = (...context: unknown[]) => around(() => evaluate.apply(written, context));
   Object.defineProperty(written, 'evaluate', {
-    get: () => paying,
+    get: () => replaced,
     set: (replacement: SyntaxNode['evaluate']) => {
       evaluate = replacement;
     },

@@ -9,7 +9,9 @@ const HABITS: readonly { written: RegExp; instead: string; isWord?: true }[] = [
     instead:
       "CEL does not support {{ }} and $('…'): write nodes.trigger.data_content.name, and put text in quotes",
   },
+  { written: /\?\?/, instead: 'CEL writes a default as a.?b.orValue("default")' },
   { written: /[=!]==/, instead: 'CEL compares with == and !=' },
+  { written: /=>/, instead: 'CEL has no functions of your own: write list.map(x, x.total)' },
   { written: /<>/, instead: 'CEL compares with !=' },
   { written: /(?<![=!<>])=(?!=)/, instead: 'CEL compares with ==, not with =' },
   {
@@ -43,6 +45,37 @@ export function habitIn(source: string): { offset: number; instead: string } | u
  */
 export function isBareText(source: string): boolean {
   return source.trim() !== '' && !/["'([]|\bnodes\b|[&|<>+*]|[=!]=/.test(source);
+}
+
+/** Functions of other languages and places, by their names, and what to write instead. */
+const FUNCTION_HABITS: Readonly<Record<string, string>> = {
+  toUpperCase: 'upperAscii()',
+  upper: 'upperAscii()',
+  toLowerCase: 'lowerAscii()',
+  lower: 'lowerAscii()',
+  includes: 'contains(text), or value in list',
+  length: 'size()',
+  len: 'size(value)',
+  reduce: 'sum(), or map and filter',
+  concat: 'list + list',
+  replaceAll: 'replace(old, new)',
+  toString: 'string(value)',
+  parseInt: 'int(text)',
+  parseFloat: 'double(text)',
+  toFixed: '"%.2f".format([value])',
+  now: 'timestamp(run.accepted)',
+  round: 'math.round(number)',
+  floor: 'math.floor(number)',
+  ceil: 'math.ceil(number)',
+  abs: 'math.abs(number)',
+  min: 'math.least(list)',
+  max: 'math.greatest(list)',
+  range: 'lists.range(count)',
+};
+
+/** What to write in place of a function that CEL does not have; undefined if it is no known habit. */
+export function insteadOf(name: string): string | undefined {
+  return Object.hasOwn(FUNCTION_HABITS, name) ? FUNCTION_HABITS[name] : undefined;
 }
 
 /** The hint for unquoted text: the quotes of YAML are not part of the expression. */

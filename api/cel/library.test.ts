@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { errorOf } from '../../test/support/data/outcome.ts';
 import { compileValueExpression, evaluateValue } from '../cel.ts';
+import { parseExact } from '../exact/exactNumber.ts';
 import type { Scope } from '../expression/scope.ts';
 
 const ITEMS = [
@@ -103,6 +104,10 @@ const VALUES: [source: string, value: unknown][] = [
   ['string(base64.decode("_-8=")) != ""', true],
   ['json.encode({"a": [1, null, 2.5]})', '{"a":[1,null,2.5]}'],
   ['json.decode("{\\"a\\": {\\"constructor\\": [1]}}").a.constructor[0]', 1],
+  ['json.decode("{\\"id\\": 12345678901234567890}").id', parseExact('12345678901234567890')],
+  ['["a"].map(k, {k: 1, "toString": {k: k}})', [{ a: 1, toString: { a: 'a' } }]],
+  ['json.decode("[1e2, 1.5]")', [100, 1.5]],
+  ['json.decode("[12345678901234567890, 1234567890123456789.0e1, 1]").distinct().size()', 2],
   ['string(timestamp(data.when))', '2026-01-31T22:30:05.12Z'],
   ['string(timestamp(data.when) + duration("36h"))', '2026-02-02T10:30:05.12Z'],
   ['string(timestamp(0))', '1970-01-01T00:00:00Z'],
@@ -151,6 +156,11 @@ const FAILURES: [source: string, message: RegExp][] = [
   ['"a".charAt(2)', /index from 0 to 1/],
   ['base64.decode("*")', /text in Base64/],
   ['json.decode("{")', /valid JSON/],
+  ['{"prototype": 1}', /a key in \{ \} must not be prototype: choose another key/],
+  ['["constructor"].transformMapEntry(i, v, {v: 1})', /must not be constructor/],
+  ['["__proto__"].map(k, {"a": {k: 1}})', /must not be __proto__/],
+  ['json.decode("1e400")', /without numbers beyond the range/],
+  [`json.decode("${'['.repeat(300)}12345678901234567890${']'.repeat(300)}")`, /at most 256 levels/],
   ['timestamp(0).format("yyyy Q")', /has no Q: use yyyy/],
   ['timestamp(0).format("HH", "No/Where")', /a time zone such as/],
   ['text.matches("(?=a)")', /not valid in RE2 syntax/],

@@ -5,6 +5,7 @@
  */
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { type Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { parseBounded } from '../exact/exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
 import { formatText, formatTime, quote, timestampText } from './format.ts';
 import { compareValues, identityOf } from './order.ts';
@@ -244,9 +245,12 @@ function decodeBase64(text: string): Uint8Array {
 function decodeJson(text: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseBounded(text);
   } catch {
-    throw new ExpressionError('Type', 'json.decode() requires text that is valid JSON');
+    throw new ExpressionError(
+      'Type',
+      'json.decode() requires text that is valid JSON, without numbers beyond the range of a double',
+    );
   }
   return toCel(value);
 }

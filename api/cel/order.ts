@@ -1,6 +1,7 @@
 /** The order and equality of CEL values. */
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { ExpressionError } from '../expression/errors.ts';
+import { ExactNumber, identityOfExact } from '../exact/exactNumber.ts';
 import { entriesOf } from './size.ts';
 
 export type Comparable = string | number | bigint | boolean | Date | Duration | UnsignedInt;
@@ -40,6 +41,7 @@ function orderOf(value: unknown): { type: string; value: string | number | bigin
  */
 export function identityOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
+  if (value instanceof ExactNumber) return identityOfExact(value);
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`;
   if (value instanceof Uint8Array) return `b${String(value)}`;

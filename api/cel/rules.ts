@@ -4,7 +4,7 @@
  */
 import { ExpressionError, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS, RUN_MEMBERS } from '../expression/reference.ts';
-import { isBareText, QUOTES_NEEDED } from './habits.ts';
+import { insteadOf, isBareText, QUOTES_NEEDED } from './habits.ts';
 import { METHOD_NAMES, NAMESPACES } from './library.ts';
 import { LOOP_NAMES, loopVariableCount } from './loops.ts';
 import { accessParts, callParts, operands, type SyntaxNode } from './syntax.ts';
@@ -196,9 +196,17 @@ function checkFunction(name: string, receiver: boolean, namespace: string | unde
   if (offered.has(name)) return;
   const written = namespace === undefined ? name : `${namespace}.${name}`;
   throw refuse(
-    `${written}() is not supported: use one of ${[...offered].join(', ')}`,
+    `${written}() is not supported: ${remedyOf(name, namespace, offered)}`,
     receiver ? name : undefined,
   );
+}
+
+function remedyOf(name: string, namespace: string | undefined, offered: ReadonlySet<string>): string {
+  const instead = namespace === undefined ? insteadOf(name) : undefined;
+  if (instead !== undefined) return `write ${instead}`;
+  if (offered === FUNCTIONS && METHODS.has(name)) return `write value.${name}(…)`;
+  if (offered === METHODS && FUNCTIONS.has(name)) return `write ${name}(value)`;
+  return `use one of ${[...offered].join(', ')}`;
 }
 
 function loopVariable(variable: SyntaxNode | undefined, taken: readonly string[], refuse: Refuse): string {

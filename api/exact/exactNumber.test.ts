@@ -218,3 +218,21 @@ test.each([
 ])('an entry that %s is ignored', (_, exact) => {
   expect(joinExact({ a: 1, text: 'x' }, exact as Record<string, string>)).toEqual({ a: 1, text: 'x' });
 });
+
+test('a long key above many exact numbers costs no copy of the key for each of them', () => {
+  const data = parseExact(`{"${'k'.repeat(250_000)}":[${Array(2_000).fill(DIGITS).join()}]}`);
+  const { data: rest, exact = {} } = splitExact(data);
+  expect(Object.keys(exact).length).toBeLessThan(10);
+  expect(JSON.stringify(exact).length).toBeGreaterThan(1_048_576);
+  expect(JSON.stringify(rest)).not.toContain(DIGITS);
+});
+
+test('numbers below a long key are restored without a copy of the key for each of them', () => {
+  const key = 'k'.repeat(250_000);
+  const numbers = Array.from({ length: 100_000 }, (_, index) => index);
+  const exact = { [`/data_content/${key}/99999`]: DIGITS };
+  const started = performance.now();
+  const joined = joinExact({ [key]: numbers }, exact) as Record<string, unknown[]>;
+  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(joined[key]?.slice(-2)).toEqual([99_998, parseExact(DIGITS)]);
+});

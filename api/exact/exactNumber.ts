@@ -50,6 +50,22 @@ export function parseExact(text: string): unknown {
 }
 
 /**
+ * As `parseExact`, without numbers that readers cannot write out: see `isBounded`.
+ * @throws SyntaxError; RangeError for thousands of levels
+ */
+export function parseBounded(text: string): unknown {
+  const numbers: string[] = [];
+  const value: unknown = JSON.parse(markExact(text, numbers));
+  if (!numbers.every(isBounded)) throw new SyntaxError('a number is out of range');
+  return numbers.length === 0 ? value : unmark(value, numbers);
+}
+
+/** Digits that are written out are bounded by their length, exponents by the range of a double. */
+export function isBounded(text: string): boolean {
+  return text.length <= EXACT_LIMIT && (Number.isFinite(Number(text)) || /^-?[\d.]+$/.test(text));
+}
+
+/**
  * The value with each exact number rounded: integers to the nearest safe integer, others to the nearest
  * double. For checks against a schema.
  */
@@ -74,6 +90,11 @@ export function isSameNumber(a: ExactNumber | number | bigint, b: ExactNumber | 
   return canonical(String(a)) === canonical(String(b));
 }
 
+/** The same text for every spelling of the value of an exact number, such as `1.5e400` and `15e399`. */
+export function identityOfExact({ text }: ExactNumber): string {
+  return canonical(text);
+}
+
 /** An integer as a number if that is exact, else as an `ExactNumber`. */
 export function fromBigInt(value: bigint): number | ExactNumber {
   const number = Number(value);
@@ -92,54 +113,79 @@ export function toScriptValue({ text }: ExactNumber): bigint | string {
 export type ExactDigits = Record<string, string>;
 
 /**
+ * The most characters of JSON pointers that `splitExact` collects. A record has less room, and an output with
+ * one long key above many numbers would otherwise need a copy of the key for each of them.
+ */
+const POINTER_CHARACTERS = 1_048_576;
+
+/**
  * Splits data for the API server, which rounds numbers outside int64 and float64: data without such numbers,
- * and the digits of every exact number. `exact` is left out if there is none.
+ * and the digits of every exact number. `exact` is left out if there is none. Where its keys are longer than
+ * 1 MiB together it is incomplete, and too large for a record.
  */
 export function splitExact(data: unknown): { data: unknown; exact?: ExactDigits } {
-  const exact: ExactDigits = {};
-  const rest = collect(data, DATA_POINTER, exact);
+  const collected = { exact: {}, room: POINTER_CHARACTERS };
+  const rest = collect(data, DATA_POINTER, collected);
+  const { exact } = collected;
   return Object.keys(exact).length === 0 ? { data } : { data: rest, exact };
 }
 
 /**
  * The data with the digits of `exact`. Entries whose pointer does not lead to a number, or whose text is not
- * one, are ignored.
+ * one, are ignored. Takes time linear in the data and in `exact`.
  */
 export function joinExact(data: unknown, exact: ExactDigits | undefined): unknown {
-  return exact === undefined ? data : restore(data, DATA_POINTER, new Map(Object.entries(exact)));
+  if (exact === undefined) return data;
+  const tree = treeOf(exact).members.get(DATA_POINTER.slice(1));
+  return tree ? restore(data, tree) : data;
 }
 
 const DATA_POINTER = '/data_content';
 
-function collect(value: unknown, pointer: string, exact: ExactDigits): unknown {
+function collect(value: unknown, pointer: string, collected: { exact: ExactDigits; room: number }): unknown {
   if (value instanceof ExactNumber) {
-    exact[pointer] = value.text;
+    if (collected.room >= 0) collected.exact[pointer] = value.text;
+    collected.room -= pointer.length;
     return isInt64(value) ? value : nearestDouble(value);
   }
-  return mapMembers(value, pointer, (member, at) => collect(member, at, exact));
+  return mapMembers(value, (member, key) => {
+    const step = typeof key === 'number' ? key : key.replaceAll('~', '~0').replaceAll('/', '~1');
+    return collect(member, `${pointer}/${step}`, collected);
+  });
 }
 
-function restore(value: unknown, pointer: string, exact: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'number' || value instanceof ExactNumber) {
-    const text = exact.get(pointer);
-    return text !== undefined && text.length <= EXACT_LIMIT && GRAMMAR.test(text) ? parseExact(text) : value;
+/** The digits at a place of the data, and below it. */
+type DigitsTree = { text?: string; members: Map<string, DigitsTree> };
+
+function treeOf(exact: ExactDigits): DigitsTree {
+  const root: DigitsTree = { members: new Map() };
+  for (const [pointer, text] of Object.entries(exact)) {
+    const [, ...steps] = pointer.split('/');
+    let at = root;
+    for (const step of steps) {
+      const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+      const next = at.members.get(key) ?? { members: new Map<string, DigitsTree>() };
+      at.members.set(key, next);
+      at = next;
+    }
+    at.text = text;
   }
-  return mapMembers(value, pointer, (member, at) => restore(member, at, exact));
+  return root;
 }
 
-function mapMembers(
-  value: unknown,
-  pointer: string,
-  map: (member: unknown, pointer: string) => unknown,
-): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => map(item, `${pointer}/${index}`));
+function restore(value: unknown, { text, members }: DigitsTree): unknown {
+  if (typeof value === 'number' || value instanceof ExactNumber)
+    return text !== undefined && text.length <= EXACT_LIMIT && GRAMMAR.test(text) ? parseExact(text) : value;
+  return mapMembers(value, (member, key) => {
+    const below = members.get(String(key));
+    return below ? restore(member, below) : member;
+  });
+}
+
+function mapMembers(value: unknown, map: (member: unknown, key: string | number) => unknown): unknown {
+  if (Array.isArray(value)) return value.map(map);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => {
-      const step = key.replaceAll('~', '~0').replaceAll('/', '~1');
-      return [key, map(member, `${pointer}/${step}`)];
-    }),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, map(member, key)]));
 }
 
 function isInt64(number: ExactNumber): boolean {

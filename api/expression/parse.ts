@@ -4,6 +4,7 @@
  * printing and parsing again gives the same template.
  */
 import { ExpressionError, positionAt } from './errors.ts';
+import { parseExact } from '../exact/exactNumber.ts';
 import {
   type Literal,
   NODE_MEMBERS,
@@ -124,8 +125,10 @@ function parseLiteral(cursor: Cursor): Literal {
   if (first === "'" || first === '"') return parseString(cursor);
   for (const [word, value] of Object.entries(WORDS)) if (takeWord(cursor, word)) return value;
   const digits = match(cursor, NUMBER);
-  const number = Number(digits);
-  if (digits !== undefined && Number.isFinite(number)) return number;
+  const number = digits === undefined ? undefined : parseExact(digits);
+  if (typeof number === 'number') return number;
+  if (number !== undefined)
+    throw syntax(cursor, start, 'a double cannot represent this number: write it as text in quotes');
   throw syntax(cursor, start, "after ?? write a text in quotes, a number, true, false or null: ?? 'none'");
 }
 

@@ -18,25 +18,3 @@ export type Variables = {
 };
 
 export const NO_VARIABLES: Variables = { values: {}, invalid: [] };
-
-/** The variables in the data of a ConfigMap. */
-export function variablesIn(data: Readonly<Record<string, string>> = {}): Variables {
-  const entries = Object.entries(data);
-  const bytes = new TextEncoder().encode(entries.flat().join('')).length;
-  if (bytes > VARIABLES_BYTES) return { ...NO_VARIABLES, isTooLarge: true };
-  const parsed = entries.map(([key, text]) => [key, valueOf(key, text)] as const);
-  return {
-    values: Object.fromEntries(parsed.filter(([, value]) => value !== undefined)),
-    invalid: parsed.flatMap(([key, value]) => (value === undefined ? [key] : [])),
-  };
-}
-
-/** Undefined for a value that should be JSON and is not. */
-function valueOf(key: string, text: string): unknown {
-  if (!key.endsWith('.json')) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}

@@ -13,6 +13,7 @@ test.each([
   ['append_row', 'Append row'],
   ['cc', 'CC'],
   ['forEach', 'For each'],
+  ['memoryMiB', 'Memory (MiB)'],
 ])('%s is shown as %s', (name, label) => {
   expect(labelOf(name)).toBe(label);
 });

@@ -22,6 +22,7 @@ const LABELS: Record<string, string> = {
   forEach: 'For each',
   onError: 'On error',
   mimeTypes: 'MIME types',
+  memoryMiB: 'Memory (MiB)',
   cron: 'When',
   standardWebhooks: 'Standard Webhooks',
   checkURL: 'Test URL',

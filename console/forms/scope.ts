@@ -10,6 +10,8 @@ export type FormScope = {
   sources: Sources;
   /** Problems that the API server reported, by field path. */
   problems: readonly FieldProblem[];
+  /** Why the node failed in the shown run. */
+  failure?: string | undefined;
   /** Missing required fields are reported before the user visited them. */
   showsAll: boolean;
   /** Selects or creates a credential. The page provides it, because credentials have forms of their own. */

@@ -34,6 +34,15 @@ export function isTrigger(node: WorkflowNode): boolean {
   return TRIGGER_NAMES.some((kind) => node[kind] !== undefined);
 }
 
+/** Options that limit or repeat a call to another system. */
+const OF_CALLS = ['timeout', 'retry', 'effect'];
+
+/** The options that the API server refuses on the node, because they have no effect there. */
+export function refusedOptions(node: WorkflowNode): readonly string[] {
+  if (isTrigger(node) || node.fail !== undefined) return [...OF_CALLS, 'onError', 'forEach'];
+  return node.code !== undefined || node.response !== undefined || node.skill?.name === 'set' ? OF_CALLS : [];
+}
+
 export function kindLabel(kind: NodeKind): string {
   return { ...TRIGGERS, ...STEPS }[kind];
 }

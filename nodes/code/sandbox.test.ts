@@ -96,6 +96,14 @@ test('console.log is kept, up to 16 KiB', async () => {
   );
 });
 
+test('texts of the log and of errors have no half characters', async () => {
+  const outcome = await run('console.log("a\\ud800"); throw new Error("b".repeat(1999) + "😀");');
+  expect(outcome).toEqual({
+    log: 'a\ufffd\n',
+    failure: { reason: 'CodeError', message: `line 1, column 60: Error: ${'b'.repeat(1999)}\ufffd` },
+  });
+});
+
 test('the log of code that fails is kept', async () => {
   expect(await run('console.log("here"); for (;;);', { timeoutMs: 300 })).toMatchObject({
     log: 'here\n',
@@ -248,6 +256,14 @@ test.each<Failing>([
     'CodeError',
     /^the code threw a value that is not an Error: no: throw an Error$/,
   ],
+  [
+    'a name of n8n',
+    'return $json.name;',
+    'CodeError',
+    /^line 1, column 8: ReferenceError: \$json is not defined: read the output of a node: nodes\.<id>\.data_content$/,
+  ],
+  ['a name of Node.js', 'require("fs");', 'CodeError', /is not defined: the sandbox has no modules/],
+  ['a name that nobody has', 'return total;', 'CodeError', /: ReferenceError: total is not defined$/],
   ['a thrown null', 'throw null;', 'CodeError', /^the code threw a value that is not an Error: null/],
   ['a thrown object', 'throw { a: 1 };', 'CodeError', /\{"a":1\}/],
   [
@@ -343,6 +359,17 @@ test('an aborted execution ends with its thread, and the next one gets another',
   } finally {
     await alone.close();
   }
+});
+
+test('a sandbox that is closed ends the executions that go on, wait, or come later', async () => {
+  const alone = createSandbox({ threads: 1 });
+  await alone.execute(request('return 1;'), never);
+  const executions = [alone.execute(request('for (;;);'), never), alone.execute(request('return 1;'), never)];
+  const outcomes = Promise.allSettled(executions);
+  await alone.close();
+  const rejected = { status: 'rejected', reason: { reason: 'Cancelled' } };
+  expect(await outcomes).toMatchObject([rejected, rejected]);
+  await expect(alone.execute(request('return 1;'), never)).rejects.toMatchObject({ reason: 'Cancelled' });
 });
 
 test('an endless loop delays no other code while a thread is free', async () => {

@@ -14,7 +14,7 @@ export type SandboxOptions = {
   threads?: number;
   /** How long an execution may exceed its timeout before its thread is ended. Default 1,000 ms. */
   graceMs?: number;
-  /** After how long without work all threads but one end. Default 300,000 ms. */
+  /** After how long without work a thread ends. Default 300,000 ms. */
   idleMs?: number;
 };
 
@@ -44,7 +44,7 @@ class ThreadPool {
   readonly #idleMs: number;
   readonly #threads = new Set<Thread>();
   readonly #waiting: Job[] = [];
-  #modules?: Promise<SandboxModules>;
+  #modules: Promise<SandboxModules> | undefined;
   #starting = 0;
   #isClosed = false;
 
@@ -56,6 +56,7 @@ class ThreadPool {
 
   async execute(request: CodeRequest, signal: AbortSignal): Promise<CodeOutcome> {
     signal.throwIfAborted();
+    if (this.#isClosed) throw stopped();
     const { promise, resolve, reject } = Promise.withResolvers<CodeOutcome>();
     const job: Job = { request, resolve, reject };
     this.#waiting.push(job);
@@ -69,12 +70,13 @@ class ThreadPool {
     }
   }
 
+  /** Ends every execution, and the threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const job of this.#waiting.splice(0))
-      job.reject(new StepError('Cancelled', 'the runner was stopped'));
-    for (const { idle } of this.#threads) clearTimeout(idle);
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+    for (const job of this.#waiting.splice(0)) job.reject(stopped());
+    const threads = [...this.#threads];
+    for (const thread of threads) this.#conclude(thread)?.reject(stopped());
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
   /** Gives waiting jobs to free threads, and starts a thread if too few come free by themselves. */
@@ -156,7 +158,13 @@ class ThreadPool {
 
   #endWhenIdle(thread: Thread): void {
     clearTimeout(thread.idle);
-    thread.idle = setTimeout(() => this.#threads.size > 1 && this.#end(thread), this.#idleMs).unref();
+    thread.idle = setTimeout(() => this.#endIdle(thread), this.#idleMs).unref();
+  }
+
+  /** The machine code of the modules takes most of the memory: it goes with the last thread. */
+  #endIdle(thread: Thread): void {
+    this.#end(thread);
+    if (this.#threads.size === 0 && this.#starting === 0) this.#modules = undefined;
   }
 
   /** The thread has ended by itself. */
@@ -170,6 +178,8 @@ class ThreadPool {
     this.#assign();
   }
 }
+
+const stopped = (): StepError => new StepError('Cancelled', 'the runner was stopped');
 
 function isOutOfMemory(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -47,14 +47,21 @@ export function namesOfNodes(source: string): string[] {
   return words.has('nodes') ? [...words] : [];
 }
 
-/** A comment, a string or a template in JavaScript; or a `nodes` expression with the node's ID. */
+/**
+ * A comment or a string in JavaScript; or a `nodes` expression with the node's ID. Takes linear time: an open
+ * comment extends to the end, and a string begins with no escaped quote, which a template may have.
+ */
 const TOKENS =
-  /\/\/[^\n]*|\/\*[^]*?\*\/|(?<![\w$.])nodes\s*(?:\?\.|\.)\s*(?<dotted>[A-Za-z]\w*)|(?<![\w$.])nodes\s*(?:\?\.)?\[\s*(?:"(?<double>\w+)"|'(?<single>\w+)')\s*\]|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/g;
+  /\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)|(?<![\w$.])nodes\s*(?:\?\.|\.)\s*(?<dotted>[A-Za-z]\w*)|(?<![\w$.])nodes\s*(?:\?\.)?\[\s*(?:"(?<double>\w+)"|'(?<single>\w+)')\s*\]|(?<!\\)"(?:[^"\\\n]|\\[^])*"|(?<!\\)'(?:[^'\\\n]|\\[^])*'/g;
 
-/** The node IDs in `nodes.<id>` and `nodes['<id>']` outside comments and strings, for checks. */
-export function referencedNodes(source: string): string[] {
-  const ids = [...source.matchAll(TOKENS)].map(
-    ({ groups: { dotted, double, single } = {} }) => dotted ?? double ?? single,
-  );
-  return [...new Set(ids.filter((id) => id !== undefined))];
+/** The node IDs in `nodes.<id>` and `nodes['<id>']` outside comments and strings, with first positions. */
+export function referencedNodes(source: string): Map<string, Position> {
+  const found = new Map<string, Position>();
+  for (const { index, groups: { dotted, double, single } = {} } of source.matchAll(TOKENS)) {
+    const id = dotted ?? double ?? single;
+    if (id === undefined || found.has(id)) continue;
+    const lines = source.slice(0, index).split('\n');
+    found.set(id, { line: lines.length, column: (lines.at(-1) ?? '').length + 1 });
+  }
+  return found;
 }

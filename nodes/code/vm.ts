@@ -16,11 +16,9 @@ const LOG_LIMIT = 16 * 1024;
 const STACK_BYTES = 256 * 1024;
 /** Free memory that the copy holds, so that small executions do not grow the VM. */
 const HEADROOM_BYTES = 1024 * 1024;
-/** How much time a check of the syntax may take, and an execution for making its context. */
-const CHECK_MS = 2_000;
 const MIB = 1024 * 1024;
 
-export type SyntaxProblem = Position & { message: string };
+type SyntaxProblem = Position & { message: string };
 
 export class CodeVm {
   readonly #quickjs: QuickJS;
@@ -117,21 +115,10 @@ export class CodeVm {
     this.#engine.exports.qjs_set_memory_limit(this.#copy.allocated + memoryMiB * MIB);
   }
 
-  /** What is wrong with the syntax of a source, which is only compiled. */
-  check(source: string): SyntaxProblem | undefined {
-    this.#reset();
-    this.#limit(CHECK_MS, MAX_CHECK_MIB);
-    try {
-      return this.#syntaxProblem(source);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      return { line: 1, column: 1, message: TOO_DEEP };
-    } finally {
-      this.#reset();
-    }
-  }
-
-  /** Throws an error of the host where the engine's own stack does not suffice. */
+  /**
+   * What is wrong with the syntax of a source, which is only compiled. Throws an error of the host where the
+   * engine's own stack does not suffice.
+   */
   #syntaxProblem(source: string): SyntaxProblem | undefined {
     for (const form of [functionOf, ...OTHER_FORMS]) {
       try {
@@ -151,7 +138,9 @@ export class CodeVm {
   /** Executes the source in a fresh context. Throws nothing. */
   run(request: CodeRequest): CodeOutcome {
     const outcome = this.#attempt(request);
-    const result = { log: cutLog(this.#log), ...outcome };
+    // The API server replaces half characters, which code can make, and which cutting texts leaves.
+    if ('failure' in outcome) outcome.failure.message = outcome.failure.message.toWellFormed();
+    const result = { log: cutLog(this.#log.toWellFormed()), ...outcome };
     const { memory } = this.#engine;
     if (memory.buffer.byteLength > this.#copy.memory.length) this.isSpent = true;
     if (!this.isSpent) this.#reset();
@@ -165,9 +154,10 @@ export class CodeVm {
     try {
       const problem = this.#syntaxProblem(request.source);
       if (problem && !this.#isInterrupted) {
-        const message = `${printPosition(problem)}SyntaxError: ${problem.message}`;
-        return { failure: { reason: 'CodeError', message } };
+        const kind = request.compileOnly ? '' : 'SyntaxError: ';
+        return { failure: { reason: 'CodeError', message: printPosition(problem) + kind + problem.message } };
       }
+      if (request.compileOnly && !this.#isInterrupted) return { json: 'null' };
       if (!problem) this.#execute(request);
       if (this.#isInterrupted) return { failure: timedOut(request) };
       return this.#outcomeOf(request);
@@ -237,7 +227,7 @@ export class CodeVm {
     if (OUT_OF_MEMORY.includes(message) || this.#isExhausted(request))
       return { reason: 'CodeMemoryExceeded', message: place + memoryMessage(request) };
     const text = name === undefined ? `the code threw ${message}: throw an Error` : `${name}: ${message}`;
-    return { reason: 'CodeError', message: place + text };
+    return { reason: 'CodeError', message: place + text + hintFor(thrown) };
   }
 
   /** The engine has thrown null because it had no memory for an error. */
@@ -261,11 +251,32 @@ export class CodeVm {
   }
 }
 
+/** Names that code in n8n and Node.js has, by what to write instead. */
+const ABSENT: readonly [names: readonly string[], remedy: string][] = [
+  [
+    ['$json', '$input', '$node', '$', '$items', 'items'],
+    'read the output of a node: nodes.<id>.data_content',
+  ],
+  [['$vars', '$env'], 'read a variable of the project: vars.<name>'],
+  [['$now', '$today'], 'use run.accepted'],
+  [['$execution', '$workflow'], 'use run.id and run.workflow'],
+  [['fetch', 'XMLHttpRequest', '$http', '$helpers'], 'use the skill http_request before this node'],
+  [['require', 'module', 'process', 'Buffer'], 'the sandbox has no modules and nothing of Node.js'],
+  [['setTimeout', 'setInterval'], 'the sandbox has no timers'],
+  [['Intl'], 'use format() of CEL in the skill set'],
+];
+
+/** What to write in place of a name that code of other systems has; empty for other errors. */
+function hintFor({ name, message }: Thrown): string {
+  const [, absent] = /^'?([\w$]+)'? is not defined$/.exec(name === 'ReferenceError' ? message : '') ?? [];
+  const [, remedy] = ABSENT.find(([names]) => absent !== undefined && names.includes(absent)) ?? [];
+  return remedy === undefined ? '' : `: ${remedy}`;
+}
+
 const UNREADABLE: CodeFailure = {
   reason: 'CodeError',
   message: 'the code threw a value that cannot be read: throw an Error',
 };
-const MAX_CHECK_MIB = 64;
 const TOO_DEEP = 'the code nests expressions or data too deeply';
 const EARLY_END = 'a } ends the function of the code early: remove it, or add the missing {';
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';

@@ -12,6 +12,8 @@ export type CodeRequest = {
   seed: string;
   timeoutMs: number;
   memoryMiB: number;
+  /** Compile the source and execute nothing: `json` is `null`. */
+  compileOnly?: boolean;
 };
 
 export type CodeFailure = { reason: FailureReason; message: string };

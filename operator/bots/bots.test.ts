@@ -110,7 +110,7 @@ test('an operator that has just begun knows from the routes who has the bot', ()
 test.each([
   ['is switched off', { active: false }],
   ['takes another bot', { bot: 'other' }],
-])('a workflow that %s lets go, once its route does', (_what, change) => {
+])('a workflow that %s releases the bot, once its route does', (_what, change) => {
   const { apply, routes, take } = project();
   apply('one');
   apply('two');

@@ -48,7 +48,7 @@ test.each([
   ['missing for 20 s', condition('False', '2026-01-01T00:00:40Z'), 10_000],
   ['missing for a day', condition('False', '2025-12-31T00:00:00Z'), 25_000],
   ['complete', condition('True', '2026-01-01T00:00:00Z'), 300_000],
-  ['never looked at', undefined, 1_000],
-])('a Secret that is %s is looked at again in due time', (_sentence, ready, expected) => {
+  ['never checked', undefined, 1_000],
+])('a Secret that is %s is checked again in due time', (_sentence, ready, expected) => {
   expect(nextCheckMs(ready, now)).toBe(expected);
 });

@@ -47,7 +47,7 @@ const cases: [
     ['smtp'],
     [{ reason: 'CredentialNotReady', isKnown: false }],
   ],
-  ['was not looked at yet', credential(), ['smtp'], [{ reason: 'CredentialNotReady', isKnown: false }]],
+  ['was not checked yet', credential(), ['smtp'], [{ reason: 'CredentialNotReady', isKnown: false }]],
 ];
 
 test.each(cases)('a credential that %s', (_sentence, found, kinds, expected) => {

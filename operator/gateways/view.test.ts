@@ -112,7 +112,7 @@ test('a replica that cannot renew its Lease still serves what it served, while i
   expect(routing('a', 1)).toEqual(SERVED);
 });
 
-test('a restarted process has to say anew what it serves', () => {
+test('a restarted process has to say again what it serves', () => {
   const { view, serve, routing } = setUp();
   view.setReady(new Set(['g1']));
   view.setRoute({ uid: 'a', generation: 1 });

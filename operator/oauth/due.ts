@@ -30,8 +30,8 @@ export function renewalAt(uid: string, { expiresAt, obtainedAt, refreshToken }: 
 
 /**
  * From when on the expiration is reported, in milliseconds since 1970: without a refresh token a quarter of
- * the lifetime in advance, at most three days; otherwise when renewals have failed for long. Undefined: it does
- * not expire, or was revoked.
+ * the lifetime in advance, at most three days; otherwise when renewals have failed for long. Undefined: it
+ * does not expire, or was revoked.
  */
 export function noticeAt({ accessToken, expiresAt, obtainedAt, refreshToken }: Grant): number | undefined {
   if (expiresAt === undefined || accessToken === '') return undefined;
@@ -53,7 +53,9 @@ function fractionOf(text: string): number {
   return (Number.parseInt(shortHash(text).slice(-6), 36) % 1_000) / 1_000;
 }
 
-/** When to reconcile a credential again, in milliseconds since 1970. A changed Secret is detected then, too. */
+/**
+ * When to reconcile a credential again, in milliseconds since 1970. A changed Secret is detected then, too.
+ */
 export function nextCheckAt(uid: string, grant: Grant | undefined, notBefore: number, now: number): number {
   const renewal = grant && renewalAt(uid, grant);
   const notices = [grant?.expiresAt, grant && noticeAt(grant)].filter((at) => at !== undefined && at > now);

@@ -97,7 +97,7 @@ test.each<[string, number, unknown]>([
   ['a token that is no text', 200, { ...LEAST, access_token: 7 }],
   ['a token that is too long', 200, { ...LEAST, access_token: 'a'.repeat(20_000) }],
   ['another kind of token', 200, { ...LEAST, token_type: 'mac' }],
-  ['a time that is none', 200, { ...LEAST, expires_in: 'soon' }],
+  ['an invalid time', 200, { ...LEAST, expires_in: 'soon' }],
   ['more than may be read', 200, { ...LEAST, more: 'a'.repeat(70_000) }],
   ['an error of the server', 502, { error: 'invalid_grant' }],
   ['a redirect', 302, {}],

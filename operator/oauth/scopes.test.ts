@@ -14,7 +14,7 @@ const account = (preset: 'google' | 'microsoft' | 'custom', scopes: string[] = [
 });
 
 /** Workflows that name the credential. */
-function worldOf(...nodes: WorkflowNode[]) {
+function cachesOf(...nodes: WorkflowNode[]) {
   const workflows = nodes.map(
     (node): Workflow => ({
       apiVersion: 'windlass.dev/v1alpha1',
@@ -31,7 +31,7 @@ const reads = (credential: string): WorkflowNode => ({ id: 'new_mail', mail: { c
 const answers: WorkflowNode = { id: 'answer', skill: { name: 'reply_email', credential: 'gmail' } };
 
 test('connecting requests the scopes of the credential and of the workflows that use it', () => {
-  const caches = worldOf(reads('gmail'), answers);
+  const caches = cachesOf(reads('gmail'), answers);
   expect(requestedScopes(caches, account('google', ['https://example.com/more']))).toEqual([
     'openid',
     'email',
@@ -42,22 +42,22 @@ test('connecting requests the scopes of the credential and of the workflows that
 });
 
 test('a workflow that only reads mail does not request the scope for sending', () => {
-  expect(neededScopes(worldOf(reads('gmail')), account('google'))).toEqual([READ]);
-  expect(neededScopes(worldOf(reads('other')), account('google'))).toEqual([]);
+  expect(neededScopes(cachesOf(reads('gmail')), account('google'))).toEqual([READ]);
+  expect(neededScopes(cachesOf(reads('other')), account('google'))).toEqual([]);
 });
 
 test('reading mail of Google by IMAP requests the IMAP scope', () => {
   const { spec, ...rest } = account('google');
   const byImap = { ...rest, spec: { oauth2: { ...spec.oauth2!, imap: { username: 'ada@example.com' } } } };
-  expect(neededScopes(worldOf(reads('gmail'), answers), byImap)).toEqual(['https://mail.google.com/', SEND]);
+  expect(neededScopes(cachesOf(reads('gmail'), answers), byImap)).toEqual(['https://mail.google.com/', SEND]);
 });
 
 test('a custom provider gets only the scopes of the credential', () => {
-  expect(requestedScopes(worldOf(reads('gmail')), account('custom', ['mail']))).toEqual(['mail']);
+  expect(requestedScopes(cachesOf(reads('gmail')), account('custom', ['mail']))).toEqual(['mail']);
 });
 
 test('duplicate scopes are requested once, and granted scopes are not missing', () => {
-  expect(requestedScopes(worldOf(reads('gmail'), reads('gmail')), account('google', [READ]))).toEqual([
+  expect(requestedScopes(cachesOf(reads('gmail'), reads('gmail')), account('google', [READ]))).toEqual([
     'openid',
     'email',
     READ,
@@ -79,7 +79,7 @@ const watches = (spreadsheetId: string): WorkflowNode => ({
 });
 
 test('Excel workbooks need the scope for own files, and the wider one if a URL names the workbook', () => {
-  const caches = (spreadsheetId: string) => worldOf(watches(spreadsheetId));
+  const caches = (spreadsheetId: string) => cachesOf(watches(spreadsheetId));
   expect(neededScopes(caches('01CYZLFJGUJ7'), account('microsoft'))).toEqual([FILES]);
   const url = 'https://contoso.sharepoint.com/:x:/s/sales/EeUqK';
   expect(neededScopes(caches(url), account('microsoft'))).toEqual([`${FILES}.All`]);
@@ -111,7 +111,7 @@ test.each<[object, string]>([
   [{ overwrite: true }, DRIVE],
   [{ overwrite: "{{ $('trigger').data_content.replace }}" }, DRIVE],
 ])('an upload with %j asks for %s', (parameters, scope) => {
-  expect(neededScopes(worldOf(uploads(parameters as Record<string, unknown>)), account('google'))).toEqual([
+  expect(neededScopes(cachesOf(uploads(parameters as Record<string, unknown>)), account('google'))).toEqual([
     scope,
   ]);
 });

@@ -14,8 +14,8 @@ const failure = { reason: 'Rejected', message: 'The server refuses the password.
 
 test.each([
   ['nothing is known', undefined, 'Unknown/Pending'],
-  ['nobody has looked yet', { now, dueAt: now, lateMs: 0 }, 'Unknown/Pending'],
-  ['the last look worked', stateOf(), 'True/Polled'],
+  ['nobody has polled yet', { now, dueAt: now, lateMs: 0 }, 'Unknown/Pending'],
+  ['the last poll worked', stateOf(), 'True/Polled'],
   ['it failed', stateOf({ failure }), 'False/Rejected'],
   [
     'it failed for a reason of another version',
@@ -24,8 +24,8 @@ test.each([
   ],
   ['it is due for two minutes', stateOf({ dueAt: now - 120_000 }), 'True/Polled'],
   ['it is due for longer', stateOf({ dueAt: now - 151_000 }), 'False/NotPolled'],
-  ['it never came to the first look', { now, dueAt: now - 151_000, lateMs: 0 }, 'False/NotPolled'],
-  ['it failed, and nobody looks any more', stateOf({ failure, dueAt: now - 151_000 }), 'False/NotPolled'],
+  ['it was never polled', { now, dueAt: now - 151_000, lateMs: 0 }, 'False/NotPolled'],
+  ['it failed, and polling has stopped', stateOf({ failure, dueAt: now - 151_000 }), 'False/NotPolled'],
 ])('where %s', (_what, state, expected) => {
   const { status, reason } = healthOf(state);
   expect(`${status}/${reason}`).toBe(expected);
@@ -44,10 +44,10 @@ test('an account without its credential is not polled, and the trigger reports i
 const refused = { reason: 'QuotaExceeded', message: 'A quota admits no CronJob.' } as const;
 
 test.each([
-  ['nobody has looked', undefined, 'False/QuotaExceeded'],
-  ['nobody looks any more', stateOf({ dueAt: now - 151_000 }), 'False/QuotaExceeded'],
+  ['nobody has polled', undefined, 'False/QuotaExceeded'],
+  ['polling has stopped', stateOf({ dueAt: now - 151_000 }), 'False/QuotaExceeded'],
   ['the CronJob before it still does its work', stateOf(), 'True/Polled'],
-  ['a look has failed', stateOf({ failure }), 'False/Rejected'],
+  ['a poll has failed', stateOf({ failure }), 'False/Rejected'],
 ])('a CronJob that is refused is told where %s', (_what, state, expected) => {
   const { status, reason } = healthOf(state, { refused });
   expect(`${status}/${reason}`).toBe(expected);

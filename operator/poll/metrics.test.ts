@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createLabelBound } from '../shared/metricLabels.ts';
 import { createPollMetrics } from './metrics.ts';
 
-const counts = { events: 0, lost: 0, looks: {} };
+const counts = { events: 0, lost: 0, polls: {} };
 const reading = (lateMs: number) => ({ kind: 'mail', status: 'True' as const, lateMs, counts });
 
 async function lags(registry: Registry): Promise<[string, number][]> {

@@ -59,7 +59,7 @@ export function createPollMetrics(
 }
 
 function createCounters(registers: Registry[]) {
-  const looks = new Counter({
+  const polls = new Counter({
     name: 'windlass_poll_looks_total',
     help: 'Polls that ended, by kind of trigger and outcome: Polled, or the reason of the failure.',
     labelNames: ['kind', 'outcome'],
@@ -80,8 +80,8 @@ function createCounters(registers: Registry[]) {
   return {
     add: (kind: string, counts: PollCounts): void => {
       // A series that starts at zero shows its first increase.
-      looks.inc({ kind, outcome: WORKED }, 0);
-      for (const [outcome, count] of Object.entries(counts.looks)) looks.inc({ kind, outcome }, count);
+      polls.inc({ kind, outcome: WORKED }, 0);
+      for (const [outcome, count] of Object.entries(counts.polls)) polls.inc({ kind, outcome }, count);
       events.inc({ kind }, counts.events);
       lost.inc({ kind }, counts.lost);
     },

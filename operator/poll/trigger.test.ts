@@ -120,7 +120,7 @@ test('a requested reset is stored until the status confirms it', () => {
 test.each([
   ['a cursor', { cursor: 'c', lastPollTime: '2026-03-02T09:00:00Z' }, { known: { cursor: 'c' } }],
   [
-    'no more than that it was looked at',
+    'no more than that it was polled',
     { lastPollTime: '2026-03-02T09:00:00Z' },
     { known: { lost: expect.any(String) } },
   ],

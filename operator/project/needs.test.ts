@@ -12,7 +12,7 @@ const bot = (finalizers: string[], annotations?: Record<string, string>): Creden
 const holding = <T>(...objects: T[]) => ({ list: () => objects, get: () => objects[0] });
 
 /** A project in which nothing is left but a credential. */
-function worldOf(credential: Credential) {
+function cachesOf(credential: Credential) {
   const none = holding<never>();
   const credentials = holding(credential);
   return { routes: none, workflows: none, runs: none, credentials } as unknown as Parameters<
@@ -21,19 +21,19 @@ function worldOf(credential: Credential) {
 }
 
 test('a project keeps its runners, and their right to the token, until the webhook of a bot is deleted', () => {
-  const marked = worldOf(bot([BOT_FINALIZER]));
+  const marked = cachesOf(bot([BOT_FINALIZER]));
   expect([needsPool(marked, 'shop'), secretsInUse(marked, 'shop', [])]).toEqual([true, ['telegram']]);
 });
 
 test('a requested check needs runners until it was made', () => {
   const asked = bot([], { 'windlass.dev/check': 'now' });
-  const caches = worldOf(asked);
+  const caches = cachesOf(asked);
   expect([needsPool(caches, 'shop'), secretsInUse(caches, 'shop', [])]).toEqual([true, ['telegram']]);
-  const tried = worldOf({ ...asked, status: { check: 'now', conditions: [] } });
+  const tried = cachesOf({ ...asked, status: { check: 'now', conditions: [] } });
   expect([needsPool(tried, 'shop'), secretsInUse(tried, 'shop', [])]).toEqual([false, []]);
 });
 
 test('an unused credential without a registered bot needs no runners', () => {
-  const caches = worldOf(bot(['example.com/of-somebody-else']));
+  const caches = cachesOf(bot(['example.com/of-somebody-else']));
   expect([needsPool(caches, 'shop'), secretsInUse(caches, 'shop', [])]).toEqual([false, []]);
 });

@@ -158,7 +158,7 @@ async function applyDeployment(
     cached !== undefined &&
     cached.metadata.uid === before?.uid &&
     cached.metadata.generation === before?.generation;
-  // The API server may normalize values, which would then look changed each time.
+  // The API server may normalize values, which would then seem changed each time.
   if (before?.text === text && isSame) return before;
   const pods = { namespace, resource: deployments, cached, manifestOf };
   const { object, written, refused } = await applyPods(context, pods);

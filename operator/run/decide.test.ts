@@ -83,12 +83,12 @@ const cases: [sentence: string, decided: ReturnType<typeof decide>, expected: ob
     { kind: 'fail', reason: 'WorkflowInvalid', message: expect.stringContaining('not in effect (No)') },
   ],
   [
-    'of one that was mended and not looked at since',
+    'of one that was mended and not reconciled since',
     decide(run(), invalid(2), undefined, PATIENCE_MS),
     { kind: 'wait' },
   ],
   [
-    'of one that nobody has looked at yet',
+    'of one that was not reconciled yet',
     decide(run(), workflow(true), undefined, PATIENCE_MS),
     { kind: 'wait' },
   ],

@@ -23,6 +23,6 @@ const failingFrom = (from: string): ScheduleFacts => ({
 test.each([
   ['when it will be said to fail', '2026-03-02T09:07:00Z', 421_000],
   ['at its next time, where that was said', '2026-03-02T08:07:00Z', 3_661_000],
-])('of a tick that may have failed one looks again %s', (_what, from, ms) => {
+])('of a tick that may have failed one checks again %s', (_what, from, ms) => {
   expect(nextScheduleCheckMs({ next: '2026-03-02T10:00:00Z' }, failingFrom(from), now)).toBe(ms);
 });

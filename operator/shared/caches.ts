@@ -4,7 +4,8 @@
  * cached.
  */
 import { LABEL } from '../../api/group.ts';
-import { type Variables, VARIABLES_NAME, variablesIn } from '../../api/expression/variables.ts';
+import { type Variables, VARIABLES_NAME } from '../../api/expression/variables.ts';
+import { variablesIn } from '../../api/variables.ts';
 import type { Credential, ProjectSettings, WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { createCache, type Cache, type CacheOptions } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';

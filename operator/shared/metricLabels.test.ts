@@ -9,7 +9,7 @@ const candidates = (...names: string[]): Candidate[] =>
     isActive: !name.endsWith('?'),
   }));
 
-/** Which of the names are shown by a bound of this size, after each list in turn. */
+/** Which of the names are shown by a bound of this size, after each list. */
 function shownOf(limit: number, ...lists: string[][]): string[] {
   const bound = createLabelBound(limit);
   for (const list of lists) bound.retain(candidates(...list));

@@ -12,7 +12,7 @@ export type GoneWorkflow = DeletedWorkflow & { project: ProjectUid };
 
 /** The progress of a deletion. */
 export type DeletionProgress = GoneWorkflow & {
-  /** Runs that the store held when this operator began. */
+  /** Runs that the store had when this operator began. */
   total: number;
   left: number;
   /** How many of those left a runner executed at the last check. */

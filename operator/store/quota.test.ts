@@ -96,7 +96,7 @@ const use = {
 test.each([
   ['none where there is room', use, []],
   ['the quota where the next event may be refused', { ...use, bytes: 990 }, ['quota']],
-  ['claims where runs are held back', { ...use, isShort: true }, ['claims']],
+  ['claims where claims are paused', { ...use, isShort: true }, ['claims']],
   ['keys where the next one may be refused', { ...use, keys: 99_900 }, ['keys']],
   ['no limit that was not set yet', { ...use, quota: 64 * MIB, keyQuota: 0, keys: 500 }, []],
 ])('limits reached: %s', (_what, given, expected) => {

@@ -40,6 +40,7 @@ import { pruneRevisions } from './revision.ts';
 import { writeStatus } from '../shared/status.ts';
 import { openUrl, OWNED_FIELDS, shownUrl, statusOf } from './status.ts';
 import { removeWorkflow, servedRoute, takeEffect, type Effect, type EffectContext } from './effect.ts';
+import { compileSources } from './checks/code.ts';
 import { validate } from './validate.ts';
 import { watches } from './watches.ts';
 import { durationNotes } from './checks/durations.ts';
@@ -81,7 +82,9 @@ async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Ac
   const auth = authPolicyOf(config, namespace.metadata.labels);
   const egress = egressOf(projectConfig(context, key.namespace));
   const variables = projectVariables(caches, key.namespace);
-  const violations = validate(workflow.spec, { auth, egress, variables, code: config.RUNNER_CODE_ENABLED });
+  const code = config.RUNNER_CODE_ENABLED;
+  const compiled = code ? await compileSources(workflow.spec) : [];
+  const violations = validate(workflow.spec, { auth, egress, variables, code, compiled });
   const before = servedRoute(context, workflow)?.spec;
   const effect = await takeEffect(context, workflow, namespace.metadata.uid, { violations, variables });
   reportAccess(context, workflow, { before, after: effect.route, violations });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Variables } from '../../api/expression/variables.ts';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
+import { compileSources } from './checks/code.ts';
 import { validate } from './validate.ts';
 
 const webhook: WorkflowNode = { id: 'trigger', webhook: { path: 'orders' } };
@@ -68,7 +69,7 @@ test('variables must exist, unless they are tested or have a default', () => {
     validate(spec(nodes, edges), { variables }).map(({ reason, message }) => `${reason} ${message}`);
   expect(reasons({ values, invalid: [] })).toEqual([]);
   expect(reasons({ values: { tone: 'kind' }, invalid: ['limits.json'] })).toEqual([
-    'VariableInvalid node agent_1: agent.prompt: the value of the variable limits.json is not JSON, as its name says: correct it in the ConfigMap windlass-variables',
+    'VariableInvalid node agent_1: agent.prompt: the value of the variable limits.json is not JSON as an event may have it: correct it in the ConfigMap windlass-variables',
     'VariableMissing node shape: skill.parameters: the variable url does not exist: add the key to the ConfigMap windlass-variables, or write a default',
     'VariableMissing edge shape → mail: when: the variable on does not exist: add the key to the ConfigMap windlass-variables, or write a default',
   ]);
@@ -174,7 +175,7 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^node a: .*agent\.tools/,
   ],
   [
-    'an output schema that is none',
+    'an invalid output schema',
     spec([
       webhook,
       { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', outputSchema: { type: 'objekt' } } },
@@ -481,8 +482,9 @@ describe('a code node', () => {
     ['await', 'return await Promise.all([1, 2]);'],
     ['a comment at its end', 'return 1; // done'],
     ['names of nodes in texts and comments', "// nodes.gone is renamed\nreturn 'nodes.gone';"],
-  ])('with %s is valid', (_what, source) => {
+  ])('with %s is valid', async (_what, source) => {
     expect(validate(spec([webhook, code(source)]))).toEqual([]);
+    expect(await compileSources(spec([webhook, code(source)]))).toEqual([]);
   });
 
   test.each<[string, string, string]>([
@@ -499,19 +501,46 @@ describe('a code node', () => {
     ],
     ['an open text', 'return `a', 'unexpected end'],
     ['an import', 'import fs from "node:fs";', 'line 1'],
-  ])('with %s is invalid', (_what, source, says) => {
-    expect(validate(spec([webhook, code(source)]))).toMatchObject([
+  ])('with %s is invalid', async (_what, source, says) => {
+    const compiled = await compileSources(spec([webhook, code(source)]));
+    expect(compiled).toMatchObject([
       { reason: 'InvalidCode', message: expect.stringContaining(`node code: code.source: line`) },
     ]);
-    expect(validate(spec([webhook, code(source)]))[0]?.message).toContain(says);
+    expect(compiled[0]?.message).toContain(says);
+    expect(validate(spec([webhook, code(source)]), { compiled })).toEqual(compiled);
+  });
+
+  test('that compiles for seconds is invalid, and delays nothing else', async () => {
+    const source = `return /[${String.raw`\p{L}`.repeat(12_500)}]/iu;`;
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 10);
+    const [first, ...rest] = await compileSources(spec([webhook, code(source), code(source)]));
+    clearInterval(timer);
+    expect(first?.message).toMatch(/the code takes more than 2 s to compile: shorten or simplify it$/);
+    expect(rest).toEqual([]);
+    expect(ticks).toBeGreaterThan(20);
+  });
+
+  test.each<[string, string]>([
+    ['quotes', `\`${String.raw`\"`.repeat(32_000)}\``],
+    ['comments', `\`${'/* '.repeat(21_000)}\``],
+  ])('with a template of many open %s is checked in linear time', (_what, source) => {
+    const started = performance.now();
+    expect(validate(spec([webhook, code(source)]))).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(500);
   });
 
   test.each(['nodes.later', 'nodes?.later', "nodes['later']", 'nodes["later"]', 'nodes.code', 'nodes.gone'])(
     'that names %s, which does not come before it, is invalid',
     (written) => {
       const later: WorkflowNode = { id: 'later', response: { body: 1 } };
-      expect(validate(spec([webhook, code(`return ${written}.data_content;`), later]))).toMatchObject([
-        { reason: 'UnknownReference', message: expect.stringMatching(/^node code: code\.source: nodes\./) },
+      expect(
+        validate(spec([webhook, code(`const a = 1;\n  return ${written}.data_content;`), later])),
+      ).toMatchObject([
+        {
+          reason: 'UnknownReference',
+          message: expect.stringMatching(/^node code: code\.source: line 2, column 10: nodes\./),
+        },
       ]);
     },
   );

@@ -1,5 +1,5 @@
 /** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
-import { codeCompiles, codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
+import { codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
@@ -29,7 +29,6 @@ const CHECKS: readonly Check[] = [
   referencesAreKnown,
   valuesAreKnown,
   conditionsAreKnown,
-  codeCompiles,
   codeReferencesAreKnown,
   loopsFit,
 ];
@@ -44,6 +43,8 @@ export type Policies = {
   variables?: Variables;
   /** Whether the installation executes code. */
   code?: boolean;
+  /** The violations of sources of code (`compileSources`). */
+  compiled?: readonly Violation[];
 };
 
 const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
@@ -51,12 +52,19 @@ const INTERNET_ALONE: EgressRules = { allow: [], deny: [] };
 /** All violations of the spec; empty if it is valid. */
 export function validate(
   spec: WorkflowSpec,
-  { auth = 'None', egress = INTERNET_ALONE, variables = NO_VARIABLES, code = true }: Policies = {},
+  {
+    auth = 'None',
+    egress = INTERNET_ALONE,
+    variables = NO_VARIABLES,
+    code = true,
+    compiled = [],
+  }: Policies = {},
 ): Violation[] {
   return [
     ...callersAreVerified(spec, auth),
     ...codeIsEnabled(spec, code),
     ...CHECKS.flatMap((check) => check(spec)),
+    ...compiled,
     ...variablesExist(spec, variables),
     ...hostsAreAdmitted(spec, egress),
   ];

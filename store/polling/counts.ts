@@ -18,7 +18,7 @@ export type PollCounts = {
   /** Dropped cursors. */
   lost: number;
   /** Finished polls by outcome; outcomes without polls are left out. */
-  looks: Record<string, number>;
+  polls: Record<string, number>;
 };
 
 /** The prefix of a count's field in the hash of the trigger. */
@@ -52,8 +52,8 @@ export function takePollCounts(
 ): Promise<PollCounts | Unavailable> {
   return orUnavailable(async () => {
     const answer = (await conn.script(TAKE, [keysOf(project).poll(workflowUid)], FIELDS)) as string[];
-    const [events = 0, lost = 0, ...looks] = answer.map(countOf);
-    const counted = OUTCOMES.map((name, index) => [name, looks[index] ?? 0] as const);
-    return { events, lost, looks: Object.fromEntries(counted.filter(([, count]) => count > 0)) };
+    const [events = 0, lost = 0, ...polls] = answer.map(countOf);
+    const counted = OUTCOMES.map((name, index) => [name, polls[index] ?? 0] as const);
+    return { events, lost, polls: Object.fromEntries(counted.filter(([, count]) => count > 0)) };
   });
 }

@@ -1,7 +1,7 @@
 /**
- * `accept`: how many webhook calls a second one gateway process accepts durably, each synced to the disk before it is
- * answered, beside a bare echo on the same machine in the same minute; how many where each caller's signature is checked;
- * and how many whose numbers a double cannot represent.
+ * `accept`: how many webhook calls a second one gateway process accepts durably, each synced to the disk
+ * before it is answered, beside a bare echo on the same machine in the same minute; how many where each
+ * caller's signature is checked; and how many whose numbers a double cannot represent.
  */
 import { median, type Figure } from './report.ts';
 import { startHarness } from './harness.ts';

@@ -1,6 +1,7 @@
 /**
- * `apiload`: what the API server is asked for at 0, 100 and 1,000 webhook calls a second, by its own count: operator,
- * gateway and the runners of two projects really run. Writes stay within the budget, and traffic adds nothing beyond it.
+ * `apiload`: what the API server is asked for at 0, 100 and 1,000 webhook calls a second, by its own count:
+ * operator, gateway and the runners of two projects really run. Writes stay within the budget, and traffic
+ * adds nothing beyond it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { kubectl } from '../support/cluster/kubectl.ts';

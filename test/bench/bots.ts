@@ -1,6 +1,7 @@
 /**
- * `bots`: how long a messaging service waits for the answer to an update, at 200 updates a second of which every fourth repeats one
- * that is just under way, sent to two gateways in turn: an open loop, since services do not wait for each other's answers.
+ * `bots`: how long a messaging service waits for the answer to an update, at 200 updates a second of which
+ * every fourth repeats one that is just under way, sent to two gateways alternately: an open loop, since
+ * services do not wait for each other's answers.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -17,7 +17,10 @@ const CHAIN = [
   { id: 'reply', response: { body: { total: "{{ $('sum').data_content.total }}" } } },
 ];
 
-/** A trigger and two steps without outside calls, the same for callers that wait for the answer, and the least that a run can be. */
+/**
+ * A trigger and two steps without outside calls, the same for callers that wait for the answer, and the least
+ * that a run can be.
+ */
 const WORKFLOWS = {
   chain: CHAIN,
   answered: CHAIN,

@@ -1,6 +1,6 @@
 /**
- * What code steps cost: executions of the sandbox by itself, the time that an empty step adds to a run, what other runs notice of a
- * script in an endless loop, and the memory of an idle sandbox.
+ * What code steps cost: executions of the sandbox by itself, the time that an empty step adds to a run, what
+ * other runs notice of a script in an endless loop, and the memory of an idle sandbox.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSandbox } from '../../nodes/code/sandbox.ts';
@@ -31,7 +31,7 @@ export async function code(): Promise<Figure[]> {
   const redis = await startRedis();
   const conn = connectRunStore({ url: redis.url, name: 'bench' });
   try {
-    const perSecond = median(await inTurn(ROUNDS, () => executionsPerSecond(sandbox)));
+    const perSecond = median(await oneByOne(ROUNDS, () => executionsPerSecond(sandbox)));
     const project = await openTestProject(conn);
     const runner = startTestRunner(conn, project.uid, { sandbox });
     const waiter = createReplyWaiter(conn);
@@ -39,7 +39,7 @@ export async function code(): Promise<Figure[]> {
       const runs = { project, waiter };
       const without = await project.deploy([webhook, reply]);
       const withCode = await project.deploy([webhook, { id: 'code', code: { source: EMPTY } }, reply]);
-      await inTurn(100, () => timeOfRun(runs, withCode));
+      await oneByOne(100, () => timeOfRun(runs, withCode));
       const plain: number[] = [];
       const coded: number[] = [];
       for (let run = 0; run < RUNS; run += 1) {
@@ -107,7 +107,7 @@ function figures({ idle, perSecond, added, plain, uncoded, alone, beside }: Foun
   ];
 }
 
-async function inTurn<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+async function oneByOne<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   while (results.length < times) results.push(await work());
   return results;

@@ -1,4 +1,7 @@
-/** The memory of a sandbox, in a process of its own, bundled as in an image: sources in TypeScript take memory to be read. */
+/**
+ * The memory of a sandbox, in a process of its own, bundled as in an image: sources in TypeScript take memory
+ * to be read.
+ */
 import { copyFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';

@@ -1,4 +1,7 @@
-/** `console`: what people wait for in the console, in a real Chromium: the first load, dragging, long lists, text that streams. */
+/**
+ * `console`: what people wait for in the console, in a real Chromium: the first load, dragging, long lists,
+ * text that streams.
+ */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -62,7 +65,7 @@ async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
       drags.map(({ drag }) => drag),
     ),
     ...taskFigures(
-      'letting go one of 100 nodes',
+      'dropping one of 100 nodes',
       drags.map(({ drop }) => drop),
     ),
     ...framesFigures(`scrolling ${RUNS} runs`, runs),
@@ -140,9 +143,9 @@ async function firstLoad({ system, context }: Harness, browser: Browser): Promis
 
 /** Runs in the page, before its own scripts: marks the time at which the list is there and can be used. */
 const WATCH_FOR_LIST = `
-  (function look() {
+  (function check() {
     const button = [...document.querySelectorAll('button')].find((each) => each.textContent.includes('New workflow'));
     if (button?.disabled === false && document.querySelector('[data-row-link]')) performance.mark('list-shown');
-    else requestAnimationFrame(look);
+    else requestAnimationFrame(check);
   })();
 `;

@@ -1,4 +1,4 @@
-/** What people do while the console is measured: drag, let go, scroll, watch a model write. */
+/** What people do while the console is measured: drag, drop, scroll, watch a model write. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { nodeOf } from '../support/console/steps.ts';
 import { post } from '../support/console/filledProject.ts';
@@ -12,7 +12,7 @@ export const PROJECT = 'shop';
 /** How long the text is that a model writes. */
 export const TEXT_KB = 100;
 
-/** How many runs come in while a list is looked at. */
+/** How many runs come in while a list is open. */
 export const ARRIVING_EACH_SECOND = 25;
 const ARRIVING = 100;
 
@@ -24,7 +24,10 @@ const PATIENCE_MS = 60_000;
 
 export type Harness = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
 
-/** Drags a node of 100 over the canvas, and lets it go: one after the other, since letting go is one moment of its own. */
+/**
+ * Drags a node of 100 over the canvas, and drops it: one after the other, since a drop is one moment of its
+ * own.
+ */
 export async function dragging({ system, page }: Harness): Promise<{ drag: Traced; drop: Traced }> {
   await page.goto(addressOf(system, 'workflows/large'));
   await nodeOf(page, 'trigger').waitFor();
@@ -79,7 +82,7 @@ export async function scrolling(harness: Harness, name: List, total: number): Pr
   return traced;
 }
 
-/** Looks at a list of that many rows while runs come in and end. */
+/** Opens a list of that many rows while runs come in and end. */
 export async function arriving(harness: Harness, name: List, total: number): Promise<Traced> {
   const page = await listed(harness, name, total);
   const traced = await traceFrames(page, async () => {

@@ -14,7 +14,7 @@ export type Writer = {
   close(): Promise<void>;
 };
 
-/** A model whose every answer is pieces of 1 kB, from `begin` on; its end is held back until `finish`. */
+/** A model whose every answer is pieces of 1 kB, from `begin` on; its end waits for `finish`. */
 export async function startWriter(pieces: number): Promise<Writer> {
   let gates = newGates();
   const server = await listen(

@@ -1,6 +1,7 @@
 /**
- * `deletion`: a workflow with 100,000 runs that have not ended is deleted, then a namespace with as many, while neighbours submit: one in the same
- * project, whose runs are executed meanwhile, and one in another. Operator, runners, API server and run store really run.
+ * `deletion`: a workflow with 100,000 runs that have not ended is deleted, then a namespace with as many,
+ * while neighbours submit: one in the same project, whose runs are executed meanwhile, and one in another.
+ * Operator, runners, API server and run store really run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowSpec } from '../../api/workflow.ts';
@@ -23,7 +24,10 @@ const RUNS = 100_000 * SCALE;
 const OBJECTS = 1_000 * SCALE;
 const LONGEST_S = 120;
 const SLOWEST_MS = 50;
-/** Of all projects: the API server, which elsewhere has machines of its own, takes about 3 ms of a processor for each. */
+/**
+ * Of all projects: the API server, which elsewhere has machines of its own, takes about 3 ms of a processor
+ * for each.
+ */
 const RECORD_WRITES = '40';
 const ALONE_MS = 10_000;
 const WITHIN = { timeoutMs: 900_000, everyMs: 100 };

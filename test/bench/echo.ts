@@ -1,4 +1,7 @@
-/** The yardstick: the least that an HTTP server in Node can do with JSON, which is to parse it and send it back. */
+/**
+ * The yardstick: the least that an HTTP server in Node can do with JSON, which is to parse it and send it
+ * back.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

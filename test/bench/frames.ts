@@ -10,7 +10,10 @@ type Frames = {
   longestTask: number;
 };
 
-/** The same twice: as time that the page's thread was computing, and as time that passed, with whatever else the machine did. */
+/**
+ * The same twice: as time that the page's thread was computing, and as time that passed, with whatever else
+ * the machine did.
+ */
 export type Traced = { cpu: Frames; wall: Frames };
 
 type TraceEvent = {

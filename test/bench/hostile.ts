@@ -1,8 +1,9 @@
 /**
- * `hostile`: how long a good caller waits beside each kind of hostile ones, by how long it waits alone, in the same minute; and
- * the most memory that the gateway ever takes. The limits are those that an installation has by default. What is attacked is the
- * gateway, not the machine: the hostile ones run only where nobody else does, and the store syncs to memory, since the times of a
- * disk that others use too are longer than those that are measured.
+ * `hostile`: how long a good caller waits beside each kind of hostile ones, by how long it waits alone, in
+ * the same minute; and the most memory that the gateway ever takes. The limits are those that an installation
+ * has by default. What is attacked is the gateway, not the machine: the hostile ones run only where nobody
+ * else does, and the store syncs to memory, since the times of a disk that others use too are longer than
+ * those that are measured.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +28,10 @@ const PER_SECOND = 200;
 const SETTLE_MS = 1_500;
 const QUOTA_BYTES = 4 * 2 ** 30;
 const VOLUME_MIB = 8_192;
-/** What Node gives itself in a pod with the chart's limit, 512 MiB. On a machine it would take far more before it tidies up. */
+/**
+ * What Node gives itself in a pod with the chart's limit, 512 MiB. On a machine it would take far more before
+ * it tidies up.
+ */
 const HEAP = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 const MOST_MIB = 400;
 
@@ -61,7 +65,10 @@ export async function hostile(): Promise<Figure[]> {
   }
 }
 
-/** A gateway with a webhook for the good caller, and a second project with one webhook for events and one that replies. */
+/**
+ * A gateway with a webhook for the good caller, and a second project with one webhook for events and one that
+ * replies.
+ */
 async function startLimitedHarness(): Promise<GatewayHarness> {
   const harness = await startGatewayHarness({
     nodeArgs: HEAP,
@@ -137,7 +144,9 @@ function createCaller(url: string): Caller {
   return { send, refused: () => refused, close: () => agent.destroy() };
 }
 
-/** The time in ms that 95 of 100 events take, sent at a fixed pace whether or not those before were answered. */
+/**
+ * The time in ms that 95 of 100 events take, sent at a fixed pace whether or not those before were answered.
+ */
 async function measure({ send }: Caller): Promise<number> {
   const begin = performance.now();
   const times: Promise<number>[] = [];
@@ -147,7 +156,7 @@ async function measure({ send }: Caller): Promise<number> {
     if (early > 0) await delay(early);
     const sentAt = performance.now();
     const time = send().then(() => performance.now() - sentAt);
-    // It is looked at when all are sent.
+    // It is checked when all are sent.
     time.catch(() => undefined);
     times.push(time);
   }

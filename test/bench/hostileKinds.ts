@@ -1,4 +1,7 @@
-/** What clients that mean no good do to a gateway, by name: the program of `hostileProcess.ts` does one of it until it is ended. */
+/**
+ * What clients that mean no good do to a gateway, by name: the program of `hostileProcess.ts` does one of it
+ * until it is ended.
+ */
 import type { Socket } from 'node:net';
 import { NAMESPACE } from '../support/gateway/gatewayHarness.ts';
 import { dripping, flooding, type AttackOptions } from '../support/gateway/hostileClients.ts';

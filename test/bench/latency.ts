@@ -1,6 +1,7 @@
 /**
- * How soon runs begin that come one by one, at random, whatever becomes of those before: an open loop. Measured by what the run store
- * holds of every tenth run, read a while later, so that asking does not add to the load.
+ * How soon runs begin that come one by one, at random, whatever becomes of those before: an open loop.
+ * Measured by what the run store holds of every tenth run, read a while later, so that asking does not add to
+ * the load.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,18 +23,25 @@ const TICK_MS = 1;
 const SAMPLED_EVERY = 10;
 const READ_AFTER_MS = 1_500;
 const CONNECTIONS = 64;
-/** To an API server on the same processors: those of a project that shares the cluster's budget with three others. */
+/**
+ * To an API server on the same processors: those of a project that shares the cluster's budget with three
+ * others.
+ */
 const RECORD_WRITES = 50;
 /** Times of steps are whole milliseconds, rounded down. */
 const ROUNDED_MS = 0.5;
 
 type Send = () => Promise<string>;
-/** Milliseconds to the first step: from the acceptance, and from when the event was due to be sent, be the sender late or not. */
+/**
+ * Milliseconds to the first step: from the acceptance, and from when the event was due to be sent, be the
+ * sender late or not.
+ */
 type Sample = { fromAccepted: number; fromDue: number };
 
 /**
- * At this rate, submitted straight to the run store, without records and with some; then what the whole path takes, from the gateway to the answer, with all of it on
- * this machine; then at half of that, through the gateway.
+ * At this rate, submitted straight to the run store, without records and with some; then what the whole path
+ * takes, from the gateway to the answer, with all of it on this machine; then at half of that, through the
+ * gateway.
  */
 export async function latency(harness: Harness, perSecond: number, nodeArgs: string[]): Promise<Figure[]> {
   const direct = await withRunner(harness, nodeArgs, () =>

@@ -1,4 +1,7 @@
-/** `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a goal is missed. */
+/**
+ * `npm run bench -- NAME`: measures, prints a table, writes docs/benchmarks/NAME.json. Exits with 1 when a
+ * goal is missed.
+ */
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLock } from '../support/process/lock.ts';
@@ -68,10 +71,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   },
   tokens: { about: 'kubectl get beside tokens that nobody made, at saturation (2 min)', run: tokens },
   polling: {
-    about: 'a poll pod that finds nothing due, looks at accounts, and at one of each provider (2 min)',
+    about: 'a poll pod that finds nothing due, polls accounts, and at one of each provider (2 min)',
     run: polling,
   },
-  sheets: { about: 'looks at a spreadsheet of 100,000 rows and 20 columns (1 min)', run: sheets },
+  sheets: { about: 'polls a spreadsheet of 100,000 rows and 20 columns (1 min)', run: sheets },
   quotas: {
     about: 'what projects can fill of a run store with little memory, and what a neighbour notices (1 min)',
     run: quotas,
@@ -95,7 +98,7 @@ if (benchmark === undefined) {
     const [load = 0] = loadavg();
     if (load > cpus().length / 4) {
       console.error(
-        `The machine is busy (load ${load.toFixed(1)}): what needs several processes will look too slow.`,
+        `The machine is busy (load ${load.toFixed(1)}): what needs several processes will be too slow.`,
       );
     }
     return report(name, await benchmark.run());

@@ -1,6 +1,6 @@
 /**
- * `memory`: what gateway, operator and runner take with 1,000 workflows and 10,000 records, idle and after 50,000 and 100,000
- * runs. What grows with the runs would show in the second half as much as in the first.
+ * `memory`: what gateway, operator and runner take with 1,000 workflows and 10,000 records, idle and after
+ * 50,000 and 100,000 runs. What grows with the runs would show in the second half as much as in the first.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowSpec } from '../../api/workflow.ts';
@@ -19,7 +19,10 @@ import { openWhole, type Program, type Project, type Whole } from './whole.ts';
 /** For trying the script: 0.1 makes a tenth of everything. */
 const SCALE = Number(process.env['BENCH_SCALE'] ?? '1');
 const WORKFLOWS = 1_000 * SCALE;
-/** As many as the default history keeps of each workflow: what is recorded then takes the place of what is pruned. */
+/**
+ * As many as the default history keeps of each workflow: what is recorded then takes the place of what is
+ * pruned.
+ */
 const RECORDS_EACH = 10;
 const HALF = 50_000 * SCALE;
 const TOLD = { half: HALF.toLocaleString('en-GB'), all: (2 * HALF).toLocaleString('en-GB') };
@@ -110,8 +113,8 @@ function endedRun(run: string, project: string, workflow: string, workflowUid: s
 }
 
 /**
- * Sends events, by turns to all workflows, until so many are accepted, and waits until their runs have ended. What a machine
- * that is too busy refuses is sent anew.
+ * Sends events, alternately to all workflows, until so many are accepted, and waits until their runs have
+ * ended. What a machine that is too busy refuses is sent again.
  */
 async function execute({ hooks: urls, counts }: Whole, total: number): Promise<void> {
   const { ended: before } = await counts();

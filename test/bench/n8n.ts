@@ -1,6 +1,7 @@
 /**
- * `n8n`: a webhook and a node that answers, here and in n8n, with the same body and answer, by turns on the same machine. n8n is
- * installed from npm into a temporary folder. Writes docs/benchmarks/n8n.md beside the figures.
+ * `n8n`: a webhook and a node that answers, here and in n8n, with the same body and answer, alternately on
+ * the same machine. n8n is installed from npm into a temporary folder. Writes docs/benchmarks/n8n.md beside
+ * the figures.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -150,7 +151,7 @@ async function writeTable(rounds: Round[], version: string): Promise<void> {
   const text = `# Beside n8n ${version}
 
 Written by \`npm run bench -- n8n\`, with n8n.json beside it, which names the machine. A webhook and a node that answers 201 with one value of
-the body; the same body, answer and load (wrk) for all, by turns, medians of ${ROUNDS} rounds of ${SECONDS} s.
+the body; the same body, answer and load (wrk) for all, alternately, medians of ${ROUNDS} rounds of ${SECONDS} s.
 
 | connections | | answers/s | p50, ms | p99, ms |
 | --- | --- | --- | --- | --- |

@@ -1,4 +1,7 @@
-/** n8n as its users start it, from npm, in a temporary folder: one process with SQLite, and one active workflow. */
+/**
+ * n8n as its users start it, from npm, in a temporary folder: one process with SQLite, and one active
+ * workflow.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -16,12 +19,15 @@ const PATH = 'orders';
 const WORKFLOW_ID = 'windlassbench001';
 
 /**
- * What stands in for packages that n8n asks for and a registry may not have: `xlsx` comes from a server of its maker's, and
- * `cssomnom` was not to be had. Neither takes part in what is measured.
+ * What stands in for packages that n8n asks for and a registry may not have: `xlsx` comes from a server of
+ * its maker's, and `cssomnom` was not available. Neither takes part in what is measured.
  */
 const OVERRIDES = { xlsx: '0.18.5', cssomnom: 'npm:cssom@0.5.0' };
 
-/** Installs the release into the folder, and gives the version that it has. Scripts of packages are not run, but for SQLite's. */
+/**
+ * Installs the release into the folder, and gives the version that it has. Scripts of packages are not run,
+ * but for SQLite's.
+ */
 export async function installN8n(folder: string, release: string): Promise<string> {
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, overrides: OVERRIDES }));
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
@@ -41,7 +47,10 @@ export async function installedVersion(folder: string): Promise<string> {
 
 export type Saving = 'all' | 'none';
 
-/** Starts it on an empty database, with executions that succeed saved or not, and waits until its webhook answers. */
+/**
+ * Starts it on an empty database, with executions that succeed saved or not, and waits until its webhook
+ * answers.
+ */
 export async function startN8n(
   folder: string,
   data: string,

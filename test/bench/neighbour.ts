@@ -1,4 +1,7 @@
-/** Events of a workflow at a steady rate, submitted straight to the run store, whatever becomes of those before. */
+/**
+ * Events of a workflow at a steady rate, submitted straight to the run store, whatever becomes of those
+ * before.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import { submit } from '../../runs/submit.ts';
@@ -9,7 +12,10 @@ export type Neighbour = { project: string; name: string; workflowUid: string; re
 const EVERY_MS = 50;
 const AGAIN_MS = 100;
 
-/** Submits until the signal is aborted; answers with how long each took until it was accepted, in milliseconds. */
+/**
+ * Submits until the signal is aborted; answers with how long each took until it was accepted, in
+ * milliseconds.
+ */
 export async function submitAtRate(
   conn: RunStoreConnection,
   neighbour: Neighbour,
@@ -29,7 +35,10 @@ async function timeOne(conn: RunStoreConnection, neighbour: Neighbour): Promise<
   return performance.now() - startedAt;
 }
 
-/** Submits one event until it is accepted: a store that is not reached in two seconds is asked again, as callers do. */
+/**
+ * Submits one event until it is accepted: a store that is not reached in two seconds is asked again, as
+ * callers do.
+ */
 export async function submitOne(
   conn: RunStoreConnection,
   { project, name: workflow, workflowUid, revision }: Neighbour,

@@ -1,9 +1,12 @@
-/** Webhook calls at a steady rate over kept connections, whatever becomes of those before: an open loop, which wrk cannot do. */
+/**
+ * Webhook calls at a steady rate over kept connections, whatever becomes of those before: an open loop, which
+ * wrk cannot do.
+ */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export type Pace = {
-  /** Called in turn. */
+  /** Called one after the other. */
   urls: readonly string[];
   perSecond: number;
   total: number;

@@ -1,4 +1,7 @@
-/** Programs as they are in pods, but for the pod: the image's files, and the identity of a service account that is mounted. */
+/**
+ * Programs as they are in pods, but for the pod: the image's files, and the identity of a service account
+ * that is mounted.
+ */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

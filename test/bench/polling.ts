@@ -1,14 +1,14 @@
 /**
- * `polling`: what one poll pod costs, as the program of the image, where nothing is due and where it looks at 1, 10 and 100 accounts of a
- * real IMAP server: CPU, memory, and what it asks the API server, also where there are many new mails. What a look costs at each provider.
- * And how soon a tick has its run.
+ * `polling`: what one poll pod costs, as the program of the image, where nothing is due and where it polls 1,
+ * 10 and 100 accounts of a real IMAP server: CPU, memory, and what it asks the API server, also where there
+ * are many new mails. What a poll costs at each provider. And how soon a tick has its run.
  */
 import { keysOf } from '../../store/keys.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../support/providers/mail/dovecot.ts';
 import { startPollPods, type Place, type PollPods, type Took } from '../support/runner/pollPods.ts';
 import { DRIVERS } from '../support/conformance/register.ts';
 import { newProject } from '../support/runStore/runStore.ts';
-import { looksAt } from './providers.ts';
+import { benchmarkPolls } from './providers.ts';
 import { median, type Figure } from './report.ts';
 
 const COUNTS = [1, 10, 100];
@@ -22,15 +22,15 @@ export async function polling(): Promise<Figure[]> {
     for (const count of COUNTS)
       figures.push(...figuresOf(`triggers: ${count}, due: 0`, await idle(pods, mail, count)));
     for (const count of COUNTS)
-      figures.push(...figuresOf(`triggers: ${count}, due: ${count}`, await looks(pods, mail, count)));
+      figures.push(...figuresOf(`triggers: ${count}, due: ${count}`, await measurePolls(pods, mail, count)));
     for (const mails of MAILS) {
-      const { requests, runs } = await looks(pods, mail, 1, mails);
+      const { requests, runs } = await measurePolls(pods, mail, 1, mails);
       if (runs !== mails) throw new Error(`${mails} mails started ${runs} runs`);
       figures.push({ name: `one account, new mails: ${mails}`, value: requests, unit: 'API requests' });
     }
     // With another login it is the same provider.
     for (const driver of DRIVERS.filter(({ differsByLogin }) => !differsByLogin))
-      figures.push(...(await looksAt(pods, driver)));
+      figures.push(...(await benchmarkPolls(pods, driver)));
     return [...figures, ...(await ticks(pods))];
   } finally {
     await Promise.all([pods.stop(), mail.close()]);
@@ -38,15 +38,15 @@ export async function polling(): Promise<Figure[]> {
 }
 
 /** `requests`: to the API server. */
-type Look = Took & { requests: number };
+type Poll = Took & { requests: number };
 
-async function lookOf(pods: PollPods, place: Place): Promise<Look> {
+async function pollOnce(pods: PollPods, place: Place): Promise<Poll> {
   const asked = await pods.requestsSoFar();
   const took = await pods.pod(place);
   return { ...took, requests: (await pods.requestsSoFar()) - asked };
 }
 
-function figuresOf(name: string, { cpuMs, memoryMiB, requests }: Look): Figure[] {
+function figuresOf(name: string, { cpuMs, memoryMiB, requests }: Poll): Figure[] {
   return [
     { name, value: cpuMs, unit: 'ms of CPU' },
     { name, value: memoryMiB, unit: 'MiB' },
@@ -54,7 +54,10 @@ function figuresOf(name: string, { cpuMs, memoryMiB, requests }: Look): Figure[]
   ];
 }
 
-/** A project with so many triggers, of an account and a Secret each; each account has so many mails that nobody has looked at. */
+/**
+ * A project with so many triggers, of an account and a Secret each; each account has so many mails that
+ * nobody has polled.
+ */
 async function createProject(pods: PollPods, mail: Dovecot, count: number, mails: number): Promise<Place> {
   const place = await pods.createPlace();
   for (let n = 0; n < count; n += 1) {
@@ -73,25 +76,25 @@ async function createProject(pods: PollPods, mail: Dovecot, count: number, mails
   return place;
 }
 
-async function idle(pods: PollPods, mail: Dovecot, count: number): Promise<Look> {
+async function idle(pods: PollPods, mail: Dovecot, count: number): Promise<Poll> {
   const place = await createProject(pods, mail, count, 0);
   const now = String(Date.now());
   for (let n = 0; n < count; n += 1)
     await pods.conn.command('hset', keysOf(place.project).poll(`uid-${n}`), 'at', now);
-  const rounds: Look[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await lookOf(pods, place));
-  const medianOf = (field: keyof Look) => median(rounds.map((took) => took[field]));
+  const rounds: Poll[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await pollOnce(pods, place));
+  const medianOf = (field: keyof Poll) => median(rounds.map((took) => took[field]));
   return { cpuMs: medianOf('cpuMs'), memoryMiB: medianOf('memoryMiB'), requests: medianOf('requests') };
 }
 
-async function looks(
+async function measurePolls(
   pods: PollPods,
   mail: Dovecot,
   count: number,
   mails = 0,
-): Promise<Look & { runs: number }> {
+): Promise<Poll & { runs: number }> {
   const place = await createProject(pods, mail, count, mails);
-  const took = await lookOf(pods, place);
+  const took = await pollOnce(pods, place);
   const runs = await pods.conn.command('zcard', keysOf(place.project).runs('uid-0'));
   return { ...took, runs: Number(runs) };
 }

@@ -1,4 +1,7 @@
-/** How much memory a Node process of this machine takes: what the kernel counts, and what of its heap is in use. */
+/**
+ * How much memory a Node process of this machine takes: what the kernel counts, and what of its heap is in
+ * use.
+ */
 import { readFile } from 'node:fs/promises';
 
 const MIB = 2 ** 20;
@@ -45,7 +48,7 @@ async function liveBytes(port: number): Promise<number> {
         once: true,
       });
     });
-    // The first one only finds what finalizers then let go of.
+    // The first one only finds what finalizers then released.
     for (let done = 0; done < COLLECTIONS; done += 1) await ask(socket, 'HeapProfiler.collectGarbage');
     const { usedSize, backingStorageSize = 0 } = await ask(socket, 'Runtime.getHeapUsage');
     return usedSize + backingStorageSize;

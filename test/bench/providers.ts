@@ -1,4 +1,7 @@
-/** What a look at one account of a provider costs, as a poll pod makes it: where nothing happened, and where one thing did. */
+/**
+ * What a poll of one account of a provider costs, as a poll pod makes it: where nothing happened, and where
+ * one thing did.
+ */
 import { keysOf } from '../../store/keys.ts';
 import type { PollPods, Took } from '../support/runner/pollPods.ts';
 import type { Driver } from '../support/conformance/provider.ts';
@@ -7,10 +10,13 @@ import { median, type Figure } from './report.ts';
 const ROUNDS = 5;
 const UID = 'uid-orders';
 
-type Look = Took & { asked: number };
+type Poll = Took & { asked: number };
 
-/** Requests are counted where they pass on their way to the provider; by IMAP the connection and each command is one. */
-export async function looksAt(pods: PollPods, driver: Driver): Promise<Figure[]> {
+/**
+ * Requests are counted where they pass on their way to the provider; by IMAP the connection and each command
+ * is one.
+ */
+export async function benchmarkPolls(pods: PollPods, driver: Driver): Promise<Figure[]> {
   const provider = await driver.start();
   const account = await provider.account();
   try {
@@ -18,7 +24,7 @@ export async function looksAt(pods: PollPods, driver: Driver): Promise<Figure[]>
     await pods.watch(place, { uid: UID, kind: driver.kind, ...account });
     let happened = 0;
 
-    async function look(events: number): Promise<Look> {
+    async function poll(events: number): Promise<Poll> {
       for (let n = 0; n < events; n += 1) await account.add(`event-${(happened += 1)}`);
       await pods.makeDue(place, UID);
       account.proxy.fail(undefined);
@@ -30,12 +36,12 @@ export async function looksAt(pods: PollPods, driver: Driver): Promise<Figure[]>
     }
 
     // The first one brings nothing but where the account is.
-    await look(0);
-    const nothing: Look[] = [];
-    const something: Look[] = [];
+    await poll(0);
+    const nothing: Poll[] = [];
+    const something: Poll[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      nothing.push(await look(0));
-      something.push(await look(1));
+      nothing.push(await poll(0));
+      something.push(await poll(1));
     }
     return figuresOf(driver.title, nothing, something);
   } finally {
@@ -50,9 +56,9 @@ const MEASURED = [
   ['memoryMiB', 'MiB'],
 ] as const;
 
-function figuresOf(title: string, nothing: Look[], something: Look[]): Figure[] {
+function figuresOf(title: string, nothing: Poll[], something: Poll[]): Figure[] {
   return MEASURED.flatMap(([field, unit]) => {
-    const [base, value] = [nothing, something].map((looks) => median(looks.map((look) => look[field])));
+    const [base, value] = [nothing, something].map((polls) => median(polls.map((poll) => poll[field])));
     const to = `${title}, nothing new`;
     return [
       { name: to, value: base ?? Number.NaN, unit },

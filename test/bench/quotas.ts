@@ -1,6 +1,6 @@
 /**
- * `quotas`: what a run store with little memory holds while small events become large runs, what a project can keep of its ended runs,
- * and what a neighbour notices of either.
+ * `quotas`: what a run store with little memory holds while small events become large runs, what a project
+ * can keep of its ended runs, and what a neighbour notices of either.
  */
 import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { claimRuns } from '../../runs/claim.ts';
@@ -9,7 +9,7 @@ import { openProject } from '../../runs/project.ts';
 import { setQuotas } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Advance, Submission } from '../../runs/types.ts';
-import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../support/runStore/growingRuns.ts';
+import { endRecorded, setMemoryQuotas, passParkedTime, stepOn } from '../support/runStore/growingRuns.ts';
 import { startRedis } from '../support/runStore/redis.ts';
 import type { Figure } from './report.ts';
 
@@ -17,11 +17,11 @@ const MAX_MEMORY = 64 * 2 ** 20;
 const [FLOODING, NEIGHBOUR] = ['flooding', 'neighbour'];
 const GROWING_RUNS = 400;
 const AT_ONCE = 50;
-/** Each look gives half of what is left: so little is none. */
+/** Each update gives half of what is left: so little is none. */
 const LEFT_BYTES = 100 * 1024;
 const MEASURED_RUNS = 2_000;
 const REPLY = { status: 200, headers: {}, body: 'x'.repeat(1_000), contentType: 'text/plain' };
-/** Of what is counted, what may be held: the allocator rounds up. */
+/** Of what is counted, what may be used: the allocator rounds up. */
 const MOST_UNCOUNTED = 1.3;
 
 /** Each part has a server of its own. */
@@ -35,7 +35,7 @@ async function withStore(measure: (conn: RunStoreConnection) => Promise<Figure[]
   try {
     await conn.ready();
     for (const project of [FLOODING, NEIGHBOUR]) await openProject(conn, project);
-    await look(conn);
+    await updateQuotas(conn);
     return await measure(conn);
   } finally {
     await conn.close();
@@ -43,7 +43,7 @@ async function withStore(measure: (conn: RunStoreConnection) => Promise<Figure[]
   }
 }
 
-const look = (conn: RunStoreConnection) => lookAtMemory(conn, [FLOODING, NEIGHBOUR]);
+const updateQuotas = (conn: RunStoreConnection) => setMemoryQuotas(conn, [FLOODING, NEIGHBOUR]);
 
 /** A backlog of small events, each of which becomes a run of 500 KiB that parks and then ends. */
 async function growing(conn: RunStoreConnection): Promise<Figure[]> {
@@ -52,7 +52,7 @@ async function growing(conn: RunStoreConnection): Promise<Figure[]> {
   const began = performance.now();
   let most = 0;
   for (let ended = 0; ended < GROWING_RUNS; ) {
-    most = Math.max(most, (await look(conn)).memory.used);
+    most = Math.max(most, (await updateQuotas(conn)).memory.used);
     const step = await stepOn(conn, FLOODING, AT_ONCE);
     ended += step.ended;
     await neighbour.send();
@@ -78,7 +78,7 @@ async function growing(conn: RunStoreConnection): Promise<Figure[]> {
 async function counted(conn: RunStoreConnection): Promise<Figure[]> {
   const unlimited = { quota: MAX_MEMORY, keyQuota: MAX_MEMORY };
   await setQuotas(conn, FLOODING, unlimited);
-  const held: Figure[] = [];
+  const figures: Figure[] = [];
   const measured = async (
     name: string,
     kind: 'keys' | 'summaries' | 'replies',
@@ -91,7 +91,7 @@ async function counted(conn: RunStoreConnection): Promise<Figure[]> {
     const others = (['keys', 'summaries', 'replies'] as const).filter((other) => other !== kind);
     const rest = others.reduce((sum, other) => sum + after.use[other] - before.use[other], 0);
     const [bytes, expected] = [after.used - before.used - rest, after.use[kind] - before.use[kind]];
-    held.push({
+    figures.push({
       ...of(`a ${name} takes`, bytes / MEASURED_RUNS, 'bytes'),
       ratio: { to: 'what is counted', value: bytes / expected },
       goal: { at: 'most', value: MOST_UNCOUNTED, of: 'ratio' },
@@ -101,24 +101,27 @@ async function counted(conn: RunStoreConnection): Promise<Figure[]> {
   await measured('summary', 'summaries', false, END);
   await measured('dedupe key', 'keys', true, END);
   await measured('reply of 1,000 bytes', 'replies', true, { reply: REPLY, ...END });
-  return held;
+  return figures;
 }
 
 const END: Advance = { end: { phase: 'Succeeded' } };
 
-/** Events with keys, until they are refused: what they hold for a week, and whether a neighbour is refused, too. */
+/**
+ * Events with keys, until they are refused: what they hold for a week, and whether a neighbour is refused,
+ * too.
+ */
 async function keyFlood(conn: RunStoreConnection): Promise<Figure[]> {
   const neighbour = createNeighbour(conn);
   let keys = 0;
   for (let isFull = false; !isFull; ) {
-    await look(conn);
+    await updateQuotas(conn);
     const outcomes = await Promise.all(Array.from({ length: 500 }, () => send(conn, FLOODING, true)));
     isFull = outcomes.includes('unavailable') && (await isAtLimit(conn));
     keys += outcomes.filter((outcome) => outcome === 'accepted').length;
     await endAll(conn, FLOODING, END);
     await neighbour.send();
   }
-  const { uses, memory } = await look(conn);
+  const { uses, memory } = await updateQuotas(conn);
   const used = uses[0]?.keys ?? 0;
   return [
     { name: 'dedupe keys that one project can keep', value: keys, unit: 'keys' },
@@ -136,9 +139,9 @@ async function keyFlood(conn: RunStoreConnection): Promise<Figure[]> {
   ];
 }
 
-/** Whether another look would not give it more. */
+/** Whether another update would not give it more. */
 async function isAtLimit(conn: RunStoreConnection): Promise<boolean> {
-  const { uses } = await look(conn);
+  const { uses } = await updateQuotas(conn);
   const [{ keys, keyQuota } = { keys: 0, keyQuota: 0 }] = uses;
   return keyQuota - keys < LEFT_BYTES;
 }
@@ -206,7 +209,7 @@ function createNeighbour(conn: RunStoreConnection) {
 }
 
 async function usedOf(conn: RunStoreConnection): Promise<{ used: number; use: Use }> {
-  const { memory, uses } = await look(conn);
+  const { memory, uses } = await updateQuotas(conn);
   const [use] = uses;
   if (!use) throw new Error('the use cannot be read');
   return { used: memory.used, use };

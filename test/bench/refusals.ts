@@ -1,6 +1,7 @@
 /**
- * `refusals`: how many calls a second one gateway process refuses, beside a bare echo on the same machine in the same minute. A body that
- * is too large costs its sender the connection, so that it is compared with an echo on connections of one request, by processor time.
+ * `refusals`: how many calls a second one gateway process refuses, beside a bare echo on the same machine in
+ * the same minute. A body that is too large costs its sender the connection, so that it is compared with an
+ * echo on connections of one request, by processor time.
  */
 import { putRoute } from '../support/gateway/gatewayHarness.ts';
 import { pollUntil } from '../support/time/poll.ts';
@@ -38,7 +39,10 @@ export async function refusals(): Promise<Figure[]> {
 
 type Costs = { echo: number; tooLarge: number };
 
-/** Microseconds of the processor for one request with a connection of its own. The length alone is told, as by a client that waits. */
+/**
+ * Microseconds of the processor for one request with a connection of its own. The length alone is told, as by
+ * a client that waits.
+ */
 async function costs({ echoURL, echoPid, hookURL, gateway }: Harness): Promise<Costs> {
   const head = (url: string, length: number) =>
     `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +

@@ -1,6 +1,7 @@
 /**
- * `reply`: how long a caller waits for a workflow that answers: webhook, one response node, recorded durably on the way;
- * beside a bare echo. And how many such runs one runner process executes a second when it has nothing else to do.
+ * `reply`: how long a caller waits for a workflow that answers: webhook, one response node, recorded durably
+ * on the way; beside a bare echo. And how many such runs one runner process executes a second when it has
+ * nothing else to do.
  */
 import { revisionOf } from '../../api/revision.ts';
 import { isUnavailable } from '../../store/connection.ts';

@@ -1,4 +1,7 @@
-/** What a benchmark found: as a table for people and as JSON for comparisons. Ratios are within one run on one machine. */
+/**
+ * What a benchmark found: as a table for people and as JSON for comparisons. Ratios are within one run on one
+ * machine.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** `routes`: accepting with 10,000 routes beside accepting with one, and how soon a gateway that starts serves them all. */
+/**
+ * `routes`: accepting with 10,000 routes beside accepting with one, and how soon a gateway that starts serves
+ * them all.
+ */
 import { webhookRoutes } from '../../gateway/routing/follow.ts';
 import { namespaces } from '../../kube/resource.ts';
 import { NAMESPACE, putRoute } from '../support/gateway/gatewayHarness.ts';

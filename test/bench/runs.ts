@@ -1,7 +1,7 @@
 /**
- * `runs`: what one runner process executes, with everything real behind it: three-node chains without outside calls to their
- * durable end at saturation, how soon a run begins at half of that, what a backlog of 100,000 takes, and whether a neighbour
- * gets its turn beside a flood.
+ * `runs`: what one runner process executes, with everything real behind it: three-node chains without outside
+ * calls to their durable end at saturation, how soon a run begins at half of that, what a backlog of 100,000
+ * takes, and whether a neighbour gets its turn beside a flood.
  */
 import { readFileSync } from 'node:fs';
 import { isUnavailable } from '../../store/connection.ts';

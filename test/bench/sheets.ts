@@ -1,4 +1,7 @@
-/** `sheets`: what looks at a spreadsheet of 100,000 rows and 20 columns cost: CPU, memory, and requests to the provider. */
+/**
+ * `sheets`: what polls of a spreadsheet of 100,000 rows and 20 columns cost: CPU, memory, and requests to the
+ * provider.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,7 +12,7 @@ import { build } from 'esbuild';
 import { POD_HEAP, POD_MIB } from '../support/runner/pollPods.ts';
 import { startSheetsServer, type SheetsServer } from '../support/providers/google/sheetsServer.ts';
 import type { Figure } from './report.ts';
-import type { LookTook } from './sheetsProcess.ts';
+import type { PollTook } from './sheetsProcess.ts';
 
 const ROWS = 100_000;
 const COLUMNS = 20;
@@ -49,7 +52,7 @@ export async function sheets(): Promise<Figure[]> {
   try {
     const options = { columnCount: COLUMNS };
     const steps: [name: string, rows: Rows | undefined, changes: number][] = [
-      ['first look', rowsOf(() => false), 0],
+      ['first poll', rowsOf(() => false), 0],
       ['nothing changed', undefined, 0],
       ['100 rows edited', rowsOf((row) => row % 1_000 === 5), 100],
       ['all sorted', [], 0],
@@ -60,8 +63,8 @@ export async function sheets(): Promise<Figure[]> {
       if (rows?.length) server.put('orders', rows, options);
       else if (rows) sort(server);
       const asked = server.requests.length;
-      child.send('look');
-      const [took] = (await once(child, 'message')) as [LookTook];
+      child.send('poll');
+      const [took] = (await once(child, 'message')) as [PollTook];
       if (took.changes !== changes) throw new Error(`${name}: ${took.changes} changes, not ${changes}`);
       figures.push(...figuresOf(name, took, server.requests.length - asked));
     }
@@ -82,7 +85,7 @@ function sort(server: SheetsServer): void {
 
 function figuresOf(
   name: string,
-  { events, cpuMs, memoryMiB, keptKiB }: LookTook,
+  { events, cpuMs, memoryMiB, keptKiB }: PollTook,
   requests: number,
 ): Figure[] {
   return [

@@ -1,9 +1,11 @@
-/** Looks at a spreadsheet each time it is changeNames to, in a process of its own, and says what each look took. */
+/**
+ * Polls a spreadsheet each time it is changeNames to, in a process of its own, and says what each poll took.
+ */
 import { readFileSync } from 'node:fs';
 import { sheetPolls } from '../support/nodes/sheetPolls.ts';
 
-/** What a look took, with all that followed at once. `memoryMiB`: the most that the process ever had. */
-export type LookTook = {
+/** What a poll took, with all that followed at once. `memoryMiB`: the most that the process ever had. */
+export type PollTook = {
   changes: number;
   events: number;
   cpuMs: number;
@@ -17,7 +19,7 @@ const polls = sheetPolls(
   { ...(keyColumn && { keyColumn }) },
 );
 
-async function poll(): Promise<LookTook> {
+async function poll(): Promise<PollTook> {
   const cpu = process.cpuUsage();
   let [changes, events] = [0, 0];
   for (let more = true; more; ) {

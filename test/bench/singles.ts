@@ -1,6 +1,6 @@
 /**
- * Requests that each have a connection of their own, and what one costs the process that is asked: its processor time, since whoever
- * asks this way is busier than the process.
+ * Requests that each have a connection of their own, and what one costs the process that is asked: its
+ * processor time, since whoever asks this way is busier than the process.
  */
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';

@@ -1,4 +1,7 @@
-/** What the run store itself can take: events accepted, and runs executed with every mark and checkpoint, fsync always. */
+/**
+ * What the run store itself can take: events accepted, and runs executed with every mark and checkpoint,
+ * fsync always.
+ */
 import { advance } from '../../runs/advance.ts';
 import { claimRuns } from '../../runs/claim.ts';
 import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';

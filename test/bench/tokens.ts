@@ -1,7 +1,8 @@
 /**
- * `tokens`: how long `kubectl get` takes while one gateway process is sent as many execute calls with tokens that nobody made
- * as it can take, beside a quiet minute and beside calls of an unknown address, which ask the API server nothing. The load and
- * the gateway leave the processors to the API server, which elsewhere has machines of its own.
+ * `tokens`: how long `kubectl get` takes while one gateway process is sent as many execute calls with tokens
+ * that nobody made as it can take, beside a quiet minute and beside calls of an unknown address, which ask
+ * the API server nothing. The load and the gateway leave the processors to the API server, which elsewhere
+ * has machines of its own.
  */
 import { setPriority } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A backlog of runs that have not ended, of every kind: ready, over the limit of their workflow, parked, executed, and made as objects. */
+/**
+ * A backlog of runs that have not ended, of every kind: ready, over the limit of their workflow, parked,
+ * executed, and made as objects.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import { advance } from '../../runs/advance.ts';
@@ -26,8 +29,8 @@ export type Backlog = { workflowUid: string; stop: () => Promise<void> };
 type Wanted = { project: Project; name: string; runs: number; objects: number };
 
 /**
- * Half of the runs are over the limit of their workflow, a twentieth is parked, fifty are executed, `objects` are made as WorkflowRuns; the rest is
- * ready. There must be no runners.
+ * Half of the runs are over the limit of their workflow, a twentieth is parked, fifty are executed, `objects`
+ * are made as WorkflowRuns; the rest is ready. There must be no runners.
  */
 export async function loadUnfinishedRuns(
   whole: Whole,
@@ -82,12 +85,12 @@ async function park(whole: Whole, project: string, count: number): Promise<void>
 /** Holds runs as a runner does that waits for an answer, and ends those that shall be cancelled. */
 async function execute(whole: Whole, project: string): Promise<{ stop: () => Promise<void> }> {
   const { conn } = whole;
-  const held = new Map((await claim(whole, project)).map((ref) => [ref.run, ref]));
+  const inFlight = new Map((await claim(whole, project)).map((ref) => [ref.run, ref]));
   const stopping = new AbortController();
   const cancels = watchCancels(conn, project, (run) => {
-    const ref = held.get(run);
+    const ref = inFlight.get(run);
     if (!ref) return;
-    held.delete(run);
+    inFlight.delete(run);
     void advance(conn, ref, { end: { phase: 'Cancelled' } });
   });
   const beating = (async () => {

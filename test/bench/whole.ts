@@ -1,6 +1,7 @@
 /**
- * The whole path as processes of this machine: operator, gateway and a runner for each project, as the image has them, with the
- * rights and accounts that the chart and the operator give them, and a real API server and run store behind them.
+ * The whole path as processes of this machine: operator, gateway and a runner for each project, as the image
+ * has them, with the rights and accounts that the chart and the operator give them, and a real API server and
+ * run store behind them.
  */
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { findCondition } from '../../kube/conditions.ts';
@@ -27,7 +28,7 @@ export type Whole = Pick<OperatorHarness, 'server' | 'client' | 'conn' | 'redis'
   projects: Project[];
   /** Gateway, operator, and the runner of each project. */
   programs: Program[];
-  /** The addresses of all webhooks, by turns of one project and of another. */
+  /** The addresses of all webhooks, alternately of one project and of another. */
   hooks: string[];
   /** Runs of all projects that have not ended, and that have. */
   counts: () => Promise<{ active: number; ended: number; failed: number }>;
@@ -52,7 +53,7 @@ export type WholeOptions = {
 const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
 const POD = 'gateway-1';
 const UNLIMITED = { requestsPerSecond: 0 };
-/** Of the gateway: a sender that was held up sends more at once than the default admits. */
+/** Of the gateway: a sender that was delayed sends more at once than the default admits. */
 const LIMITS = JSON.stringify({ perRoute: UNLIMITED, perProject: UNLIMITED });
 const workflowName = (index: number) => `flow-${index}`;
 
@@ -119,7 +120,10 @@ async function createWorkflows(
   });
 }
 
-/** The harness's fake gateway has said which pod is the ready replica; from then on the real one speaks for that pod. */
+/**
+ * The harness's fake gateway has said which pod is the ready replica; from then on the real one speaks for
+ * that pod.
+ */
 async function openGateway(harness: OperatorHarness, pods: Pods) {
   await harness.gateway.stop();
   const [pod, password, inspectPort] = await Promise.all([
@@ -180,7 +184,10 @@ async function openRunner(harness: OperatorHarness, pods: Pods, { namespace, uid
   return { program: { name: `runner of ${namespace}`, pid, inspectPort, log }, stop: () => runner.stop() };
 }
 
-/** With what Node takes in a container with the chart's limit, and somewhere to ask how much of its heap is in use. */
+/**
+ * With what Node uses in a container with the chart's limit, and somewhere to ask how much of its heap is in
+ * use.
+ */
 function inspectable(port: number): string[] {
   return ['--max-old-space-size=256', `--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http'];
 }

@@ -24,7 +24,10 @@ export type Load = {
 
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; requests: number };
 
-/** Sends the load. Throws when any answer is not as it must be or any connection fails: then the figure would mean nothing. */
+/**
+ * Sends the load. Throws when any answer is not as it must be or any connection fails: then the figure would
+ * mean nothing.
+ */
 export async function runWrk({
   url,
   connections,

@@ -1,6 +1,6 @@
 /**
- * Builds the cluster's programs from Go modules into a cache folder of the user, once for each state of their sources:
- * complete or absent, never half, even when it is stopped in the middle or started twice.
+ * Builds the cluster's programs from Go modules into a cache folder of the user, once for each state of their
+ * sources: complete or absent, never half, even when it is stopped in the middle or started twice.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes } from 'node:fs/promises';
@@ -77,8 +77,8 @@ export function buildHash(
 }
 
 /**
- * The folder with etcd, kube-apiserver, kubectl, helm and the others, built when it is not there yet (five minutes on
- * two cores). Throws when Go is missing or the build fails, with the place of its log.
+ * The folder with etcd, kube-apiserver, kubectl, helm and the others, built when it is not there yet (five
+ * minutes on two cores). Throws when Go is missing or the build fails, with the place of its log.
  */
 export async function ensureBinaries(progress: Progress): Promise<string> {
   const binFolder = join(readClusterConfig().cacheFolder, 'bin');
@@ -125,7 +125,8 @@ async function compile(outputFolder: string, log: string, update: Update): Promi
   update('reading packages');
   const total = (await go(['list', '-deps', ...packages], build)).trim().split('\n').length;
   let compiled = 0;
-  // The first to be compiled are those of Go itself; what is in Go's own cache is not reported, so the count may stay below.
+  // The first to be compiled are those of Go itself; what is in Go's own cache is not reported, so the count
+  // may stay below.
   await go(buildArguments(outputFolder), {
     ...build,
     onLine: () => update(`${(compiled += 1)} of at most ${total} packages`),
@@ -160,7 +161,10 @@ function go(args: string[], { cwd, log, onLine }: CommandOptions): Promise<strin
   });
 }
 
-/** A command line whose program ends when this process does: a build that nobody waits for would take both cores for minutes. */
+/**
+ * A command line whose program ends when this process does: a build that nobody waits for would take both
+ * cores for minutes.
+ */
 function endingWithUs(program: string, args: string[]): [string, string[]] {
   return process.platform === 'linux'
     ? ['setpriv', ['--pdeathsig', 'TERM', program, ...args]]

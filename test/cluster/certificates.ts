@@ -16,7 +16,9 @@ type CertificateRequest = {
 
 export type CertificateRequests = { certificates: CertificateRequest[]; signingKeys: string[] };
 
-/** Writes the certificates (ECDSA, ten years) and signing keys (RSA, NAME.key and NAME.pub) into the folder. */
+/**
+ * Writes the certificates (ECDSA, ten years) and signing keys (RSA, NAME.key and NAME.pub) into the folder.
+ */
 export async function certify(binDir: string, folder: string, requests: CertificateRequests): Promise<void> {
   await runCommand(join(binDir, 'cluster-node'), ['certify', folder], { input: JSON.stringify(requests) });
 }

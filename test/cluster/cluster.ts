@@ -8,14 +8,17 @@ import type { Cluster, ClusterProvider, ClusterRequest } from './provider.ts';
 export type { Cluster, ClusterRequest } from './provider.ts';
 
 /**
- * The running cluster of that name, started, resumed or mended as it needs. Throws an error that says which provider would work where this
- * one cannot.
+ * The running cluster of that name, started, resumed or mended as it needs. Throws an error that says which
+ * provider would work where this one cannot.
  */
 export async function ensureCluster(request: ClusterRequest): Promise<Cluster> {
   return (await chooseProvider()).up(request);
 }
 
-/** The provider that WINDLASS_CLUSTER names; else kind where a Docker engine answers, and the built-in one where not. */
+/**
+ * The provider that WINDLASS_CLUSTER names; else kind where a Docker engine answers, and the built-in one
+ * where not.
+ */
 export async function chooseProvider(): Promise<ClusterProvider> {
   const { provider } = readClusterConfig();
   if (provider === 'current') return currentProvider;

@@ -9,7 +9,9 @@ import { runCommand } from '../support/process/command.ts';
 
 const platforms: Record<string, string> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Writes an archive with the image of that reference, which runs the static program, and holds nothing else. */
+/**
+ * Writes an archive with the image of that reference, which runs the static program, and holds nothing else.
+ */
 export async function writeProgramImage(program: string, reference: string, archive: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'windlass-image-'));
   try {

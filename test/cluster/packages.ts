@@ -3,7 +3,10 @@ import { access, rm, writeFile } from 'node:fs/promises';
 import { findCommand, runCommand } from '../support/process/command.ts';
 import { stepFailure, type Progress } from '../support/process/progress.ts';
 
-/** Each package and what shows that it, or another that brings the same, is there: a program on PATH or a file. */
+/**
+ * Each package and what shows that it, or another that brings the same, is there: a program on PATH or a
+ * file.
+ */
 const signs = {
   buildah: 'buildah',
   chromium: 'chromium',

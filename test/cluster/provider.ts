@@ -38,6 +38,8 @@ export type ClusterProvider = {
   down: (name: string, progress: Progress) => Promise<void>;
   /** Undefined when there is no such cluster. */
   status: (name: string) => Promise<PartStatus[] | undefined>;
-  /** What reaches the cluster as it is, without starting anything. Undefined when there is no such cluster. */
+  /**
+   * What reaches the cluster as it is, without starting anything. Undefined when there is no such cluster.
+   */
   access: (name: string, progress: Progress) => Promise<ClusterAccess | undefined>;
 };

@@ -1,6 +1,7 @@
 /**
- * What the contract is tried on: a gateway process with a real API server and run store, a workflow with a webhook and one with a bot, a
- * caller with all rights in its namespace, a run that is recorded. Runs that are started end soon, as if a runner were there.
+ * What the contract is tried on: a gateway process with a real API server and run store, a workflow with a
+ * webhook and one with a bot, a caller with all rights in its namespace, a run that is recorded. Runs that
+ * are started end soon, as if a runner were there.
  */
 import { GROUP } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run test:contract`: thousands of requests made from `/openapi.json`, valid and not, to a gateway with everything real
- * behind it; every answer is compared with what the description says. Ends with 1 when one differs.
+ * `npm run test:contract`: thousands of requests made from `/openapi.json`, valid and not, to a gateway with
+ * everything real behind it; every answer is compared with what the description says. Ends with 1 when one
+ * differs.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +18,10 @@ const HELP = `npm run test:contract [-- --examples N] [--seed N]
 Sends at least N requests (default 2000) made from /openapi.json to both listeners of a gateway and compares every answer with
 the description. The same seed makes the same requests. Needs Python 3 with pip; installs what test/contract/requirements.txt names.`;
 
-/** These make as many cases as the description has examples and edges; repeated with another seed they are the same. */
+/**
+ * These make as many cases as the description has examples and edges; repeated with another seed they are the
+ * same.
+ */
 const GIVEN = ['examples', 'coverage'];
 /** Of so many cases in all, each operation gets one in each phase. */
 const SPREAD = 40;
@@ -46,8 +50,8 @@ type Document = { paths: Record<string, Record<string, { parameters: Parameter[]
 const PLACES: Record<string, string> = { id: 'shop.orders', path: 'new', credential: 'shop.mailbox' };
 
 /**
- * The description as it is, in a file; and one that knows only the workflow and the bot that are there, and what the bot's messages show, so
- * that more requests than those of the examples get beyond them.
+ * The description as it is, in a file; and one that knows only the workflow and the bot that are there, and
+ * what the bot's messages show, so that more requests than those of the examples get beyond them.
  */
 async function writeSchemas({ internalURL }: ContractHarness, folder: string): Promise<Schemas> {
   const text = await (await fetch(`${internalURL}/openapi.json`)).text();
@@ -65,7 +69,10 @@ async function writeSchemas({ internalURL }: ContractHarness, folder: string): P
   return schemas;
 }
 
-/** Seeds one after the other until there were enough cases, first from the whole description, then from both in turn. */
+/**
+ * Seeds one after the other until there were enough cases, first from the whole description, then from both
+ * alternately.
+ */
 async function tryAll(
   python: Python,
   { internalURL, publicURL, token }: ContractHarness,

@@ -14,7 +14,9 @@ const configuration = join(import.meta.dirname, 'schemathesis.toml');
 /** Runs a module of the installed packages. */
 export type Python = (module: string, args: string[], options?: CommandOptions) => Promise<string>;
 
-/** Installs what requirements.txt names into a folder of the user's cache, once for each state of that file. */
+/**
+ * Installs what requirements.txt names into a folder of the user's cache, once for each state of that file.
+ */
 export async function preparePython(progress: Progress): Promise<Python> {
   await ensurePackages(['python3', 'python3-pip'], progress);
   const hash = createHash('sha256')
@@ -73,7 +75,9 @@ export type Trial = {
   seed: number;
 };
 
-/** Sends the cases of one seed and gives their number. Throws with the whole report when something was found. */
+/**
+ * Sends the cases of one seed and gives their number. Throws with the whole report when something was found.
+ */
 export async function tryContract(python: Python, trial: Trial): Promise<number> {
   const args = [
     '--config-file',

@@ -1,9 +1,11 @@
 /**
- * The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question, and one
- * whose items pass once.
+ * The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question,
+ * one whose items pass once, one that mails an invoice, and one that variables configure.
  */
 import { parseExact } from '../../api/exact/exactNumber.ts';
+import { receivedMails } from '../support/installation/demoMailbox.ts';
 import { callerToken } from '../support/installation/installedGateway.ts';
+import { showMail } from './mails.ts';
 import { runNames, showRun, type Demo, type Tell } from './runs.ts';
 
 const RUN_MS = 30_000;
@@ -30,6 +32,22 @@ export async function showNewOrders(demo: Demo): Promise<void> {
     await call(demo, 'new-orders', { url, headers: {}, body: { orders } });
 }
 
+/** Sends an order whose sums are not exact in doubles; shows the invoice that goes out. */
+export async function showInvoice(demo: Demo): Promise<void> {
+  const sent = (await receivedMails(demo.cluster)).length;
+  const url = `${demo.gateway.publicURL}/webhook/${demo.project}.invoices/orders`;
+  const items = [
+    { name: 'desk', quantity: 1, price: 349 },
+    { name: 'lamp', quantity: 3, price: 19.9 },
+    { name: 'cable', quantity: 3, price: 1.1 },
+  ];
+  const customer = { name: 'Ada', email: 'ada@example.com' };
+  const body = { number: parseExact('12345678901234567890'), customer, items };
+  await call(demo, 'invoices', { url, headers: {}, body, status: 201 });
+  const subject = 'Invoice for order 12345678901234567890: 490.28 EUR';
+  await showMail(demo.cluster, demo.tell, (mail, index) => index >= sent && mail.subject === subject);
+}
+
 /** Asks the webhook for a quote, which the variables of the project decide. */
 export async function showEnvironments(demo: Demo): Promise<void> {
   const url = `${demo.gateway.publicURL}/webhook/${demo.project}.environments/quotes`;
@@ -37,9 +55,9 @@ export async function showEnvironments(demo: Demo): Promise<void> {
   await call(demo, 'environments', { url, headers: {}, body });
 }
 
-type Call = { url: string; headers: Record<string, string>; body: object };
+type Call = { url: string; headers: Record<string, string>; body: object; status?: number };
 
-async function call(demo: Demo, workflow: string, { url, headers, body }: Call): Promise<void> {
+async function call(demo: Demo, workflow: string, { url, headers, body, status = 200 }: Call): Promise<void> {
   const { tell } = demo;
   const before = await runNames(demo, workflow);
   tell();
@@ -48,7 +66,7 @@ async function call(demo: Demo, workflow: string, { url, headers, body }: Call):
   const json = { ...headers, 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(body) });
   tell();
-  await showAnswer(response, 200, tell);
+  await showAnswer(response, status, tell);
   await showRun(demo, workflow, { before, timeoutMs: RUN_MS });
 }
 

@@ -1,4 +1,7 @@
-/** The account of an example that a person connects in the browser: the demo asks for the link, follows it and signs in. */
+/**
+ * The account of an example that a person connects in the browser: the demo asks for the link, follows it and
+ * signs in.
+ */
 import { connectAtGoogle, linkToConnect, whenConnected } from '../support/installation/demoGoogle.ts';
 import { tokenCommand } from '../support/installation/installedGateway.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
@@ -6,7 +9,10 @@ import type { Demo } from './runs.ts';
 
 const ACCOUNT = 'ada';
 
-/** Connects the credential, each time anew, since the demo's Google forgets what was allowed when it starts again. */
+/**
+ * Connects the credential, each time again, since the demo's Google forgets what was allowed when it starts
+ * again.
+ */
 export async function showConnecting({ cluster, gateway, project, tell }: Demo, name: string): Promise<void> {
   const token = (await kubectl(cluster, tokenCommand('editor', 'windlass'))).trim();
   tell();

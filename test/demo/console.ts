@@ -1,4 +1,7 @@
-/** The link that the demo ends with: whoever opens it is signed in to the console, as somebody who may edit the namespace of the examples: for an hour, which is how long the token lasts. */
+/**
+ * The link that the demo ends with: whoever opens it is signed in to the console, as somebody who may edit
+ * the namespace of the examples: for an hour, which is how long the token lasts.
+ */
 import { tokenCommand } from '../support/installation/installedGateway.ts';
 import { gatewayPorts, windlassNamespace } from '../support/installation/install.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';

@@ -1,6 +1,6 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
 import { showBotAnswer } from './bots.ts';
-import { showEnvironments, showHello, showMailCount, showNewOrders } from './calls.ts';
+import { showEnvironments, showHello, showInvoice, showMailCount, showNewOrders } from './calls.ts';
 import { showMailReply, showMorningMail } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
@@ -22,6 +22,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   hello: { what: 'a workflow that is started by hand', show: showHello },
   'mail-count': { what: 'a webhook that asks an HTTP API', show: showMailCount },
   'new-orders': { what: 'a webhook whose items pass once', show: showNewOrders },
+  invoices: { what: 'an order at a webhook: code makes an invoice, mail', show: showInvoice },
   environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {

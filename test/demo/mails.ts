@@ -1,4 +1,7 @@
-/** The examples about mail: one that answers what comes into a mailbox, and one that writes at the times of a schedule. */
+/**
+ * The examples about mail: one that answers what comes into a mailbox, and one that writes at the times of a
+ * schedule.
+ */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +13,15 @@ import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { runNames, showRun, type Demo, type Tell } from './runs.ts';
 
-/** A look each half minute, a minute and what a pod takes where one has just ended. */
-const LOOK_MS = 120_000;
+/** A poll each half minute, a minute and what a pod takes where one has just ended. */
+const POLL_MS = 120_000;
 /** A minute, and what a pod and its run take. */
 const TICK_MS = 120_000;
 const MAIL_MS = 10_000;
 
-/** Delivers a mail to the mailbox that is watched; shows the run that it starts, and the answer that goes out. */
+/**
+ * Delivers a mail to the mailbox that is watched; shows the run that it starts, and the answer that goes out.
+ */
 export async function showMailReply(demo: Demo): Promise<void> {
   const { cluster, tell } = demo;
   const before = await runNames(demo, 'mail-reply');
@@ -32,10 +37,10 @@ export async function showMailReply(demo: Demo): Promise<void> {
     '',
   ];
   tell();
-  tell('a mail comes into the mailbox of orders, which is looked at every 30 seconds:');
+  tell('a mail comes into the mailbox of orders, which is polled every 30 seconds:');
   for (const line of mail) tell(`  ${line}`.trimEnd());
   await deliverMail(cluster, 'orders', mail.join('\n'));
-  await showRun(demo, 'mail-reply', { before, timeoutMs: LOOK_MS });
+  await showRun(demo, 'mail-reply', { before, timeoutMs: POLL_MS });
   await showMail(cluster, tell, (sent) => sent.headers['in-reply-to'] === identity);
 }
 

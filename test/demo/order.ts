@@ -16,7 +16,10 @@ const order = {
   ],
 };
 
-/** Sends the webhook, shows the agent's text as it streams, the answer and the mail. Throws when one of them does not come. */
+/**
+ * Sends the webhook, shows the agent's text as it streams, the answer and the mail. Throws when one of them
+ * does not come.
+ */
 export async function showOrder(demo: Demo): Promise<void> {
   const { cluster, gateway, project, tell } = demo;
   const token = await callerToken(cluster);
@@ -39,7 +42,10 @@ export async function showOrder(demo: Demo): Promise<void> {
   await showMail(cluster, tell, (_mail, index) => index === mailsBefore.length);
 }
 
-/** The webhook answers when the run is done, so that its name comes from its object, which is there from the start. */
+/**
+ * The webhook answers when the run is done, so that its name comes from its object, which is there from the
+ * start.
+ */
 async function newRun(demo: Demo, before: Set<string>, answering: Promise<Response>): Promise<string> {
   const stop = new AbortController();
   const recorded = pollUntil(

@@ -1,6 +1,7 @@
 /**
- * Where the demo puts what it makes, and how it tells its own objects from those of others: on a cluster of somebody else it uses
- * namespaces of its own, installs nothing over an installation that is there, and removes what it made and nothing else.
+ * Where the demo puts what it makes, and how it tells its own objects from those of others: on a cluster of
+ * somebody else it uses namespaces of its own, installs nothing over an installation that is there, and
+ * removes what it made and nothing else.
  */
 import type { Cluster } from '../cluster/cluster.ts';
 import {

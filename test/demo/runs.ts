@@ -1,4 +1,5 @@
 /** What the shows of the demo tell of a run, from its record in the cluster. */
+import { joinExact } from '../../api/exact/exactNumber.ts';
 import type { RunStatus } from '../../api/run.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Gateway } from '../support/installation/installedGateway.ts';
@@ -37,7 +38,10 @@ async function runsOf(
   return (await getJson<{ items: Run[] }>(cluster, 'workflowruns', ...ofWorkflow)).items;
 }
 
-/** Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it did not succeed. */
+/**
+ * Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it
+ * did not succeed.
+ */
 export async function showRun(
   demo: Demo,
   workflow: string,
@@ -55,7 +59,8 @@ export async function showRun(
   tell();
   tell(`run ${metadata.name}: ${status?.phase} after ${status?.duration}`);
   for (const { id, phase, output } of status?.nodes ?? []) {
-    const { text_content: text, data_content: data } = output ?? {};
+    const { text_content: text, data_content, exact } = output ?? {};
+    const data = joinExact(data_content, exact);
     const parts = [...(text ? [JSON.stringify(text)] : []), ...(data ? [JSON.stringify(data)] : [])];
     tell(`  ${id}: ${phase}`);
     for (const part of parts) tell(`    ${part.length > WIDTH ? `${part.slice(0, WIDTH)}…` : part}`);

@@ -1,4 +1,6 @@
-/** What `kubectl apply` refuses and says, what becomes a condition, and that manifests converge in any order. */
+/**
+ * What `kubectl apply` refuses and says, what becomes a condition, and that manifests converge in any order.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXAMPLES } from '../demo/examples.ts';
 import { exampleFolder, waitForReady } from '../support/installation/install.ts';

@@ -1,4 +1,6 @@
-/** The built-in cluster itself: what pods find on it, and that it can be started, mended, resumed and removed. */
+/**
+ * The built-in cluster itself: what pods find on it, and that it can be started, mended, resumed and removed.
+ */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** An account that is connected on a real cluster: in the browser through the gateway, at a real provider, and used by a step. */
+/**
+ * An account that is connected on a real cluster: in the browser through the gateway, at a real provider, and
+ * used by a step.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBrowser, signIn } from '../support/providers/oauth/browser.ts';
@@ -123,7 +126,10 @@ test('the console connects an account in a window, and later replaces it', async
   expect(other.status.account).toBe('cleo@example.com');
 });
 
-/** Signs in at the provider in the window that opens, and closes when that is done; the page tells when the account is connected. */
+/**
+ * Signs in at the provider in the window that opens, and closes when that is done; the page tells when the
+ * account is connected.
+ */
 async function connectAs(page: Page, word: string, account: string): Promise<void> {
   const opening = page.waitForEvent('popup');
   await page.getByRole('button', { name: word, exact: true }).click();

@@ -1,6 +1,6 @@
 /**
- * What the end-to-end tests of the console work with: one browser for each file, people with rights of their own, and a picture in
- * .windlass/ of what somebody saw when a test failed.
+ * What the end-to-end tests of the console work with: one browser for each file, people with rights of their
+ * own, and a picture in .windlass/ of what somebody saw when a test failed.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,7 +50,10 @@ export async function signedIn(token: string, project: string, rest = 'workflows
   return there;
 }
 
-/** A token of a new account that holds one of Kubernetes' own roles in the project: what a team's members hold. */
+/**
+ * A token of a new account that holds one of Kubernetes' own roles in the project: what a team's members
+ * hold.
+ */
 export async function member(project: string, name: string, role: 'edit' | 'view'): Promise<string> {
   await kube(['create', 'serviceaccount', name, '-n', project]);
   const bound = ['--clusterrole', role, '--serviceaccount', `${project}:${name}`, '-n', project];

@@ -1,4 +1,7 @@
-/** The canvas: what is drawn there, by the pointer and by the keys, is what the cluster gets; and what others delete is not lost. */
+/**
+ * The canvas: what is drawn there, by the pointer and by the keys, is what the cluster gets; and what others
+ * delete is not lost.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   drawEdge,

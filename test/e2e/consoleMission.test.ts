@@ -1,4 +1,7 @@
-/** What the console is for, in a real browser: accounts, a workflow from its name to its first order, and what became of it. */
+/**
+ * What the console is for, in a real browser: accounts, a workflow from its name to its first order, and what
+ * became of it.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pollUntil } from '../support/time/poll.ts';
 import {
@@ -115,7 +118,8 @@ test('a workflow is built, tested, activated and watched in the browser', async 
     },
     { timeoutMs: 60_000 },
   );
-  // The browser itself tells of dry runs that are refused, and of styles that it copies while text is replaced in an editor.
+  // The browser itself tells of dry runs that are refused, and of styles that it copies while text is
+  // replaced in an editor.
   const known = /Failed to load resource|Applying inline style/;
   expect(complaints.filter((each) => !known.test(each))).toEqual([]);
   await nodeOf(page, 'trigger').waitFor({ state: 'detached' });

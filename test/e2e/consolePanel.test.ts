@@ -1,4 +1,7 @@
-/** The panel of a node and the YAML say the same of a workflow and lose nothing; expressions know what there is to refer to. */
+/**
+ * The panel of a node and the YAML say the same of a workflow and lose nothing; expressions know what there
+ * is to refer to.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   canvasOpened,

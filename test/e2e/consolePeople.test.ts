@@ -1,4 +1,7 @@
-/** Who may see what in the console: ways in and out, sessions that end, projects, and readers, to whom nothing is offered that fails. */
+/**
+ * Who may see what in the console: ways in and out, sessions that end, projects, and readers, to whom nothing
+ * is offered that fails.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signInAt } from '../support/console/chromium.ts';
@@ -161,7 +164,10 @@ test('a reader finds the links on each page and no button that fails', async () 
   expect(refused).toEqual([]);
 });
 
-/** Presses each button of the page's content, one after the other, from the page as it opens: these and no others. */
+/**
+ * Presses each button of the page's content, one after the other, from the page as it opens: these and no
+ * others.
+ */
 async function pressAll(page: Page, url: string, expected: (string | RegExp)[]): Promise<void> {
   const content = page.locator('main');
   const buttons = content.getByRole('button').or(content.getByRole('switch'));

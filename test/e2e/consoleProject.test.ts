@@ -1,4 +1,7 @@
-/** The pages of a project beside the editor: its workflows, credentials, what Git manages, who else edits, and how it does. */
+/**
+ * The pages of a project beside the editor: its workflows, credentials, what Git manages, who else edits, and
+ * how it does.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { createCredential, nodeOf, openPage, save } from '../support/console/steps.ts';

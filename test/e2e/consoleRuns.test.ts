@@ -1,6 +1,6 @@
 /**
- * What runs and what waits to run in the console: the list of runs, one run and why it failed, running again, cancelling, runs of which
- * little is left, and a mailbox that is watched.
+ * What runs and what waits to run in the console: the list of runs, one run and why it failed, running again,
+ * cancelling, runs of which little is left, and a mailbox that is watched.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

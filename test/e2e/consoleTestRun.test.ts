@@ -1,4 +1,7 @@
-/** Test runs: with which data they begin, how far they go, and what is seen of each node while and after it ran. */
+/**
+ * Test runs: with which data they begin, how far they go, and what is seen of each node while and after it
+ * ran.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   askToRunTo,

@@ -21,7 +21,10 @@ export const gateway = await openGateway(cluster);
 /** kubectl of the cluster, as its administrator. */
 export const kube = (args: string[], options?: CommandOptions) => kubectl(cluster, args, options);
 
-/** A new namespace; its runners may need seconds to start. Names are short, so that names of children are not cut. */
+/**
+ * A new namespace; its runners may need seconds to start. Names are short, so that names of children are not
+ * cut.
+ */
 export async function createProject(): Promise<string> {
   const name = `e2e-${randomBytes(3).toString('hex')}`;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
@@ -37,7 +40,10 @@ export const removeProject = (name: string) => kube(['delete', 'namespace', name
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
 
-/** One request on a connection of its own, so that any replica may get it. A body is sent as JSON, a string as it is. */
+/**
+ * One request on a connection of its own, so that any replica may get it. A body is sent as JSON, a string as
+ * it is.
+ */
 export async function send(
   method: string,
   url: string,

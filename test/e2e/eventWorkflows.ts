@@ -7,7 +7,7 @@ import { tokenOf } from '../support/providers/telegram/telegramServer.ts';
 import { workflowOf } from './environment.ts';
 
 export const SIGNING_SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
-/** From one look to the next. */
+/** From one poll to the next. */
 const INTERVAL_S = 5;
 export const BUCKET = 'letters';
 
@@ -86,8 +86,8 @@ export const bot = (platform: 'telegram' | 'slack', active: boolean, mark = '') 
 
 /** Watches a spreadsheet. */
 export const sheet = (name: string, active: boolean, spreadsheetId: string) => {
-  const look = { credential: 'sheets', pollIntervalSeconds: INTERVAL_S };
-  const spreadsheet = { ...look, spreadsheetId, keyColumn: 'Number' };
+  const poll = { credential: 'sheets', pollIntervalSeconds: INTERVAL_S };
+  const spreadsheet = { ...poll, spreadsheetId, keyColumn: 'Number' };
   return workflowOf(name, [{ id: 'trigger', spreadsheet }], { active });
 };
 

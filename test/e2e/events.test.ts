@@ -1,6 +1,7 @@
 /**
- * Bots, spreadsheets and files on a real cluster: each event is one run with the output of its trigger, of a workflow that was only applied.
- * Switched off it starts none, and of what was set up for it nothing is left, neither at the other side nor in the run store.
+ * Bots, spreadsheets and files on a real cluster: each event is one run with the output of its trigger, of a
+ * workflow that was only applied. Switched off it starts none, and of what was set up for it nothing is left,
+ * neither at the provider nor in the run store.
  */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, test, type ExpectStatic } from 'vitest';

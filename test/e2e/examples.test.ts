@@ -1,4 +1,7 @@
-/** The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event to what comes of it. */
+/**
+ * The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event
+ * to what comes of it.
+ */
 import { afterAll, beforeAll, test } from 'vitest';
 import { askLink } from '../support/installation/connectAccount.ts';
 import { addRow, connectAtGoogle, rowsOf } from '../support/installation/demoGoogle.ts';
@@ -8,9 +11,9 @@ import { writeToBot, writtenByBots } from '../support/installation/demoTelegram.
 import { pollUntil } from '../support/time/poll.ts';
 import { cluster, createProject, gateway, kube, mailsTo, removeProject } from './environment.ts';
 
-/** A look each half minute, a minute and what a pod takes where one has just ended. */
-const LOOKED = { timeoutMs: 120_000, everyMs: 500 };
-/** The first look, that of the next minute, and a look. */
+/** A poll each half minute, a minute and what a pod takes where one has just ended. */
+const POLLED = { timeoutMs: 120_000, everyMs: 500 };
+/** The first poll, that of the next minute, and a poll. */
 const TEST_MS = 240_000;
 
 let project: string;
@@ -44,7 +47,7 @@ test.concurrent(
         const all = await answers();
         return all.length > 0 && all;
       },
-      LOOKED,
+      POLLED,
     );
     expect(answer?.chatId).toBe(1_001);
   },
@@ -58,7 +61,7 @@ test.concurrent(
     await isReady('row-mail');
     const customer = `${project}@example.com`;
     await addRow(cluster, 'orders', [project, 'Ada', customer, 'lamp', 2]);
-    await pollUntil('a mail', async () => (await mailsTo(customer)).length > 0, LOOKED);
+    await pollUntil('a mail', async () => (await mailsTo(customer)).length > 0, POLLED);
     expect(await mailsTo(customer)).toEqual([
       expect.objectContaining({
         subject: `Your order ${project}`,
@@ -77,7 +80,7 @@ test.concurrent(
     const file = `${project}.txt`;
     await putInBucket(cluster, `inbox/${file}`, 'Dear shop, the lamp has no bulb.\n');
     const written = async () => (await rowsOf(cluster, 'letters')).filter(([name]) => name === file);
-    await pollUntil('a row', async () => (await written()).length > 0, LOOKED);
+    await pollUntil('a row', async () => (await written()).length > 0, POLLED);
     expect(await written()).toEqual([[file, 33, expect.stringContaining('the lamp has no bulb')]]);
   },
   TEST_MS,

@@ -32,7 +32,9 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-/** The example with a model that takes ten seconds for its answer, so that there is a middle to break it in. */
+/**
+ * The example with a model that takes ten seconds for its answer, so that there is a middle to break it in.
+ */
 async function applySlowOrder(): Promise<void> {
   const objects = await exampleObjects('order-confirmation', 'accounts.yaml', 'workflow.yaml');
   const text = JSON.stringify(objects).replace('"model":"gpt-4o-mini"', '"model":"demo-slow"');
@@ -108,7 +110,9 @@ test.each([
 
 const tell = (line: string) => console.log(`faults: ${line}`);
 
-/** Everything that is known of what broke a promise, or why the run does not count; nothing where all is well. */
+/**
+ * Everything that is known of what broke a promise, or why the run does not count; nothing where all is well.
+ */
 const faultsOf = ({ violations, evidence, invalid }: FaultRun): string =>
   violations.length === 0 ? (invalid ?? '') : JSON.stringify(offendersOf(violations, evidence), undefined, 2);
 

@@ -1,4 +1,7 @@
-/** Mail on a real cluster: poll pods of a CronJob look at a real IMAP server, and each new mail is one run, whatever is killed. */
+/**
+ * Mail on a real cluster: poll pods of a CronJob poll a real IMAP server, and each new mail is one run,
+ * whatever is killed.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { waitForReady } from '../support/installation/install.ts';
 import { deliverMail } from '../support/installation/demoMailbox.ts';
@@ -16,8 +19,11 @@ import {
   type RecordedRun,
 } from './environment.ts';
 
-/** A look each 5 seconds, of which a killed pod takes up to 20: its Job waits, and so does the claim of the next one. */
-const LOOKED = { timeoutMs: 45_000, everyMs: 500 };
+/**
+ * A poll each 5 seconds, of which a killed pod takes up to 20: its Job waits, and so does the claim of the
+ * next one.
+ */
+const POLLED = { timeoutMs: 45_000, everyMs: 500 };
 /** Whoever has the password has a mailbox at the demo's server. */
 const PASSWORD = 'demo-password';
 const HOST = 'windlass-demo.svc';
@@ -63,7 +69,7 @@ const answers = (active: boolean) => {
   ];
   return workflowOf('answers', nodes, { active });
 };
-/** Looks at the same mailbox, with an account whose password is wrong at first. */
+/** Polls the same mailbox, with an account whose password is wrong at first. */
 const counts = (active: boolean) => {
   const trigger = {
     id: 'trigger',
@@ -128,7 +134,7 @@ const runsWith = (workflow: string, name: string): Promise<RecordedRun[]> =>
       const ended = runs.every(({ status }) => status?.completionTime !== undefined);
       return ended && mailsOf(runs).includes(name) && runs;
     },
-    LOOKED,
+    POLLED,
   );
 
 test('a wrong password is said of the credential and of the workflow, and heals once the Secret is corrected', async () => {
@@ -176,12 +182,12 @@ test('a new mail starts one run with its text, header and attachments, and the a
 
 test('a poll pod that is killed while mail comes in loses none and starts none twice', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `m${index}`);
-  const pod = await pollUntil('a poll pod at work', pollPod, LOOKED);
+  const pod = await pollUntil('a poll pod at work', pollPod, POLLED);
   for (const name of names.slice(0, 4)) await mail(name);
   const kill = ['delete', '-n', project, pod, '--force', '--grace-period=0', '--wait=false'];
   await Promise.all([kube(kill), ...names.slice(4).map((name) => mail(name))]);
   await Promise.all(names.map((name) => runsWith('answers', name)));
-  // A look that began after all of them.
+  // A poll that began after all of them.
   await mail('last');
   const runs = await runsWith('answers', 'last');
   expect(mailsOf(runs).toSorted()).toEqual([FIRST, 'last', ...names].toSorted());
@@ -205,6 +211,6 @@ test('an inactive workflow starts no run while another one polls the same mailbo
   await runsWith('counts', 'late');
   await apply(project, counts(false));
   const cronJobs = async () => (await kube(['get', 'cronjobs', '-n', project, '-o', 'name'])).trim();
-  await expect.poll(cronJobs, { timeout: LOOKED.timeoutMs, interval: LOOKED.everyMs }).toBe('');
+  await expect.poll(cronJobs, { timeout: POLLED.timeoutMs, interval: POLLED.everyMs }).toBe('');
   expect(mailsOf(await runsOf('answers')).toSorted()).toEqual(mailsOf(before).toSorted());
 });

@@ -165,7 +165,7 @@ test('in the moment after Ready no replica answers 404, two hundred times over',
   expect(refused).toEqual([]);
 }, 240_000);
 
-test('what nobody serves looks the same, whether it never was or belongs to others', async () => {
+test('an unknown path has the same response, whether it never was or belongs to others', async () => {
   const answers = await Promise.all([
     send('POST', webhookURL(project, 'nothing', 'orders'), {}),
     send('POST', webhookURL(project, workflow, 'other'), {}),

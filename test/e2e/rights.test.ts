@@ -1,6 +1,7 @@
 /**
- * Rights granted are rights used: what the programs may do, against what the API server wrote down that they did, in what
- * happens here and in all tests before. And what people may do, by the roles that every cluster has.
+ * Rights granted are rights used: what the programs may do, against what the API server wrote down that they
+ * did, in what happens here and in all tests before. And what people may do, by the roles that every cluster
+ * has.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -77,7 +78,10 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-/** Whatever needs a right: a workflow with credentials that is called, asked about and taken away. Returns what is granted meanwhile. */
+/**
+ * Whatever needs a right: a workflow with credentials that is called, asked about and taken away. Returns
+ * what is granted meanwhile.
+ */
 async function doEverything(): Promise<Record<string, Right[]>> {
   const accounts = await exampleObjects('order-confirmation', 'accounts.yaml');
   const bearer = { secretRefs: [{ name: 'order-accounts', key: 'model-api-key' }] };
@@ -186,7 +190,7 @@ async function grantedToAll(): Promise<Record<string, Right[]>> {
   return Object.fromEntries(ACCOUNTS.map((account) => [account, grantedTo(account, items)]));
 }
 
-/** The lines of the log, those of files that were put aside included. */
+/** The lines of the log, those of rotated files included. */
 async function auditLines(): Promise<string[]> {
   const path = cluster.auditLog;
   if (path === undefined) throw new Error('this cluster writes no audit log: take the built-in one');

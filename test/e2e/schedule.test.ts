@@ -40,7 +40,7 @@ async function makeJob(cronJob: string, job: string): Promise<string> {
   return (await kube(['logs', '-n', project, `job/${job}`])).trim().split('\n').at(-1) ?? '';
 }
 
-test('two schedules start one run at each minute, while operator, gateway and runners are killed in turn', async () => {
+test('two schedules start one run at each minute, while operator, gateway and runners are killed one after the other', async () => {
   const [name = '', ...others] = await applySchedules({ cluster, project }, 2);
   const next = (await scheduleOf(name))?.next ?? '';
   expect(next).toMatch(/:00Z$/);

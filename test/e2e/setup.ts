@@ -1,6 +1,7 @@
 /**
- * Before the end-to-end tests: a cluster of their own with Windlass and two replicas of each program. It goes afterwards, also when
- * somebody interrupts them, unless WINDLASS_KEEP=1 asks to keep it for the next time and for looking around.
+ * Before the end-to-end tests: a cluster of their own with Windlass and two replicas of each program. It goes
+ * afterwards, also when somebody interrupts them, unless WINDLASS_KEEP=1 asks to keep it for the next time
+ * and for looking around.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** TLS for an installation that runs: switched on, its certificate and authority replaced while events come, and switched off. */
+/**
+ * TLS for an installation that runs: switched on, its certificate and authority replaced while events come,
+ * and switched off.
+ */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';

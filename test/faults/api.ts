@@ -1,4 +1,7 @@
-/** The plainest possible client of the API server, for what must be asked often and without the product's own code. */
+/**
+ * The plainest possible client of the API server, for what must be asked often and without the product's own
+ * code.
+ */
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { text as textOf } from 'node:stream/consumers';
@@ -27,7 +30,10 @@ export function ask(
   });
 }
 
-/** The object, after the patch where there is one. Throws when the answer is no success, or does not come in five seconds. */
+/**
+ * The object, after the patch where there is one. Throws when the answer is no success, or does not come in
+ * five seconds.
+ */
 export async function askObject<T>(connection: KubeConnection, path: string, merge?: object): Promise<T> {
   const answer = await ask(connection, path, AbortSignal.timeout(5_000), merge);
   const text = await textOf(answer);

@@ -1,4 +1,7 @@
-/** One request of the sender and what came of it: on a connection of its own, or on one that is kept for the next. */
+/**
+ * One request of the sender and what came of it: on a connection of its own, or on one that is kept for the
+ * next.
+ */
 import { Agent, request as httpRequest } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import type { Attempt } from './evidence.ts';

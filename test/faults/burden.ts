@@ -1,4 +1,7 @@
-/** What each process of Windlass costs while something that it needs is away: processor time, log lines, restarts. */
+/**
+ * What each process of Windlass costs while something that it needs is away: processor time, log lines,
+ * restarts.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { layoutOf } from '../cluster/builtin/layout.ts';
@@ -64,8 +67,8 @@ export function burdenMeasures(burdens: readonly Burden[], when: string): Measur
 }
 
 /**
- * Processes that spin, fill the log, or ended because something else was away, other than those that may: the operator that leads
- * must end when it can no longer renew its Lease.
+ * Processes that spin, fill the log, or ended because something else was away, other than those that may: the
+ * operator that leads must end when it can no longer renew its Lease.
  */
 export function tooHeavy(
   burdens: readonly Burden[],
@@ -76,7 +79,7 @@ export function tooHeavy(
     const told = `${program} (pod ${pod}), ${when},`;
     const found: Violation[] = [];
     if (restarted && !mayRestart.includes(program))
-      found.push({ kind: 'restarted', message: `${told} started anew` });
+      found.push({ kind: 'restarted', message: `${told} started again` });
     if (cpuPercent >= MOST_CPU_PERCENT) {
       found.push({ kind: 'too-busy', message: `${told} took ${cpuPercent.toFixed(1)} % of a core` });
     }
@@ -98,7 +101,10 @@ async function sample({ cluster, project }: Harness): Promise<Sample[]> {
   );
 }
 
-/** User and system time of all threads (proc_pid_stat(5), fields 14 and 15); the name in brackets may hold blanks. */
+/**
+ * User and system time of all threads (proc_pid_stat(5), fields 14 and 15); the name in brackets may hold
+ * blanks.
+ */
 export function cpuSecondsIn(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_SECONDS;

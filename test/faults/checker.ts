@@ -1,4 +1,7 @@
-/** Judges the evidence of a fault run: every promise that was broken, with the event or run that shows it. Pure. */
+/**
+ * Judges the evidence of a fault run: every promise that was broken, with the event or run that shows it.
+ * Pure.
+ */
 import { AT_MOST_ONCE, type Effect } from './effects.ts';
 import type { EndedRun, Evidence, SentEvent } from './evidence.ts';
 import { checkExecutions, wallTimes } from './execution.ts';
@@ -109,7 +112,10 @@ function checkKeys({ id, refusal, attempts }: SentEvent, { evidence, effectsOf }
   ];
 }
 
-/** What the event's workflow does outside was done as its effect declares, unless the run says that it cannot know. */
+/**
+ * What the event's workflow does outside was done as its effect declares, unless the run says that it cannot
+ * know.
+ */
 function checkEffects(event: SentEvent, { evidence, effectsOf, runsOf, ended }: Index): Violation[] {
   const { id, workflow, refusal, attempts } = event;
   if (refusal !== undefined) return [];
@@ -170,7 +176,10 @@ function checkEnds({ evidence }: Index): Violation[] {
   });
 }
 
-/** A run that failed because an effect may have happened and nobody can know: as declared, and counted by the report. */
+/**
+ * A run that failed because an effect may have happened and nobody can know: as declared, and counted by the
+ * report.
+ */
 export function isUnknownEffect({ phase, reason }: EndedRun): boolean {
   return phase === 'Failed' && reason === 'EffectUnknown';
 }
@@ -192,7 +201,10 @@ function checkHistories({ evidence, ended }: Index): Violation[] {
   });
 }
 
-/** Refusals have the status that they deserve; good events are never told anything that makes a sender give up, or another's answer. */
+/**
+ * Refusals have the status that they deserve; good events are never told anything that makes a sender give
+ * up, or another's answer.
+ */
 function checkAnswers({ id, refusal, attempts }: SentEvent, { ended }: Index): Violation[] {
   const another = attempts.find(({ event }) => event !== undefined && event !== id);
   if (another) {

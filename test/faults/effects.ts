@@ -1,12 +1,15 @@
-/** What reached the outside world: one entry for each mail, model call, HTTP call and counted step that the sinks have seen. */
+/**
+ * What reached systems outside: one entry for each mail, model call, HTTP call and counted step that the
+ * sinks have seen.
+ */
 import { createHash } from 'node:crypto';
 import type { ReceivedCall } from '../support/providers/http/httpSink.ts';
 import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
 import type { ModelRequest } from '../support/providers/model/modelAnswers.ts';
 
 /**
- * `key` is what lets a receiver tell a repetition: `Message-ID` or `Idempotency-Key`. `at` is when the sink had it, by the wall clock.
- * `run` and `node` are those of the key; left out where it names none.
+ * `key` is what lets a receiver tell a repetition: `Message-ID` or `Idempotency-Key`. `at` is when the sink
+ * had it, by the wall clock. `run` and `node` are those of the key; left out where it names none.
  */
 export type Effect = {
   kind: EffectKind;
@@ -70,7 +73,9 @@ function partsOf(key: string): Parts {
 const MAIL_NODE = 'mail';
 const MAIL_ATTEMPTS = 3;
 
-/** A Message-ID is a hash of the key. The run of each mail has asked the model before, so its keys are known. */
+/**
+ * A Message-ID is a hash of the key. The run of each mail has asked the model before, so its keys are known.
+ */
 function messagesOf(models: readonly Effect[]): ReadonlyMap<string, Parts> {
   const found = new Map<string, Parts>();
   for (const { key, run } of models) {

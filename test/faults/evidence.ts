@@ -1,7 +1,10 @@
 /** What a run of the fault tests has found out, from which the checker judges: nothing here is an opinion. */
 import type { Effect } from './effects.ts';
 
-/** One request and its answer; `status` is missing where none came. Times are of the wall clock, in milliseconds. */
+/**
+ * One request and its answer; `status` is missing where none came. Times are of the wall clock, in
+ * milliseconds.
+ */
 export type Attempt = {
   at: number;
   ms: number;
@@ -17,7 +20,10 @@ export type Attempt = {
   retryAfter?: number;
 };
 
-/** An event that was sent, again and again until it was accepted. `refusal` is the status that it deserves, where it deserves one. */
+/**
+ * An event that was sent, again and again until it was accepted. `refusal` is the status that it deserves,
+ * where it deserves one.
+ */
 export type SentEvent = { id: string; workflow: string; refusal?: number; attempts: Attempt[] };
 
 /** How a run ended, as a record or a summary tells it. */
@@ -33,7 +39,10 @@ export type EndedRun = {
   endedAt: number;
 };
 
-/** The object of a run, as the watcher saw it over time. `event` stands in its input, `key` is what its event was known by. */
+/**
+ * The object of a run, as the watcher saw it over time. `event` stands in its input, `key` is what its event
+ * was known by.
+ */
 export type RunHistory = {
   run: string;
   uid: string;
@@ -48,7 +57,10 @@ export type RunHistory = {
 /** A node as a record showed it. */
 export type NodeSighting = { node: string; phase: string; attempts?: number; endedAt?: string };
 
-/** What the run store counts of a workflow. `accepted` is a count of its own, of which `active` are those that have not ended. */
+/**
+ * What the run store counts of a workflow. `accepted` is a count of its own, of which `active` are those that
+ * have not ended.
+ */
 export type Totals = {
   workflow: string;
   accepted: number;
@@ -74,8 +86,9 @@ export type FaultRecord = {
 };
 
 /**
- * The run store lost its data: what was in it in the moment before. `runs`: those that it still held, which are runs that had not
- * ended or whose end was not recorded. Only of these, and of events without an answer then, may anything be lost or repeated.
+ * The run store lost its data: what was in it in the moment before. `runs`: those that it still had, which
+ * are runs that had not ended or whose end was not recorded. Only of these, and of events without an answer
+ * then, may anything be lost or repeated.
  */
 export type Loss = { at: number; runs: readonly string[] };
 
@@ -98,7 +111,9 @@ export type Evidence = {
   faults: readonly FaultRecord[];
   /** Effects that each workflow has, once per event. */
   effectsOf: Readonly<Record<string, readonly Effect['kind'][]>>;
-  /** Pairs of nodes of which the second begins when the first has ended. Ids are those of one workflow alone. */
+  /**
+   * Pairs of nodes of which the second begins when the first has ended. Ids are those of one workflow alone.
+   */
   orders?: readonly (readonly [string, string])[];
   losses?: readonly Loss[];
   slips?: readonly ClockSlip[];

@@ -1,4 +1,7 @@
-/** Finds runs that were executed again after they had ended, and steps that were executed again after they had. Pure. */
+/**
+ * Finds runs that were executed again after they had ended, and steps that were executed again after they
+ * had. Pure.
+ */
 import { isTerminal } from '../../api/phase.ts';
 import type { Violation } from './violation.ts';
 import type { Effect } from './effects.ts';
@@ -32,7 +35,10 @@ function afterEnd(run: EndedRun, effects: readonly Effect[], slips: Evidence['sl
     }));
 }
 
-/** A step begins when those before it have ended: an effect of one of these that comes later is a repetition of a step that had ended. */
+/**
+ * A step begins when those before it have ended: an effect of one of these that comes later is a repetition
+ * of a step that had ended.
+ */
 function outOfOrder(run: string, effects: readonly Effect[], { orders = [] }: Evidence): Violation[] {
   const sorted = effects.toSorted((a, b) => a.at - b.at);
   return orders.flatMap(([first, second]) => {
@@ -61,7 +67,9 @@ function tell({ phase = '', attempts = 1, endedAt }: Partial<NodeSighting> = {})
   return `${phase} (attempt ${attempts}${endedAt === undefined ? '' : `, ended ${endedAt}`})`;
 }
 
-/** What a time of the run store may be by the wall clock: more than one where its clock was wrong for a while. */
+/**
+ * What a time of the run store may be by the wall clock: more than one where its clock was wrong for a while.
+ */
 export function wallTimes(time: number, slips: readonly ClockSlip[] = []): number[] {
   const corrected = slips
     .map(({ from, until, ms }) => ({ from, until, real: time - ms }))

@@ -33,7 +33,9 @@ export function runFaults({ harness, rate, tell, ...options }: FaultRunOptions):
 
 type PlanOptions = Pick<FaultRunOptions, 'plan' | 'events' | 'minutes'>;
 
-/** All faults of the plan, then the rest of the events. Gives why the run does not count, where it does not. */
+/**
+ * All faults of the plan, then the rest of the events. Gives why the run does not count, where it does not.
+ */
 export async function doFaults(
   load: Load,
   { plan, events, minutes }: PlanOptions,
@@ -62,7 +64,8 @@ async function hitAndRecover(load: Load, planned: PlannedFault): Promise<void> {
   await hit(load, planned, await steadyLoad(sender, pulse, rate));
   const record = faults.at(-1);
   if (!record) return;
-  // A run that lost its runner looks like any other in the first moments: what is calm then is the calm before.
+  // A run that lost its runner looks like any other in the first moments: what is calm then is the calm
+  // before.
   await delay(NOTICED_MS);
   await untilRecovered(record, load, RECOVERED_WITHIN_MS);
   tell(faultLine(record));

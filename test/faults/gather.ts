@@ -1,4 +1,7 @@
-/** Collects the evidence of a fault run: what the run store, the sinks, the sender and the watch know in the end. */
+/**
+ * Collects the evidence of a fault run: what the run store, the sinks, the sender and the watch know in the
+ * end.
+ */
 import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS } from './checker.ts';
 import { countBy } from './counts.ts';
@@ -12,7 +15,9 @@ import { ORDERS, WORKFLOWS } from './workflows.ts';
 /** What was listed of ended runs until now, by name, and what was before the store lost its data. */
 export type Ended = { known: Map<string, EndedRun>; before: EndedRun[]; losses: Loss[] };
 
-/** Until every run has ended, as far as the time allows in which they must. What is open then is a violation. */
+/**
+ * Until every run has ended, as far as the time allows in which they must. What is open then is a violation.
+ */
 export async function settle(store: StoreReader, tell: (line: string) => void): Promise<void> {
   const isQuiet = async () => {
     const totals = await store.totals();

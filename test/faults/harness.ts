@@ -36,14 +36,19 @@ export type Harness = LoadHarness & {
   remove(): Promise<void>;
 };
 
-/** Values of the chart with which every program has a replica that can take over, and steps reach the sinks. */
+/**
+ * Values of the chart with which every program has a replica that can take over, and steps reach the sinks.
+ */
 export const REPLICATED = {
   operator: { replicas: 2 },
   gateway: { replicas: 2 },
   runner: { replicas: 2, egress: { allow: [...demoHosts, ...SINK_ADDRESSES] } },
 };
 
-/** A new project on a cluster that has Windlass; resolves when its workflows are ready. Throws on a cluster that is not built-in. */
+/**
+ * A new project on a cluster that has Windlass; resolves when its workflows are ready. Throws on a cluster
+ * that is not built-in.
+ */
 export async function startHarness(cluster: TestCluster): Promise<Harness> {
   if (cluster.provider !== 'builtin') {
     throw new Error('faults are done to processes of this machine: they need WINDLASS_CLUSTER=builtin');

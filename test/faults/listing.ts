@@ -1,4 +1,7 @@
-/** The runs of the project as `GET /workflows/{id}/runs` lists them, page by page, and whether that is what the run store holds. */
+/**
+ * The runs of the project as `GET /workflows/{id}/runs` lists them, page by page, and whether that is what
+ * the run store holds.
+ */
 import { stringify } from 'yaml';
 import { demoNamespace } from '../support/installation/install.ts';
 import type { Violation } from './violation.ts';

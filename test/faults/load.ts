@@ -1,4 +1,7 @@
-/** Events at a steady rate while something is done to the system, and at the end the evidence of what became of everything. */
+/**
+ * Events at a steady rate while something is done to the system, and at the end the evidence of what became
+ * of everything.
+ */
 import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS, judge } from './checker.ts';
 import type { Violation } from './violation.ts';
@@ -54,8 +57,8 @@ const TELL_MS = 5_000;
 const COLLECT_MS = 30_000;
 
 /**
- * Does the work under load; it answers with why the run does not count, if it does not. Never throws for what the system did: that is
- * a violation.
+ * Does the work under load; it answers with why the run does not count, if it does not. Never throws for what
+ * the system did: that is a violation.
  */
 export async function underLoad<S extends LoadHarness>(
   options: LoadOptions<S>,
@@ -115,11 +118,15 @@ export async function underLoad<S extends LoadHarness>(
 
 /** Compares with what the run store holds now: the list knows no more than that. */
 async function listedOtherwise(harness: LoadHarness): Promise<Violation[]> {
-  const held = await pollUntil('lines of the run store', () => harness.store.ended(), { timeoutMs: 30_000 });
-  return unlike(held, await harness.list());
+  const summaries = await pollUntil('lines of the run store', () => harness.store.ended(), {
+    timeoutMs: 30_000,
+  });
+  return unlike(summaries, await harness.list());
 }
 
-/** The first event that was sent after a fault had begun and was accepted shows that events are taken again. */
+/**
+ * The first event that was sent after a fault had begun and was accepted shows that events are taken again.
+ */
 function noteFirst(faults: readonly FaultRecord[], sentAt: number, accepted: boolean): void {
   if (!accepted) return;
   for (const fault of faults) {

@@ -1,4 +1,7 @@
-/** Keeps what the pods say during a fault run: each pod's files of the node are copied, also those of containers that are gone. */
+/**
+ * Keeps what the pods say during a fault run: each pod's files of the node are copied, also those of
+ * containers that are gone.
+ */
 import { cp, mkdtemp } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';

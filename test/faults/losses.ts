@@ -1,10 +1,13 @@
-/** What a run store that loses its data may take with it, by the table of docs/run-store.md. Everything else stays a violation. Pure. */
+/**
+ * What a run store that loses its data may take with it, by the table of docs/run-store.md. Everything else
+ * stays a violation. Pure.
+ */
 import type { Violation, ViolationKind } from './violation.ts';
 import type { Evidence, SentEvent } from './evidence.ts';
 
 /**
- * What may become of a run that the store held when it lost its data, and of an event that was being sent just then. Not a repetition of an
- * `AtMostOnce` step: it becomes `Unknown`.
+ * What may become of a run that the store had when it lost its data, and of an event that was being sent just
+ * then. Not a repetition of an `AtMostOnce` step: it becomes `Unknown`.
  */
 const TAKEN = new Set<ViolationKind>([
   'lost',

@@ -1,4 +1,6 @@
-/** `npm run test:faults`: what becomes of events while everything around them is killed, stopped and cut off. */
+/**
+ * `npm run test:faults`: what becomes of events while everything around them is killed, stopped and cut off.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,7 +32,7 @@ modes
   rolling        restarts gateway, operator and runners again and again during --requests at 100 a second: none may be dropped
   outage         --seconds without API server, then as long without Redis
   takeover       the operator's leader crashes, then is asked to end: how long nobody leads
-  schedules      --schedules at every minute for --minutes, while operator, gateway and runners are killed in turn
+  schedules      --schedules at every minute for --minutes, while operator, gateway and runners are killed one after the other
 
 options
   --events N     at least so many events (default: 1000; with --storm each chosen scene comes once, however few)
@@ -116,7 +118,10 @@ const MODES: Record<string, Mode> = {
   },
 };
 
-/** What a report says of where it comes from: the command without the names of this machine's files and clusters. */
+/**
+ * What a report says of where it comes from: the command without the names of this machine's files and
+ * clusters.
+ */
 async function made(): Promise<{ date: Date; command: string; commit: string }> {
   const { tokens } = parseArgs({
     args: process.argv.slice(2),
@@ -167,7 +172,7 @@ async function onPrograms(settings: Settings, progress: Progress): Promise<numbe
   }
 }
 
-/** The cluster is told apart from the demo's, and goes at the end whatever happens. */
+/** The cluster is distinguished from the demo's, and goes at the end whatever happens. */
 async function onCluster(
   settings: Settings,
   progress: Progress,

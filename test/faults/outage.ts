@@ -1,4 +1,7 @@
-/** The API server, and then Redis, away for a minute: what goes on without the one, and how the other's absence is told. */
+/**
+ * The API server, and then Redis, away for a minute: what goes on without the one, and how the other's
+ * absence is told.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAgain } from '../cluster/builtin/start-again.ts';
 import { windlassNamespace } from '../support/installation/install.ts';
@@ -86,7 +89,10 @@ async function measured(
   return { from, until };
 }
 
-/** Every run that has ended by now, or that an answer named by now, is recorded, or kept as a line, within a minute. */
+/**
+ * Every run that has ended by now, or that an answer named by now, is recorded, or kept as a line, within a
+ * minute.
+ */
 async function recorded(load: Load, back: number): Promise<EndedRun[]> {
   const { harness, sender, violations } = load;
   const { store } = harness;
@@ -181,7 +187,10 @@ async function endFault(load: Load, fault: FaultRecord): Promise<void> {
   await untilRecovered(fault, load, 120_000);
 }
 
-/** Good events of the outage that were not accepted at once, or whose runs did not end while it lasted or soon after they began. */
+/**
+ * Good events of the outage that were not accepted at once, or whose runs did not end while it lasted or soon
+ * after they began.
+ */
 export function notExecuted(
   events: readonly SentEvent[],
   ended: readonly EndedRun[],

@@ -1,4 +1,4 @@
-/** Which faults come in which order: by a seed, evenly over the kinds, so that a bad run can be had again. */
+/** Which faults come in which order: by a seed, evenly over the kinds, so that a bad run can be repeated. */
 import { PROGRAMS, type Program } from '../support/process/processes.ts';
 
 /** What is done to a program. Cuts are between it and the other one that is named. */
@@ -28,12 +28,17 @@ const CUTS = CLIENTS.flatMap((client): FaultKind[] => [
 
 export const FAULT_KINDS: readonly FaultKind[] = [...KILLS, ...FREEZES, ...DELETIONS, ...CUTS];
 
-/** `seconds`: how long a frozen program, a cut or a killed program of the cluster stays away. `pick` chooses among replicas. */
+/**
+ * `seconds`: how long a frozen program, a cut or a killed program of the cluster stays away. `pick` chooses
+ * among replicas.
+ */
 export type PlannedFault = { number: number; kind: FaultKind; seconds: number; pick: number };
 
 export type PlanOptions = { seed: number; kinds: readonly FaultKind[]; perKind: number };
 
-/** Each kind so many times, shuffled round by round: no kind comes a third time before all have come twice. */
+/**
+ * Each kind so many times, shuffled round by round: no kind comes a third time before all have come twice.
+ */
 export function planFaults({ seed, kinds, perKind }: PlanOptions): PlannedFault[] {
   const random = randomNumbers(seed);
   const rounds = Array.from({ length: perKind }, () => shuffled(kinds, random));
@@ -56,7 +61,10 @@ export function kindsOf(words: readonly string[]): FaultKind[] {
   return [...new Set(chosen)];
 }
 
-/** Long enough that somebody notices; a killed part of the control plane is started again after a moment, as by a kubelet. */
+/**
+ * Long enough that somebody notices; a killed part of the control plane is started again after a moment, as
+ * by a kubelet.
+ */
 function secondsOf(kind: FaultKind, share: number): number {
   if (kind.startsWith('freeze')) return Math.round(5 + share * 25);
   if (kind.startsWith('kill')) return Math.round(1 + share * 4);

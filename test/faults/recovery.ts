@@ -1,4 +1,7 @@
-/** How the system does while a fault lasts and afterwards: when events are accepted again, and when what waited is done. */
+/**
+ * How the system does while a fault lasts and afterwards: when events are accepted again, and when what
+ * waited is done.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultRecord } from './evidence.ts';
 import type { Sender } from './sender.ts';
@@ -48,8 +51,8 @@ function isCalm(sender: Sender, pulse: Pulse): boolean {
 }
 
 /**
- * Waits until nothing is left of the fault before and the rate is accepted in full; gives it. Throws where that does not come: such a
- * run does not count, since a fault without load shows nothing.
+ * Waits until nothing is left of the fault before and the rate is accepted in full; gives it. Throws where
+ * that does not come: such a run does not count, since a fault without load shows nothing.
  */
 export async function steadyLoad(sender: Sender, pulse: Pulse, rate: number): Promise<number> {
   const deadline = performance.now() + STEADY_WITHIN_MS;
@@ -62,7 +65,10 @@ export async function steadyLoad(sender: Sender, pulse: Pulse, rate: number): Pr
   }
 }
 
-/** Waits until at least so many events a second are accepted, whatever else is going on; gives how many. Throws as `steadyLoad` does. */
+/**
+ * Waits until at least so many events a second are accepted, whatever else is going on; gives how many.
+ * Throws as `steadyLoad` does.
+ */
 export async function loadBack(
   { sender, pulse }: { sender: Sender; pulse: Pulse },
   least: number,
@@ -77,7 +83,9 @@ export async function loadBack(
   }
 }
 
-/** Fills in when nothing waited any more of what came before the fault's end: events to be accepted, and runs. */
+/**
+ * Fills in when nothing waited any more of what came before the fault's end: events to be accepted, and runs.
+ */
 export async function drained(
   record: FaultRecord,
   { sender, pulse }: { sender: Sender; pulse: Pulse },

@@ -56,7 +56,7 @@ export type Report = {
   storm?: {
     leastSentPerSecond: number | undefined;
     leastLoadBefore: number;
-    /** `runs`: how many the run store held then. */
+    /** `runs`: how many the run store had then. */
     losses: readonly { at: string; runs: number }[];
     /** What the losses took, by kind of violation, and some of each. */
     taken: Record<string, number>;

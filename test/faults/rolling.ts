@@ -1,4 +1,7 @@
-/** Rolling restarts of gateway, operator and runners while requests come: none may be refused, reset or answered with an error. */
+/**
+ * Rolling restarts of gateway, operator and runners while requests come: none may be refused, reset or
+ * answered with an error.
+ */
 import { windlassNamespace } from '../support/installation/install.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
 import type { Violation } from './violation.ts';

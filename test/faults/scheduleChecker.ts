@@ -1,4 +1,4 @@
-/** What schedules under faults have promised, held against what was seen. Pure. */
+/** What schedules under faults have promised, compared with what was seen. Pure. */
 
 export type ScheduledRun = {
   run: string;
@@ -46,7 +46,7 @@ export function brokenBy(evidence: ScheduleEvidence): { broken: string[]; rows: 
   ];
   const lateness = inTotal.map(({ time, acceptedAt }) => acceptedAt - time);
   const rows = [
-    `${schedules.length} schedules at \`* * * * *\` for ${times.length} minutes, ${kills} kills of operator, gateway and runners in turn.`,
+    `${schedules.length} schedules at \`* * * * *\` for ${times.length} minutes, ${kills} kills of operator, gateway and runners, one after the other.`,
     '',
     '| what | seen | promised |',
     '| --- | --- | --- |',

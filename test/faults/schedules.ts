@@ -1,4 +1,7 @@
-/** Schedules at every minute, while operator, gateway and runners are killed in turn: each minute is one run of each schedule. */
+/**
+ * Schedules at every minute, while operator, gateway and runners are killed one after the other: each minute
+ * is one run of each schedule.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
@@ -14,7 +17,9 @@ export type SchedulesOptions = { minutes: number; tell: (line: string) => void }
 
 const MINUTE_MS = 60_000;
 const KILLED: readonly FaultKind[] = ['kill-operator', 'kill-gateway', 'kill-runner'];
-/** So that a program that was killed is back before it is killed again, also where the kubelet makes it wait. */
+/**
+ * So that a program that was killed is back before it is killed again, also where the kubelet makes it wait.
+ */
 const PAUSE_MS = MINUTE_MS / KILLED.length;
 const SAMPLED_MS = 10_000;
 const ENDED_WITHIN_MS = 150_000;
@@ -37,7 +42,10 @@ export async function applySchedules({ cluster, project }: FaultHarness, count: 
   return names;
 }
 
-/** Kills until the last of the minutes has come, then waits for their runs to end. Throws for nothing that the system did. */
+/**
+ * Kills until the last of the minutes has come, then waits for their runs to end. Throws for nothing that the
+ * system did.
+ */
 export async function watchSchedules(
   harness: FaultHarness,
   schedules: readonly string[],
@@ -51,7 +59,8 @@ export async function watchSchedules(
   let kills = 0;
   try {
     for (const time of times) {
-      // In each minute another one is hit when the ticks come; after the last minute's nothing is left to disturb.
+      // In each minute another one is hit when the ticks come; after the last minute's nothing is left to
+      // disturb.
       for (const slot of time === times.at(-1) ? [0] : KILLED.keys()) {
         await delay(Math.max(time + slot * PAUSE_MS - Date.now(), 0));
         await killNext(harness, kills + times.indexOf(time), tell);
@@ -83,7 +92,7 @@ export async function runSchedules(
 
 async function killNext(harness: FaultHarness, turn: number, tell: (line: string) => void): Promise<void> {
   const kind = KILLED[turn % KILLED.length] ?? 'kill-operator';
-  // Replicas by turns.
+  // Replicas alternately.
   const pick = (Math.floor(turn / KILLED.length) % 2) / 2;
   try {
     await inject(harness, { number: turn, kind, seconds: 0, pick }, (target) => tell(`${kind}: ${target}`));

@@ -1,6 +1,7 @@
 /**
- * Sends events at a steady rate, whatever becomes of them, and repeats each with the same key until it is answered with 2xx, as
- * senders of webhooks do. Half of the requests open a connection of their own, the others use ones that are kept.
+ * Sends events at a steady rate, whatever becomes of them, and repeats each with the same key until it is
+ * answered with 2xx, as senders of webhooks do. Half of the requests open a connection of their own, the
+ * others use ones that are kept.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAttempts, type Outgoing } from './attempt.ts';
@@ -99,7 +100,10 @@ export function startSender(options: SenderOptions): Sender {
   };
 }
 
-/** An event that deserves a refusal is settled by any answer that is one; a real sender does not repeat those either. */
+/**
+ * An event that deserves a refusal is settled by any answer that is one; a real sender does not repeat those
+ * either.
+ */
 function isSettled({ refusal }: SentEvent, attempt: Attempt): boolean {
   if (isAccepted(attempt)) return true;
   return refusal !== undefined && attempt.status !== undefined && attempt.status < 500;
@@ -128,7 +132,10 @@ function pauseMs(tries: number, { retryAfter }: Attempt): number {
   return wanted * (0.8 + Math.random() * 0.4);
 }
 
-/** What is late is sent at once, so that over any second the rate holds. A little more than asked, so that it is never less. */
+/**
+ * What is late is sent at once, so that over any second the rate holds. A little more than asked, so that it
+ * is never less.
+ */
 async function keepRate(
   sendNext: () => void,
   rate: number,

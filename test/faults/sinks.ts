@@ -1,4 +1,7 @@
-/** The outside world of the fault tests: a mail server, a model and an HTTP service in one pod, with ports of the node. */
+/**
+ * The systems outside of the fault tests: a mail server, a model and an HTTP service in one pod, with ports
+ * of the node.
+ */
 import { stringify } from 'yaml';
 import { applyManifest, demoNamespace } from '../support/installation/install.ts';
 import { getJson, kubectl, type ClusterAccess } from '../support/cluster/kubectl.ts';

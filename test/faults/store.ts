@@ -1,10 +1,14 @@
-/** What the run store says of the project's workflows: totals while a fault run lasts, and how every run ended. */
+/**
+ * What the run store says of the project's workflows: totals while a fault run lasts, and how every run
+ * ended.
+ */
 import { stringify } from 'yaml';
 import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import { dedupeHash } from '../../runs/names.ts';
 import { unfinishedRuns } from '../support/runStore/unfinishedRuns.ts';
-import { readCounts, readSummaries } from '../../runs/read.ts';
+import { readCounts } from '../../runs/read.ts';
+import { readSummaries } from '../support/runStore/calls.ts';
 import { operatorAccount } from '../support/installation/clusterRunStore.ts';
 import { applyManifest, windlassNamespace } from '../support/installation/install.ts';
 import { getJson, type ClusterAccess } from '../support/cluster/kubectl.ts';
@@ -17,7 +21,10 @@ export type StoreReader = {
   live(): Promise<string[] | undefined>;
   /** Every run that ended, as far as the run store lists them: the newest 10,000 of each workflow. */
   ended(): Promise<EndedRun[] | undefined>;
-  /** By event, the run under the event's key, where there is such a key. Throws while the run store does not answer. */
+  /**
+   * By event, the run under the event's key, where there is such a key. Throws while the run store does not
+   * answer.
+   */
   keyed(events: readonly SentEvent[]): Promise<Record<string, string>>;
   close(): Promise<void>;
 };

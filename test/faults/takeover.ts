@@ -1,4 +1,7 @@
-/** How long nobody leads after the operator's leader has gone: until the Lease is taken anew and a change of a workflow is seen. */
+/**
+ * How long nobody leads after the operator's leader has gone: until the Lease is taken again and a change of
+ * a workflow is seen.
+ */
 import { randomBytes } from 'node:crypto';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
 import { windlassNamespace } from '../support/installation/install.ts';
@@ -60,7 +63,7 @@ export function takeoverRows(series: readonly TakeoverSeries[]): string[] {
       .map((value) => value.toFixed(1))
       .join(', ');
   return [
-    'Seconds from the end of the leader until the Lease is taken anew, and until a change of a workflow is seen.',
+    'Seconds from the end of the leader until the Lease is taken again, and until a change of a workflow is seen.',
     '',
     '| how it ends | times | lease | change seen | promised |',
     '| --- | --- | --- | --- | --- |',
@@ -73,12 +76,13 @@ export function takeoverRows(series: readonly TakeoverSeries[]): string[] {
 }
 
 /**
- * Takes the leader away and measures from that moment. A crash is one after which nothing of it answers or ends: it is stopped, and
- * killed when it is over, since a container that was killed would be back, and lead again, before anybody noticed.
+ * Takes the leader away and measures from that moment. A crash is one after which nothing of it answers or
+ * ends: it is stopped, and killed when it is over, since a container that was killed would be back, and lead
+ * again, before anybody noticed.
  */
 export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Promise<Takeover> {
   const connection = await kubeconfigConnection(harness.cluster.kubeconfigPath);
-  const before = await pollUntil('a leader', () => heldLease(connection), { timeoutMs: TIMEOUT_MS });
+  const before = await pollUntil('a leader', () => ownedLease(connection), { timeoutMs: TIMEOUT_MS });
   const from = before.spec.holderIdentity ?? '';
   const pod = await podOf(connection, from);
   const pid = await processOf(harness, pod);
@@ -89,7 +93,7 @@ export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Prom
     await changeWorkflow(connection, harness);
     const options = { timeoutMs: TIMEOUT_MS, everyMs: 50 };
     const taken = async () => {
-      const lease = await heldLease(connection);
+      const lease = await ownedLease(connection);
       return lease && lease.spec.acquireTime !== before.spec.acquireTime && lease;
     };
     const after = await pollUntil('a new leader', taken, options);
@@ -102,7 +106,7 @@ export async function takeOver(harness: Harness, how: 'crash' | 'SIGTERM'): Prom
   }
 }
 
-async function heldLease(connection: KubeConnection): Promise<Lease | undefined> {
+async function ownedLease(connection: KubeConnection): Promise<Lease | undefined> {
   const lease = await askObject<Lease>(connection, LEASE);
   return lease.spec.holderIdentity ? lease : undefined;
 }
@@ -117,7 +121,7 @@ async function processOf({ cluster }: Harness, { metadata }: Pod): Promise<numbe
   return found.pid;
 }
 
-/** Ended and started anew, and ready to take over again. */
+/** Ended and started again, and ready to take over again. */
 async function isBack(connection: KubeConnection, before: Pod): Promise<boolean> {
   const now = await podOf(connection, before.metadata.name);
   const restarts = (pod: Pod) => pod.status.containerStatuses[0]?.restartCount ?? 0;

@@ -1,4 +1,6 @@
-/** Compares the run store's own sums with what was sent and accepted: each event once, and nothing else. Pure. */
+/**
+ * Compares the run store's own sums with what was sent and accepted: each event once, and nothing else. Pure.
+ */
 import type { EndedRun, Evidence, SentEvent, Totals } from './evidence.ts';
 import { isAccepted, isUncertain } from './sender.ts';
 import { unaccounted } from './unaccounted.ts';
@@ -14,7 +16,10 @@ export function checkTotals(evidence: Evidence): Violation[] {
   });
 }
 
-/** How many runs the store must have accepted since it last lost its data, and how many it may have beside them. */
+/**
+ * How many runs the store must have accepted since it last lost its data, and how many it may have beside
+ * them.
+ */
 type Bounds = { sure: number; maybe: number };
 
 function boundsOf(workflow: string, events: readonly SentEvent[], { losses = [] }: Evidence): Bounds {

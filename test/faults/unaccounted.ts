@@ -8,8 +8,9 @@ type Window = { from: number; until: number };
 const SLACK_MS = 50;
 
 /**
- * Runs of the workflow that neither an answer nor a record ties to an event that was sent, and that were not accepted while one was on its
- * way whose answer names no run. Of several that fit an event the first is taken for its run; so what is left may be a neighbour.
+ * Runs of the workflow that neither an answer nor a record ties to an event that was sent, and that were not
+ * accepted while one was on its way whose answer names no run. Of several that fit an event the first is
+ * taken for its run; so what is left may be a neighbour.
  */
 export function unaccounted(evidence: Evidence, workflow: string): EndedRun[] {
   const events = evidence.events.filter((event) => event.workflow === workflow);
@@ -42,7 +43,9 @@ function windowOf({ attempts }: SentEvent): Window {
   };
 }
 
-/** Each run takes, of the windows that it lies in, the one that closes first: so as many as possible find one. */
+/**
+ * Each run takes, of the windows that it lies in, the one that closes first: so as many as possible find one.
+ */
 function unmatched(runs: readonly EndedRun[], windows: readonly Window[]): EndedRun[] {
   const left = [...windows];
   return runs

@@ -1,4 +1,7 @@
-/** An upgrade of chart and image while requests come: none may be refused, and what holds them must not restart. */
+/**
+ * An upgrade of chart and image while requests come: none may be refused, and what holds them must not
+ * restart.
+ */
 import { join } from 'node:path';
 import { runCommand } from '../support/process/command.ts';
 import { upgradeWindlass, windlassNamespace } from '../support/installation/install.ts';
@@ -35,7 +38,10 @@ export function runUpgrade({ harness, requests, rate, tell }: UpgradeOptions): P
   });
 }
 
-/** Upgrades to the next chart and to an image of another name; resolves when every pod of ours and the project's runners are new. */
+/**
+ * Upgrades to the next chart and to an image of another name; resolves when every pod of ours and the
+ * project's runners are new.
+ */
 async function upgrade(harness: Harness, tell: UpgradeOptions['tell']): Promise<void> {
   const { cluster, project } = harness;
   const image = await tagImage(harness);

@@ -1,6 +1,7 @@
 /**
- * Sees every phase of every WorkflowRun of a project over the whole time, with a list-watch of its own that shares nothing with the
- * product's. It goes on from where a watch ended; where the API server no longer knows that, it says that there is a gap.
+ * Sees every phase of every WorkflowRun of a project over the whole time, with a list-watch of its own that
+ * shares nothing with the product's. It goes on from where a watch ended; where the API server no longer
+ * knows that, it says that there is a gap.
  */
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';

@@ -34,7 +34,7 @@ const { render, manifests, find, environmentOf, operatorConfigOf } = chart;
 const apply = (manifest: string, ...args: string[]) =>
   kubectl(server, ['apply', '--server-side', '--validate=strict', ...args, '-f', '-'], { input: manifest });
 
-test('two renderings are equal to the byte, so that nothing is rolled out anew without a change', async () => {
+test('two renderings are equal to the byte, so that nothing is rolled out again without a change', async () => {
   expect(await render()).toBe(await render());
 });
 
@@ -93,8 +93,8 @@ test('an API server takes everything, and a namespace that enforces restricted p
 });
 
 /**
- * The fields of the first object that the second one lacks or has with another value, as paths. Fields that the API server adds count
- * for nothing, as for Argo CD, which knows their defaults.
+ * The fields of the first object that the second one lacks or has with another value, as paths. Fields that
+ * the API server adds count for nothing, as for Argo CD, which knows their defaults.
  */
 function missingFields(wanted: unknown, found: unknown, path = ''): string[] {
   if (typeof wanted !== 'object' || wanted === null) return wanted === found ? [] : [path];
@@ -147,7 +147,7 @@ test('the gateway is measured and tested with what Node is started with in its p
   expect(gateway?.command).toEqual(['node', ...NODE_ARGS, '/app/gateway.mjs']);
 });
 
-test('the operator is told which node it is on, so that no provider of a tenant is looked for there', async () => {
+test('the operator is told which node it is on, so that no provider of a project is looked for there', async () => {
   const { HOST_IP } = await environmentOf('windlass-operator');
   expect(HOST_IP).toEqual({ fieldRef: { fieldPath: 'status.hostIP' } });
 });
@@ -298,7 +298,7 @@ test('public webhooks are refused only where webhooks.requireAuth is set', async
   });
 });
 
-test('a drain leaves one of several running, and is not held up where there is only one', async () => {
+test('a drain leaves one of several running, and is not blocked where there is only one', async () => {
   const budgets = async (...settings: string[]) =>
     (await manifests(...settings))
       .filter(({ kind }) => kind === 'PodDisruptionBudget')

@@ -79,7 +79,7 @@ test('the provider comes with a client, its secret by reference, scopes and a la
   );
 });
 
-test('the authority of the provider is mounted where Node looks for it', async () => {
+test('the authority of the provider is mounted where Node reads it', async () => {
   const oidc = { issuer, clientID: 'console', caRef: { name: 'authority', key: 'root.pem' } };
   const { containers, volumes } = await podSpec({ oidc });
   const { env, volumeMounts } = containers[0] ?? { env: [] };

@@ -1,6 +1,6 @@
 /**
- * What steps can reach, seen from the other side: listeners inside of what is forbidden count who comes. 127.0.0.2 plays the
- * Internet, and 127.0.0.1 and ::1, at the same port, what is inside.
+ * What steps can reach, seen from the destination: listeners inside of what is forbidden count who comes.
+ * 127.0.0.2 plays the Internet, and 127.0.0.1 and ::1, at the same port, what is inside.
  */
 import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
@@ -128,7 +128,7 @@ test('a name whose next answer leads inside is asked for once, and the first ans
   expect(await request(`http://rebind.test:${port}/`, resolved)).toBe('AddressForbidden');
 });
 
-test('a redirect to the same name is a new connection, for which the name is judged anew', async () => {
+test('a redirect to the same name is a new connection, for which the name is judged again', async () => {
   names.answers.set('rebind.test', [['127.0.0.2'], ['127.0.0.1']]);
   expect(await request(`http://rebind.test:${port}/redirect`, resolved)).toBe('AddressForbidden');
   expect(outside).toEqual(['/redirect']);

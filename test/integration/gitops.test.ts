@@ -1,6 +1,7 @@
 /**
- * docs/gitops.md: what kstatus and Argo CD make of every state of a workflow and a credential, with the conditions that the operator
- * writes, by the library of kstatus and in the interpreter of Argo CD; how kustomize renames what objects name.
+ * docs/gitops.md: what kstatus and Argo CD make of every state of a workflow and a credential, with the
+ * conditions that the operator writes, by the library of kstatus and in the interpreter of Argo CD; how
+ * kustomize renames what objects name.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -9,7 +9,10 @@ export type Mistake = {
   from: string;
   /** What is wrong, in a few words. */
   wrong: string;
-  /** `apply`: the API server refuses it; `status`: a condition says so before anything runs; `run`: a run fails. */
+  /**
+   * `apply`: the API server refuses it; `status`: a condition says so before anything runs; `run`: a run
+   * fails.
+   */
   caught: 'apply' | 'status' | 'run';
   /** What is in the message that its author gets. */
   says: string;

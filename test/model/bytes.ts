@@ -1,4 +1,7 @@
-/** What a project is charged with: the bytes of its runs until they are recorded, and of what outlives them until it expires. */
+/**
+ * What a project is charged with: the bytes of its runs until they are recorded, and of what outlives them
+ * until it expires.
+ */
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES, SUMMARY_OVERHEAD_BYTES } from '../../runs/room.ts';
 import type { DumpedKey } from './state.ts';
 
@@ -21,9 +24,9 @@ function runProblems(dump: readonly DumpedKey[], prefix: string, counted: number
     .filter(({ key }) => key.startsWith(`${prefix}run:`))
     .map(({ key, value }) => ({ key, ...chargeOf(value) }));
   const sum = runs.reduce((total, { charged, isDropped }) => total + (isDropped ? 0 : charged), 0);
-  const wrong = runs.filter(({ charged, held }) => charged < held || charged > held + SLACK_BYTES);
+  const wrong = runs.filter(({ charged, stored }) => charged < stored || charged > stored + SLACK_BYTES);
   return [
-    ...wrong.map(({ key, charged, held }) => `${key} is charged with ${charged} bytes and holds ${held}`),
+    ...wrong.map(({ key, charged, stored }) => `${key} is charged with ${charged} bytes and holds ${stored}`),
     ...differing('runs', counted, sum),
   ];
 }
@@ -58,13 +61,13 @@ function differing(what: string, counted: number, found: number): string[] {
     : [`the project is charged with ${counted} bytes for ${what}, there are ${found}`];
 }
 
-function chargeOf(value: string[]): { charged: number; held: number; isDropped: boolean } {
+function chargeOf(value: string[]): { charged: number; stored: number; isDropped: boolean } {
   const fields = fieldsOf(value);
   const counted = [...fields].filter(
     ([name]) => name === 'input' || name === 'reply' || name.startsWith('n:'),
   );
-  const held = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES);
-  return { charged: Number(fields.get('bytes')), held, isDropped: fields.has('dropped') };
+  const stored = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES);
+  return { charged: Number(fields.get('bytes')), stored, isDropped: fields.has('dropped') };
 }
 
 function fieldsOf(value: readonly string[]): Map<string, string> {

@@ -39,7 +39,10 @@ class Wrong extends Error {
 /** `path`: the place of one history among those of the seed, as a failure names it. */
 export type Batch = { seed: number; histories: number; path?: string | undefined };
 
-/** Plays the histories of one seed, one after the other. Answers with what was found, as text; undefined where nothing was. */
+/**
+ * Plays the histories of one seed, one after the other. Answers with what was found, as text; undefined where
+ * nothing was.
+ */
 export async function checkBatch(
   server: Server,
   { seed, histories: numRuns, path }: Batch,
@@ -73,7 +76,10 @@ function findingText(
 
 export type Checked = { played: number; finding?: string };
 
-/** Plays `count` histories in batches of the seeds from `seed` on, `width` batches at a time; ends at the first finding. */
+/**
+ * Plays `count` histories in batches of the seeds from `seed` on, `width` batches at a time; ends at the
+ * first finding.
+ */
 export async function checkHistories(
   server: Server,
   { seed, count, size, width }: { seed: number; count: number; size: number; width: number },
@@ -84,7 +90,7 @@ export async function checkHistories(
     seed: seed + index,
     histories: Math.min(size, count - index * size),
   })).values();
-  const lane = async () => {
+  const sender = async () => {
     for (const batch of batches) {
       if (checked.finding !== undefined) return;
       const finding = await checkBatch(server, batch);
@@ -93,6 +99,6 @@ export async function checkHistories(
       onPlayed(checked.played);
     }
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, sender));
   return checked;
 }

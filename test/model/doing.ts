@@ -36,7 +36,7 @@ export function one<T>(items: readonly T[], index: number): T | undefined {
 
 /** A runner that holds something. */
 function busy({ runners }: Clients, by: number): Runner | undefined {
-  const holding = runners.filter((runner) => runner.held() > 0);
+  const holding = runners.filter((runner) => runner.inFlight() > 0);
   return one(holding, by);
 }
 

@@ -1,4 +1,7 @@
-/** Reads the keys of a project at one moment, but for live events and revisions, which no transition depends on. */
+/**
+ * Reads the keys of a project at one moment, but for live events and revisions, which no transition depends
+ * on.
+ */
 import type { RunStoreConnection } from '../../store/connection.ts';
 import { defineScript } from '../../store/script.ts';
 import type { DumpedKey } from './state.ts';

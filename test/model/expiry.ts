@@ -1,4 +1,7 @@
-/** Time passes at once: keys whose time is over by then are removed here, since the server's own clock is another. */
+/**
+ * Time passes at once: keys whose time is over by then are removed here, since the server's own clock is
+ * another.
+ */
 import { keysOf } from '../../store/keys.ts';
 import type { Harness } from './harness.ts';
 

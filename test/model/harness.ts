@@ -1,4 +1,7 @@
-/** What the clients of one history share: a project in the run store, its records, and what is promised about both. */
+/**
+ * What the clients of one history share: a project in the run store, its records, and what is promised about
+ * both.
+ */
 import { createLedger, type Ledger } from './ledger.ts';
 import { createNetwork, type Network } from './network.ts';
 import { createRecords, type Records } from './records.ts';

@@ -1,4 +1,7 @@
-/** Random histories: each about one thing more than about others, since nothing goes far where everything is equally likely. */
+/**
+ * Random histories: each about one thing more than about others, since nothing goes far where everything is
+ * equally likely.
+ */
 import {
   array,
   boolean,
@@ -19,8 +22,8 @@ import { FATES, type Fate, type Receiver } from './network.ts';
 import type { ApiState } from './records.ts';
 import { WORKFLOWS } from './workflows.ts';
 
-/** What is held up lets others act in between, which shows most. */
-const how = constantFrom(...FATES, 'held', 'held');
+/** A slow call lets others act in between, which shows most. */
+const how = constantFrom(...FATES, 'slow', 'slow');
 const toStore = (last: number) => record({ to: constant<Receiver>('store'), at: nat(last), how });
 const toApi = record({ to: constant<Receiver>('api'), at: nat(2), how });
 const mostly = (others: number, met: Arbitrary<Fate>) =>
@@ -42,7 +45,10 @@ const work = constantFrom(
   ...(['start', 'start', 'start', 'start', 'succeed', 'succeed', 'reply', 'wait', 'wait', 'end'] as const),
 );
 
-/** Sooner than a record, an end that has settled, a run that is kept, a lease, what is quarantined, a timeout, a dedupe key; and back. */
+/**
+ * Sooner than a record, an end that has settled, a run that is kept, a lease, what is quarantined, a timeout,
+ * a dedupe key; and back.
+ */
 const PASSES_MS = [1, 400, 1_500, 1_500, 1_500, 6_000, 12_000, 40_000, 3_700_000, 700_000_000, -5_000];
 
 const STEPS = {
@@ -104,7 +110,7 @@ const EVERYTHING: Weights = {
 const RUNNERS: Weights = { comeAndGo: 6, beat: 8, takeOver: 12, wake: 6, cancel: 2 };
 /** Runs wait for a slot. */
 const LIMITS: Weights = { submit: 10, limit: 5, quota: 3, wake: 5, cancel: 4, takeOver: 2, comeAndGo: 2 };
-/** Records are late, surplus, deleted. */
+/** Records are late, pruned, deleted. */
 // biome-ignore format: a table
 const RECORDS: Weights = {
   submit: 10, record: 14, trim: 10, api: 8, pass: 12, cancel: 6, budget: 2,

@@ -1,4 +1,7 @@
-/** A history: what clients do one after the other, and what becomes of their calls. Plain data, so that it can be shortened and shown. */
+/**
+ * A history: what clients do one after the other, and what becomes of their calls. Plain data, so that it can
+ * be shortened and shown.
+ */
 import type { Quotas } from '../../runs/limits.ts';
 import type { Work } from './clients/runner.ts';
 import type { Fate } from './network.ts';

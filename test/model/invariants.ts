@@ -1,4 +1,6 @@
-/** What is true of an open project whatever happened to it: indexes, counters and bytes agree with the runs. */
+/**
+ * What is true of an open project whatever happened to it: indexes, counters and bytes agree with the runs.
+ */
 import { isTerminal } from '../../api/phase.ts';
 import { workflowOfGroup } from '../../store/groups.ts';
 import { bytesProblems } from './bytes.ts';
@@ -25,13 +27,18 @@ function runProblems(state: State, name: string, run: Run): string[] {
     [due === undefined || phase === 'Waiting', `is parked and ${phase}`],
     [run.listed === !dropped, 'is in the list of runs, or not, against what is recorded'],
     [!isOver || dropped || run.out !== undefined, 'has ended, and nobody will record it'],
-    [!dropped || isOver, 'is let go before its end'],
+    [!dropped || isOver, 'is released before its end'],
     [dropped || isKnown(state, name, run), 'has no dedupe key, or one that is of another run or expires'],
   ]);
 }
 
-function placesOf({ ready, due, token, held }: Run): string[] {
-  const places = { ready: ready !== undefined, due: due !== undefined, claims: token !== undefined, held };
+function placesOf({ ready, due, token, overLimit }: Run): string[] {
+  const places = {
+    ready: ready !== undefined,
+    due: due !== undefined,
+    claims: token !== undefined,
+    overLimit,
+  };
   return Object.entries(places).flatMap(([place, isThere]) => (isThere ? [place] : []));
 }
 
@@ -50,11 +57,11 @@ function workflowProblems(state: State, uid: string, workflow: Workflow): string
   const slots = own.filter(({ ready, token }) => ready !== undefined || token !== undefined).length;
   const open = own.filter(({ ended }) => ended === undefined).length;
   const { active, limit = Infinity, accepted, ended, waiting } = workflow;
-  const isHeld = own.some(({ held }) => held);
+  const isOverLimit = own.some(({ overLimit }) => overLimit);
   const over = Object.values(ended).reduce((sum, count) => sum + count, 0);
   return broken(`workflow ${uid}`, [
     [active === slots, `counts ${active} slots in use, there are ${slots}`],
-    [!isHeld || active >= limit, `holds runs back with ${active} of ${limit} slots in use`],
+    [!isOverLimit || active >= limit, `holds runs back with ${active} of ${limit} slots in use`],
     [accepted - over === open, `has ${accepted} accepted and ${over} ended runs, and ${open} that are open`],
     ...Object.entries(waiting).map(([phase, count]): Claim => {
       const found = own.filter((run) => run.phase === phase && !run.dropped).length;

@@ -1,6 +1,7 @@
 /**
- * What is promised over a whole history, and no single call can show: an end that never changes, a node that ended, records before
- * runs go, effects that happen once. What was known to a store that lost its data counts only as far as it is recorded.
+ * What is promised over a whole history, and no single call can show: an end that never changes, a node that
+ * ended, records before runs go, effects that happen once. What was known to a store that lost its data
+ * counts only as far as it is recorded.
  */
 import { isTerminal } from '../../api/phase.ts';
 import type { NodeState } from '../../runs/types.ts';
@@ -37,7 +38,7 @@ export function createLedger(records: () => Records) {
     if (!object || object.status?.phase === phase) return [];
     // What an earlier store knew of the end may arrive after that store was lost, and the run was put back.
     if (isTerminal(object.status?.phase) && (object.status?.epoch ?? 0) < epoch) return [];
-    return [`${name} was let go as ${phase}, and its record says ${object.status?.phase ?? 'nothing'}`];
+    return [`${name} was released as ${phase}, and its record says ${object.status?.phase ?? 'nothing'}`];
   }
 
   return {
@@ -58,7 +59,10 @@ export function createLedger(records: () => Records) {
         ? []
         : [`${name} ended as ${end} and is recorded as ${phase}`];
     },
-    /** A caller sends an event; what is given takes the run that it is told of. What an earlier store answered is no promise. */
+    /**
+     * A caller sends an event; what is given takes the run that it is told of. What an earlier store answered
+     * is no promise.
+     */
     asked: (key: string) => {
       const asked = losses;
       return (run: string): string[] => {
@@ -75,7 +79,10 @@ export function createLedger(records: () => Records) {
       effects.set(`${run} ${node}`, count);
       return atMostOnce && count > 1 ? [`${node} of ${run} was executed ${count} times`] : [];
     },
-    /** The keys of these runs are gone: their time was over, or the record that would bring them back was deleted. */
+    /**
+     * The keys of these runs are gone: their time was over, or the record that would bring them back was
+     * deleted.
+     */
     forget: (runs: readonly string[]) => {
       for (const [key, run] of told) if (runs.includes(run)) told.delete(key);
     },
@@ -85,7 +92,7 @@ export function createLedger(records: () => Records) {
       ends = new Map();
       const { objects } = records();
       const kept = new Set(objects.keys());
-      // An object of which nothing is recorded is submitted anew, and executed from the beginning.
+      // An object of which nothing is recorded is submitted again, and executed from the beginning.
       for (const key of effects.keys())
         if (objects.get(key.split(' ')[0] ?? '')?.status?.epoch === undefined) effects.delete(key);
       for (const [key, run] of told) if (!kept.has(run)) told.delete(key);

@@ -1,4 +1,7 @@
-/** `npm run test:model`: plays random histories against the scripts of the run store and compares them with the reference. */
+/**
+ * `npm run test:model`: plays random histories against the scripts of the run store and compares them with
+ * the reference.
+ */
 import { parseArgs } from 'node:util';
 import { createProgress } from '../support/process/progress.ts';
 import { startRedis } from '../support/runStore/redis.ts';
@@ -7,7 +10,7 @@ import { checkBatch, checkHistories, openServer } from './check.ts';
 const HELP = `npm run test:model [-- --histories N] [--seed S] [--path P]
 
 Plays N random histories (default 10000) of several clients against the scripts of the run store in a real Redis, with calls that are
-lost, delayed, held up or not answered, and compares each call with a reference. Shortens the first history that shows something
+lost, late, slow or not answered, and compares each call with a reference. Shortens the first history that shows something
 wrong, and ends with 1. The same seed makes the same histories; with the path that a finding names only that one is played.`;
 
 /** Histories of one seed: few enough that their progress is seen. */

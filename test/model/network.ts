@@ -1,15 +1,16 @@
 /**
- * The network of one project: what clients send arrives one call after the other, in the order in which it was sent, but for what a
- * step of the history loses, delays or holds up.
+ * The network of one project: what clients send arrives one call after the other, in the order in which it
+ * was sent, but for what a step of the history loses, delays or holds up.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * What becomes of one call. `lost`: it never arrives. `unanswered`: it is executed, and the client does not hear of it. `late`: the client
- * gives up, and it is executed later. `held`: it arrives later, and the client waits. `refused`: the client knows that nothing was done.
+ * What becomes of one call. `lost`: it never arrives. `unanswered`: it is executed, and the client does not
+ * hear of it. `late`: the client gives up, and it is executed later. `slow`: it arrives later, and the client
+ * waits. `refused`: the client knows that nothing was done.
  */
-export const FATES = ['lost', 'unanswered', 'late', 'held', 'refused'] as const;
+export const FATES = ['lost', 'unanswered', 'late', 'slow', 'refused'] as const;
 export type How = (typeof FATES)[number];
 /** What a call is sent to: the run store, or the API server. */
 export type Receiver = 'store' | 'api';
@@ -21,7 +22,7 @@ type Operation = {
   fate: Fate | undefined;
   calls: Record<Receiver, number>;
   underWay: number;
-  isHeld: boolean;
+  isDelayed: boolean;
   ended: Promise<void>;
 };
 
@@ -32,10 +33,10 @@ type Send = <T>(to: Receiver, execute: () => Promise<T>, fail: (how: How) => Pro
 
 export type Network = {
   send: Send;
-  /** Lets a client do something, until that has ended or waits for a call that is held up. */
+  /** Lets a client do something, until that has ended or waits for a call that is delayed. */
   perform(fate: Fate | undefined, work: () => Promise<void>): Promise<void>;
   /** Executes without any client, in its turn. */
-  inTurn<T>(execute: () => Promise<T>): Promise<T>;
+  oneByOne<T>(execute: () => Promise<T>): Promise<T>;
   /** How many calls have not arrived yet. */
   delayed(): number;
   /** One of them arrives; where its client waits for it, that goes on to its end. */
@@ -49,7 +50,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   const delayed: Delayed[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
-  function inTurn<T>(execute: () => Promise<T>): Promise<T> {
+  function oneByOne<T>(execute: () => Promise<T>): Promise<T> {
     const executed = last.then(execute);
     last = executed.catch(() => undefined);
     return executed;
@@ -58,7 +59,7 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   async function sendNow<T>(operation: Operation | undefined, execute: () => Promise<T>): Promise<T> {
     if (operation) operation.underWay += 1;
     try {
-      return await inTurn(execute);
+      return await oneByOne(execute);
     } finally {
       if (operation) operation.underWay -= 1;
     }
@@ -66,11 +67,11 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
 
   function hold<T>(operation: Operation, execute: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    operation.isHeld = true;
+    operation.isDelayed = true;
     delayed.push({
       operation,
       execute: async () => {
-        await inTurn(execute).then(resolve, reject);
+        await oneByOne(execute).then(resolve, reject);
         await operation.ended;
       },
     });
@@ -78,16 +79,17 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   }
 
   return {
-    inTurn,
+    oneByOne,
     send: async (to, execute, fail) => {
       const operation = current.getStore();
       const index = operation ? operation.calls[to]++ : 0;
       const fate = operation?.fate;
       if (!operation || fate?.to !== to || fate.at !== index) return sendNow(operation, execute);
       const { how } = fate;
-      if (how === 'held') return hold(operation, execute);
+      if (how === 'slow') return hold(operation, execute);
       if (how === 'unanswered') await sendNow(operation, execute).catch(() => undefined);
-      if (how === 'late') delayed.push({ operation, execute: () => inTurn(execute).catch(() => undefined) });
+      if (how === 'late')
+        delayed.push({ operation, execute: () => oneByOne(execute).catch(() => undefined) });
       return fail(how);
     },
     perform: async (fate, work) => {
@@ -95,11 +97,11 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
         fate,
         calls: { store: 0, api: 0 },
         underWay: 0,
-        isHeld: false,
+        isDelayed: false,
         ended: Promise.resolve(),
       };
       operation.ended = current.run(operation, work).catch(onDefect);
-      if (fate?.how === 'held') await settledOrHeld(operation);
+      if (fate?.how === 'slow') await settledOrDelayed(operation);
       else await operation.ended;
     },
     delayed: () => delayed.length,
@@ -110,12 +112,12 @@ export function createNetwork(onDefect: (error: unknown) => void): Network {
   };
 }
 
-/** Resolves when the operation has ended, or waits for the call that is held up and for no other. */
-async function settledOrHeld(operation: Operation): Promise<void> {
+/** Resolves when the operation has ended, or waits for the call that is delayed and for no other. */
+async function settledOrDelayed(operation: Operation): Promise<void> {
   const state = { isOver: false };
   const over = operation.ended.finally(() => void (state.isOver = true));
   while (!state.isOver) {
-    const isQuiet = operation.isHeld && operation.underWay === 0;
+    const isQuiet = operation.isDelayed && operation.underWay === 0;
     // What follows an answer is sent in the same turn of the event loop.
     await turn();
     if (isQuiet && operation.underWay === 0) return;

@@ -60,7 +60,7 @@ function addPlaces(
     put(key, name, change);
   };
   for (const [entry, at] of scores('q')) putEntry('q', entry, (run) => (run.ready = at));
-  for (const [entry] of scores('held')) putEntry('held', entry, (run) => (run.held = true));
+  for (const [entry] of scores('held')) putEntry('held', entry, (run) => (run.overLimit = true));
   for (const [entry, at] of scores('due')) putEntry('due', entry, (run) => (run.due = at));
   for (const [entry] of scores('live')) putEntry('live', entry, (run) => (run.live = true));
   for (const [name, at] of scores('out')) put('out', name, (run) => (run.out = at));
@@ -137,7 +137,7 @@ function runOf(fields: Fields): Run {
     refused: Number(fields['refused'] ?? 0),
     dropped: fields['dropped'] !== undefined,
     doubt: fields['doubt'] !== undefined,
-    held: false,
+    overLimit: false,
     cancel: false,
     live: false,
     listed: false,

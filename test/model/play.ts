@@ -1,4 +1,7 @@
-/** Plays one history in a project of its own, and then lets everything come to its end: no run may be left over, and no count. */
+/**
+ * Plays one history in a project of its own, and then lets everything come to its end: no run may be left
+ * over, and no count.
+ */
 import { randomUUID } from 'node:crypto';
 import { createCaller } from './clients/caller.ts';
 import { createOperator } from './clients/operator.ts';
@@ -15,7 +18,10 @@ const RUNNERS = 3;
 /** Steps until an operator has noticed that the store has lost its data. */
 const NOTICED_AFTER = 4;
 
-/** What is wrong with the first step that shows anything, and which step that was; undefined where all is well. */
+/**
+ * What is wrong with the first step that shows anything, and which step that was; undefined where all is
+ * well.
+ */
 export type Finding = { step: number; problems: string[] };
 
 /** Plays the steps and the end; stops at the first step that shows something wrong. */

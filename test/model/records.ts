@@ -1,6 +1,7 @@
 /**
- * What the API server holds of runs, and admits: the rules of the kind (`api/run.ts`) that an end never changes, and that epoch and
- * sequence never go back. Calls of clients meet the same fates as those to the run store.
+ * What the API server holds of runs, and admits: the rules of the kind (`api/run.ts`) that an end never
+ * changes, and that epoch and sequence never go back. Calls of clients meet the same fates as those to the
+ * run store.
  */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
@@ -12,7 +13,9 @@ import { workflowRuns } from '../../operator/shared/resources.ts';
 import type { How, Network } from './network.ts';
 import { revisionObject } from './workflows.ts';
 
-/** How the API server is to every call: it answers, or what becomes of calls that meet no fate of their own. */
+/**
+ * How the API server is to every call: it answers, or what becomes of calls that meet no fate of their own.
+ */
 export type ApiState = 'up' | 'refused' | 'unanswered' | 'lost';
 
 export type Records = {

@@ -1,6 +1,6 @@
 /**
- * The reference: what each script of the run store does to the runs of a project, and what it answers, as a state machine without
- * keys. Pure: the same state and call give the same.
+ * The reference: what each script of the run store does to the runs of a project, and what it answers, as a
+ * state machine without keys. Pure: the same state and call give the same.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { ACCEPTING } from './reference/accepting.ts';
@@ -30,7 +30,9 @@ function copyOf<T>(value: T): T {
   return copy as T;
 }
 
-/** What differs, one line each: where, what the reference says, what is there. What is undefined is not there. */
+/**
+ * What differs, one line each: where, what the reference says, what is there. What is undefined is not there.
+ */
 export function differences(expected: unknown, found: unknown, where = ''): string[] {
   if (isObject(expected) && isObject(found)) {
     const names = new Set([...Object.keys(expected), ...Object.keys(found)]);

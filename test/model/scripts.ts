@@ -1,6 +1,7 @@
 /**
- * The scripts of the run store by name. Each is learned from the function that sends it, called once with a connection that only
- * writes down what it is given, so that the reference cannot speak of another script than the programs send.
+ * The scripts of the run store by name. Each is learned from the function that sends it, called once with a
+ * connection that only writes down what it is given, so that the reference cannot speak of another script
+ * than the programs send.
  */
 import { advance } from '../../runs/advance.ts';
 import { sendHeartbeat } from '../../runs/heartbeat.ts';
@@ -10,7 +11,8 @@ import type { RunStoreConnection } from '../../store/connection.ts';
 import { wakeDue } from '../../runs/due.ts';
 import { handBack } from '../../runs/handback.ts';
 import { putRevision } from '../../runs/revisions.ts';
-import { setQuota, setWorkflowLimits } from '../../runs/limits.ts';
+import { setQuota } from '../support/runStore/calls.ts';
+import { setWorkflowLimits } from '../../runs/limits.ts';
 import { beginCreate, noteObject, undoCreate } from '../../runs/record/creation.ts';
 import { lease, postpone, quarantine, spend } from '../../runs/record/backlog.ts';
 import { recorded } from '../../runs/record/recorded.ts';
@@ -76,7 +78,7 @@ const LESSONS: Lesson[] = [
   [['openSeeded'], (conn) => openSeeded(conn, seeding)],
 ];
 
-/** One look of a runner at the others, all of which it takes for dead unless they beat meanwhile. */
+/** One check of the others by a runner, all of which it takes for dead unless they beat meanwhile. */
 export async function takeOverOnce(
   conn: RunStoreConnection,
   { project: of = project, runner = 'r' }: { project?: string; runner?: string } = {},

@@ -1,4 +1,6 @@
-/** The end of a history: what was delayed arrives, everybody does their part, and nothing may be left over. */
+/**
+ * The end of a history: what was delayed arrives, everybody does their part, and nothing may be left over.
+ */
 import { isTerminal } from '../../api/phase.ts';
 import { createRunner } from './clients/runner.ts';
 import { PLENTY_BYTES, type Clients } from './doing.ts';
@@ -42,13 +44,16 @@ async function goOn({ harness, operators, recorders }: Clients, name: string): P
   const isReady = () => Object.values(store.state().runs).some(({ ready }) => ready !== undefined);
   for (let count = 0; isReady() && count < 50; count += 1) {
     await runner.claim(10);
-    while (runner.held() > 0) await runner.work(0, 'end', 0);
+    while (runner.inFlight() > 0) await runner.work(0, 'end', 0);
   }
   await recorder.record();
   await recorder.record();
 }
 
-/** Keys that never expire, runs that have not ended or are not recorded, and records without an end. Counts and bytes follow: they agree with the runs. */
+/**
+ * Keys that never expire, runs that have not ended or are not recorded, and records without an end. Counts
+ * and bytes follow: they agree with the runs.
+ */
 function leftOvers({ store, records }: Harness): string[] {
   const runs = Object.entries(store.state().runs).filter(([, { dropped }]) => !dropped);
   const objects = [...records.objects].filter(([, { status }]) => !isTerminal(status?.phase));

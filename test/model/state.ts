@@ -1,7 +1,10 @@
-/** What the run store holds of one project, as the reference and the checks see it: runs by name, not keys. Times are milliseconds. */
+/**
+ * What the run store holds of one project, as the reference and the checks see it: runs by name, not keys.
+ * Times are milliseconds.
+ */
 import type { RunPhase, TerminalPhase } from '../../api/phase.ts';
 
-/** Of a run that has not ended exactly one of `ready`, `held`, `due` and `token` says where it is. */
+/** Of a run that has not ended exactly one of `ready`, `overLimit`, `due` and `token` says where it is. */
 export type Run = {
   wf: string;
   /** Microseconds, as text. */
@@ -32,7 +35,7 @@ export type Run = {
   doubt: boolean;
   /** Its place in the queue: a virtual start time. */
   ready?: number;
-  held: boolean;
+  overLimit: boolean;
   due?: number;
   token?: string;
   /** Somebody asked for its cancellation. */
@@ -82,7 +85,7 @@ export type State = {
   quota?: number;
   claimQuota?: number;
   keyQuota?: number;
-  /** Claims are held back, since the store has no room for what runs grow by. */
+  /** Claims are paused, since the store has no room for what runs grow by. */
   isShort: boolean;
   rate?: number;
   tokens?: number;
@@ -97,7 +100,10 @@ export type State = {
   beats: Record<string, number>;
 };
 
-/** What one key holds: a hash or sorted set as pairs, a set as members, a string alone. `kept`: it does not expire. */
+/**
+ * What one key holds: a hash or sorted set as pairs, a set as members, a string alone. `kept`: it does not
+ * expire.
+ */
 export type DumpedKey = { key: string; type: string; value: string[]; kept: boolean };
 
 /** The name by which queues know a run. */

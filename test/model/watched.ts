@@ -147,7 +147,7 @@ export function watchStore(
       command: (name, ...args) => network.send('store', () => command(name, args), fail),
     }),
     remove: (names) =>
-      network.inTurn(async () => {
+      network.oneByOne(async () => {
         if (names === undefined) await removeAll(conn, prefix);
         else if (names.length > 0) await conn.command('unlink', ...names);
         note(await dumpText(conn, prefix), 'keys were gone');
@@ -180,7 +180,7 @@ function placeOf(run: Run | undefined): RunPlace {
   if (run.ended !== undefined) return 'ended';
   if (run.token !== undefined) return 'claimed';
   if (run.ready !== undefined) return 'ready';
-  return run.held ? 'overLimit' : 'parked';
+  return run.overLimit ? 'overLimit' : 'parked';
 }
 
 const clockOf = (project: string) => `clock:{${project}}`;

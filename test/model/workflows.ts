@@ -1,4 +1,7 @@
-/** The workflows of a history: two, with a step that may be repeated, one that must not be, and one without an effect. */
+/**
+ * The workflows of a history: two, with a step that may be repeated, one that must not be, and one without an
+ * effect.
+ */
 import { API_VERSION } from '../../api/group.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -55,7 +58,10 @@ export type Limits = { limit: number | undefined; policy: WorkflowLimits['policy
 
 export const UNLIMITED: Limits = { limit: undefined, policy: 'Queue', suspended: false };
 
-/** As the operator gives them to the run store, with so short a history that some runs exceed it. One workflow keeps none: each of its ends does. */
+/**
+ * As the operator gives them to the run store, with so short a history that some runs exceed it. One workflow
+ * keeps none: each of its ends does.
+ */
 export function limitsOf(workflow: string, { limit, policy, suspended }: Limits): WorkflowLimits {
   return {
     workflowUid: uidOf(workflow),

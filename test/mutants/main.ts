@@ -1,6 +1,7 @@
 /**
- * `npm run test:mutants [-- NAME ...]`: breaks a copy of our own code, one promise at a time, and sees that the test which is
- * named in the patch notices. A mutant that survives, or whose test does not pass without it, is a failure.
+ * `npm run test:mutants [-- NAME ...]`: breaks a copy of our own code, one promise at a time, and sees that
+ * the test which is named in the patch notices. A mutant that survives, or whose test does not pass without
+ * it, is a failure.
  */
 import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +16,9 @@ import { readReport, verdictOn, type Verdict } from './report.ts';
 const progress = createProgress(process.stderr);
 /** Many times what they take: only for a mutant that keeps its test from ending. */
 const LIMIT_MS = 600_000;
-/** Copies of the tree, in which mutants are tested at the same time: most tests wait more than they compute. */
+/**
+ * Copies of the tree, in which mutants are tested at the same time: most tests wait more than they compute.
+ */
 const TREES = 2;
 
 /** The files that Git knows or would take, as they are now, with the packages of this folder. */

@@ -14,7 +14,10 @@ export type Mutant = {
 
 const HEAD = /^(?<breaks>.+)\n\nKilled by: (?<file>\S+)\nTest: (?<test>.+)\n\ndiff --git /;
 
-/** The mutants of a folder, in the order of their names. Throws for a patch without the lines that name its test. */
+/**
+ * The mutants of a folder, in the order of their names. Throws for a patch without the lines that name its
+ * test.
+ */
 export function readMutants(folder: string): Mutant[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.patch'));
   return files.toSorted().map((file) => parseMutant(join(folder, file)));

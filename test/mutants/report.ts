@@ -7,7 +7,9 @@ export type TestReport = {
 
 export type Verdict = 'passed' | 'failed' | 'not executed';
 
-/** The report in that file; one without any test where there is none, because vitest did not come to its end. */
+/**
+ * The report in that file; one without any test where there is none, because vitest did not come to its end.
+ */
 export function readReport(file: string): TestReport {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as TestReport;

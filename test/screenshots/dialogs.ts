@@ -58,46 +58,46 @@ export const DIALOGS: readonly Shot[] = [
     name: 'new-workflow',
     path: `${SHOP}/workflows`,
     who: 'editor',
-    looks: ALL,
+    appearances: ALL,
     ready: clicked('New workflow', 'Name'),
   },
   {
     name: 'new-workflow-template',
     path: `${SHOP}/workflows`,
     who: 'editor',
-    looks: BOTH,
+    appearances: BOTH,
     ready: creating('template', 'Hello'),
   },
   {
     name: 'new-workflow-yaml',
     path: `${SHOP}/workflows`,
     who: 'editor',
-    looks: BOTH,
+    appearances: BOTH,
     ready: creating('YAML', 'YAML or JSON'),
   },
   {
     name: 'delete-workflow',
     path: `${SHOP}/workflows`,
     who: 'editor',
-    looks: BOTH,
+    appearances: BOTH,
     ready: chosen('Order confirmation', 'Delete'),
   },
   {
     name: 'test-run',
     path: ORDERS,
     who: 'editor',
-    looks: ALL,
+    appearances: ALL,
     ready: async (page) => {
       await page.getByRole('button', { name: 'Test run', exact: true }).click();
       await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
     },
   },
-  { name: 'make-live', path: ORDERS, who: 'editor', looks: ALL, ready: savedLive },
+  { name: 'make-live', path: ORDERS, who: 'editor', appearances: ALL, ready: savedLive },
   {
     name: 'test-run-live',
     path: ORDERS,
     who: 'editor',
-    looks: ALL,
+    appearances: ALL,
     ready: async (page) => {
       await added(page);
       await page.keyboard.press('Control+Enter');
@@ -108,7 +108,7 @@ export const DIALOGS: readonly Shot[] = [
     name: 'trigger',
     path: ORDERS,
     who: 'editor',
-    looks: ALL,
+    appearances: ALL,
     ready: async (page) => {
       await page.getByRole('button', { name: /^Webhook( · Public)?: / }).click();
       await page.getByText(/curl/).first().waitFor();
@@ -118,18 +118,18 @@ export const DIALOGS: readonly Shot[] = [
     name: 'runs-of-workflow',
     path: ORDERS,
     who: 'editor',
-    looks: ALL,
+    appearances: ALL,
     ready: async (page) => {
       await page.getByRole('button', { name: 'Runs of this workflow' }).click();
       await page.getByRole('dialog').getByText('Succeeded').first().waitFor();
     },
   },
-  { name: 'yaml', path: ORDERS, who: 'editor', looks: BOTH, ready: yaml },
+  { name: 'yaml', path: ORDERS, who: 'editor', appearances: BOTH, ready: yaml },
   {
     name: 'keys',
     path: ORDERS,
     who: 'editor',
-    looks: BOTH,
+    appearances: BOTH,
     ready: async (page) => {
       await page.getByRole('button', { name: 'Keyboard shortcuts (?)' }).click();
       await shows('Move from node to node along the connections')(page);
@@ -139,7 +139,7 @@ export const DIALOGS: readonly Shot[] = [
     name: 'new-credential',
     path: `${SHOP}/credentials`,
     who: 'editor',
-    looks: ALL,
+    appearances: ALL,
     ready: async (page) => {
       await page.getByRole('button', { name: 'New credential' }).click();
       await page.getByRole('dialog').waitFor();
@@ -149,14 +149,14 @@ export const DIALOGS: readonly Shot[] = [
     name: 'credential',
     path: `${SHOP}/credentials`,
     who: 'editor',
-    looks: ALL,
+    appearances: ALL,
     ready: openedCredential('mail'),
   },
   {
     name: 'credential-lost',
     path: `${SHOP}/credentials`,
     who: 'editor',
-    looks: BOTH,
+    appearances: BOTH,
     ready: openedCredential('lost'),
   },
   // The last one of this person.
@@ -164,7 +164,7 @@ export const DIALOGS: readonly Shot[] = [
     name: 'session-ended',
     path: `${SHOP}/workflows`,
     who: 'reader',
-    looks: ALL,
+    appearances: ALL,
     fails: /401 \(Unauthorized\) at \S+\/workflows\/order-confirmation$/,
     ready: sessionEnded,
   },

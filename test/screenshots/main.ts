@@ -1,4 +1,7 @@
-/** `npm run screenshots`: every page of the console in a real Chromium: light, dark, narrow, empty, with errors, with 100 nodes. */
+/**
+ * `npm run screenshots`: every page of the console in a real Chromium: light, dark, narrow, empty, with
+ * errors, with 100 nodes.
+ */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -7,11 +10,11 @@ import { largeWorkflow, manifestOf, fillProject } from '../support/console/fille
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
 import { createProgress, type Update } from '../support/process/progress.ts';
 import { SHOTS } from './shots.ts';
-import type { Look, Shot } from './shot.ts';
+import type { Appearance, Shot } from './shot.ts';
 
 const folder = join(import.meta.dirname, '../../.windlass/screenshots');
 
-const LOOKS: Record<Look, VisitorOptions> = {
+const APPEARANCES: Record<Appearance, VisitorOptions> = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
   wide: { colorScheme: 'light', viewport: { width: 1_600, height: 720 } },
@@ -31,18 +34,27 @@ async function take(system: ConsoleSystem, browser: Browser, update: Update): Pr
     nobody: undefined,
   };
   const complaints: string[] = [];
-  for (const [look, options] of Object.entries(LOOKS)) {
+  for (const [appearance, options] of Object.entries(APPEARANCES)) {
     for (const [who, token] of Object.entries(tokens)) {
       const visitor = await visit(browser, options);
       visitor.page.setDefaultTimeout(PATIENCE_MS);
-      const shots = SHOTS.filter((shot) => shot.who === who && shot.looks.includes(look as Look));
+      const shots = SHOTS.filter(
+        (shot) => shot.who === who && shot.appearances.includes(appearance as Appearance),
+      );
       if (token !== undefined) await signInAt(visitor.page, system.consoleURL, token);
-      complaints.push(...visitor.complaints.splice(0).map((line) => `${who} signs in, ${look}: ${line}`));
+      complaints.push(
+        ...visitor.complaints.splice(0).map((line) => `${who} signs in, ${appearance}: ${line}`),
+      );
       for (const shot of shots) {
-        update(`${shot.name}, ${look}`);
-        const missing = await takeOne(visitor.page, system, shot, join(folder, `${shot.name}-${look}.png`));
+        update(`${shot.name}, ${appearance}`);
+        const missing = await takeOne(
+          visitor.page,
+          system,
+          shot,
+          join(folder, `${shot.name}-${appearance}.png`),
+        );
         const wrong = [...missing, ...unexpected(shot, visitor.complaints.splice(0))];
-        complaints.push(...wrong.map((line) => `${shot.name}, ${look}: ${line}`));
+        complaints.push(...wrong.map((line) => `${shot.name}, ${appearance}: ${line}`));
       }
       await visitor.close();
     }

@@ -2,16 +2,20 @@
 import type { Page } from 'playwright-core';
 
 /** `wide`: for the README. */
-export type Look = 'light' | 'dark' | 'narrow' | 'wide';
+export type Appearance = 'light' | 'dark' | 'narrow' | 'wide';
 
 export type Shot = {
   name: string;
   /** Below the host. */
   path: string;
-  /** `both`: an editor of two projects; `newcomer`: an editor of an empty project; `nobody`: not signed in. */
+  /**
+   * `both`: an editor of two projects; `newcomer`: an editor of an empty project; `nobody`: not signed in.
+   */
   who: 'editor' | 'reader' | 'both' | 'newcomer' | 'nobody';
-  looks: readonly Look[];
-  /** Requests that must fail for the picture, by the browser's line on them; any other that fails is a defect. */
+  appearances: readonly Appearance[];
+  /**
+   * Requests that must fail for the picture, by the browser's line on them; any other that fails is a defect.
+   */
   fails?: RegExp;
   /** Resolves when the page shows what the picture is about. */
   ready: (page: Page) => Promise<unknown>;

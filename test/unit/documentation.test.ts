@@ -1,4 +1,7 @@
-/** What the pages name exists: files, headings, fields, scripts, values of the chart, metrics and environment variables. */
+/**
+ * What the pages name exists: files, headings, fields, scripts, values of the chart, metrics and environment
+ * variables.
+ */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -101,7 +104,10 @@ function yamlIn(page: string): unknown[] {
   return [...blocks, ...fed].flatMap((block) => parseAllDocuments(block)).map((document) => document.toJS());
 }
 
-/** The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, or the spec of a credential. */
+/**
+ * The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, or the spec of a
+ * credential.
+ */
 function objectOf(shown: unknown): (Shown & { isPart?: true }) | undefined {
   if (Array.isArray(shown)) {
     const [first] = shown as unknown[];

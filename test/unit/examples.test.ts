@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { variablesIn } from '../../api/expression/variables.ts';
+import { variablesIn } from '../../api/variables.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
+import { compileSources } from '../../operator/workflow/checks/code.ts';
 import { validate } from '../../operator/workflow/validate.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { demoHosts } from '../support/installation/install.ts';
@@ -11,7 +12,7 @@ import { EXAMPLES, exampleNamed } from '../demo/examples.ts';
 
 const folder = join(import.meta.dirname, '../../examples');
 
-test.each(readdirSync(folder))('the workflow of examples/%s is valid', (name) => {
+test.each(readdirSync(folder))('the workflow of examples/%s is valid', async (name) => {
   const files = readdirSync(join(folder, name)).filter((file) => file.endsWith('.yaml'));
   const objects = files.flatMap((file) =>
     parseAllDocuments(readFileSync(join(folder, name, file), 'utf8')).map(
@@ -21,14 +22,17 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', (name) =>
   const [workflow] = objects.filter(({ kind }) => kind === 'Workflow');
   const egress = parseEgressRules(demoHosts, []);
   const variables = variablesIn(objects.find(({ kind }) => kind === 'ConfigMap')?.data);
-  expect(workflow && validate(workflow.spec, { egress, variables })).toEqual([]);
+  const compiled = workflow && (await compileSources(workflow.spec));
+  expect(workflow && validate(workflow.spec, { egress, variables, ...(compiled && { compiled }) })).toEqual(
+    [],
+  );
 });
 
-test('the demo shows each example, and of a name that is none it says which there are', () => {
+test('the demo shows each example, and for an unknown name it lists the examples', () => {
   expect(Object.keys(EXAMPLES).toSorted()).toEqual(readdirSync(folder).toSorted());
   for (const name of ['hallo', 'toString']) {
     expect(() => exampleNamed(name)).toThrow(
-      /Choose one of: order-confirmation, hello, mail-count, new-orders, environments, mail-reply/,
+      /Choose one of: order-confirmation, hello, mail-count, new-orders, invoices, environments, mail-reply/,
     );
   }
 });

@@ -68,7 +68,7 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [""]
   resources: [configmaps]
   resourceNames: [windlass-variables]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 # Never list: the operator reads only the Secrets that credentials and webhooks name, by name.
 - apiGroups: [""]
   resources: [secrets]

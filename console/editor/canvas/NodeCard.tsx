@@ -27,7 +27,8 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
   const store = useEditorStore();
   const Icon = nodeIcon(node);
   const phase = view?.phase ?? (isInRun ? 'Pending' : undefined);
-  const canGoOn = !isReadOnly;
+  // A fail node ends the run: no edge leaves it.
+  const canGoOn = !isReadOnly && node.fail === undefined;
   return (
     <>
       {!isTrigger(node) && (

@@ -7,7 +7,7 @@ import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, useFormScope, type FormScope } from '../../forms/scope.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
-import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useLastOutputs, useRunView } from '../../runs/live/runStore.ts';
 import { useEditor } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';
@@ -124,6 +124,7 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
     if (isSaving) setWasSaved(true);
   }, [isSaving]);
   const sources = useMemo(() => sourcesOf(draft.spec, id, outputs), [draft.spec, id, outputs]);
+  const failure = useRunView().nodes.get(id)?.message;
   // New nodes are incomplete: report no missing fields before the first save.
   const isFresh = nodeOf(saved, id) === undefined && !wasSaved;
   return useMemo(
@@ -132,10 +133,11 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
       isReadOnly,
       sources,
       problems: problems.nodes.get(id) ?? [],
+      failure,
       showsAll: !isFresh,
       CredentialInput,
     }),
-    [namespace, isReadOnly, sources, problems, id, isFresh],
+    [namespace, isReadOnly, sources, problems, failure, id, isFresh],
   );
 }
 

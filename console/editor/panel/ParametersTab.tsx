@@ -8,7 +8,6 @@ import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { FormContext, useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
-import { isTrigger } from '../../workflows/kinds.ts';
 import {
   kindFields,
   kindHelp,
@@ -116,13 +115,7 @@ export function OptionsTab({ node, change }: { node: WorkflowNode; change: Chang
   // `forEach` cannot refer to its own elements.
   return (
     <FormContext value={{ ...scope, sources: { nodes: scope.sources.nodes } }}>
-      <SchemaForm
-        isFlat
-        fields={optionFields(node, !isTrigger(node))}
-        path=""
-        values={values}
-        onChange={set}
-      />
+      <SchemaForm isFlat fields={optionFields(node)} path="" values={values} onChange={set} />
     </FormContext>
   );
 }

@@ -4,12 +4,11 @@ import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { fieldsOf, type Field } from '../../forms/fields.ts';
 import type { SkillSchema } from '../../forms/schemas.ts';
 import { valuesOf } from '../../forms/values.ts';
-import { nodeKind } from '../../workflows/kinds.ts';
+import { nodeKind, refusedOptions } from '../../workflows/kinds.ts';
 
 /** Fields that no runner executes yet. They are shown only if set, so that they can be removed. */
 const NOT_YET = ['forEach', 'tools'];
 
-const NODE_OPTIONS = Object.keys(schemas.nodeOptions);
 const OPTIONS = fieldsOf(
   { type: 'object', properties: { ...schemas.stepOptions, ...schemas.nodeOptions } },
   { path: 'options' },
@@ -17,9 +16,12 @@ const OPTIONS = fieldsOf(
 
 export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
 
-/** The options of a step, or those of a trigger. */
-export function optionFields(given: object, isStep: boolean): Field[] {
-  return OPTIONS.filter(({ name }) => isOffered(name, given) && (isStep || NODE_OPTIONS.includes(name)));
+/** The options that have an effect on the node, and those that are set, so that they can be removed. */
+export function optionFields(node: WorkflowNode): Field[] {
+  const refused = refusedOptions(node);
+  return OPTIONS.filter(
+    ({ name }) => isOffered(name, node) && (!refused.includes(name) || Object.hasOwn(node, name)),
+  );
 }
 
 /** The fields of a kind. Test data has its own tab. */

@@ -84,6 +84,15 @@ const STARTS: Offer[] = TRIGGERS.map(({ kind, label, starts, icon, credentials }
   choice: { kind: 'trigger', trigger: kind, credentials },
 }));
 
+/** Words that people search for, by the key of the offer: tasks, and the names of nodes in n8n. */
+const SEARCHED: Record<string, string> = {
+  set: 'edit fields expression cel sum count filter sort limit aggregate summarize split group rename date time merge map',
+  code: 'javascript function compute',
+  fail: 'stop and error throw',
+  remove_duplicates: 'deduplicate dedupe unique',
+  response: 'respond to webhook reply answer',
+};
+
 /** The nodes that match all words. Matches in names come before matches in descriptions. */
 export function offers(what: 'steps' | 'triggers', text: string): Offer[] {
   const words = text
@@ -94,8 +103,9 @@ export function offers(what: 'steps' | 'triggers', text: string): Offer[] {
   const rank = ({ label, key }: Offer) =>
     words.every((word) => `${label} ${key}`.toLowerCase().includes(word)) ? 0 : 1;
   return all
-    .filter(({ label, key, description, needs }) =>
-      words.every((word) => `${label} ${key} ${description} ${needs}`.toLowerCase().includes(word)),
-    )
+    .filter(({ label, key, description, needs }) => {
+      const all = `${label} ${key} ${description} ${needs} ${SEARCHED[key] ?? ''}`.toLowerCase();
+      return words.every((word) => all.includes(word));
+    })
     .toSorted((one, other) => rank(one) - rank(other));
 }

@@ -22,6 +22,7 @@ import {
   Decoration,
   EditorView,
   keymap,
+  lineNumbers,
   MatchDecorator,
   tooltips,
   ViewPlugin,
@@ -83,7 +84,11 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
 }
 
 const EDITING: Extension = [closeBrackets(), bracketMatching(), indentOnInput()];
-const JAVASCRIPT: Extension = [javascript(), syntaxHighlighting(defaultHighlightStyle, { fallback: true })];
+const JAVASCRIPT: Extension = [
+  lineNumbers(),
+  javascript(),
+  syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+];
 
 /** Pasted line breaks become spaces. */
 const ONE_LINE: Extension = [

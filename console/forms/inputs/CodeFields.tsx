@@ -131,9 +131,9 @@ function jsonText(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 
-/** The source of a code node, with the position of its first error. */
+/** The source of a code node, with the position of its first error, or of the error in the shown run. */
 export function JavaScriptInput({ field, value, onChange, error, isReadOnly }: InputProps<'javaScript'>) {
-  const { sources } = useFormScope();
+  const { sources, failure } = useFormScope();
   const id = useId();
   return (
     <Input.Wrapper
@@ -154,7 +154,7 @@ export function JavaScriptInput({ field, value, onChange, error, isReadOnly }: I
         isReadOnly={isReadOnly}
         isInvalid={error !== undefined}
         sources={sources}
-        mistake={mistakeIn(error)}
+        mistake={mistakeIn(error ?? failure)}
       />
     </Input.Wrapper>
   );

@@ -1,11 +1,16 @@
 /** Checks of code nodes that only the sandbox can answer. */
-import { createSyntaxCheck } from '../../../nodes/code/syntax.ts';
-import { referencedNodes } from '../../../nodes/code/source.ts';
+import { createHash } from 'node:crypto';
+import { createSyntaxCheck, TOO_COMPLEX } from '../../../nodes/code/syntax.ts';
+import { printPosition, referencedNodes } from '../../../nodes/code/source.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
 import { checkNode, visibilityOfSpec } from './expressions.ts';
 
-const syntaxProblem = await createSyntaxCheck();
+const syntaxProblem = createSyntaxCheck();
+
+/** The problems of sources by their hash, the oldest first: each source is compiled once. */
+const known = new Map<string, string | undefined>();
+const SOURCES_KEPT = 1_000;
 
 /** No node has code where the installation does not execute it. */
 export function codeIsEnabled({ nodes }: WorkflowSpec, isEnabled: boolean): Violation[] {
@@ -22,26 +27,44 @@ export function codeIsEnabled({ nodes }: WorkflowSpec, isEnabled: boolean): Viol
   );
 }
 
-/** Every source can be compiled as the body of one function. */
-export const codeCompiles: Check = ({ nodes }) =>
-  nodes.flatMap(({ id, code }): Violation[] => {
-    const problem = code && syntaxProblem(code.source);
-    if (!problem) return [];
-    const { line, column, message } = problem;
-    return [
-      {
-        reason: 'InvalidCode',
-        message: `node ${id}: code.source: line ${line}, column ${column}: ${message}`,
-      },
-    ];
-  });
+/**
+ * Compiles the sources, one after the other in a thread. Ends with the first that cannot be compiled in time,
+ * so that no workflow occupies the thread.
+ */
+export async function compileSources({ nodes }: WorkflowSpec): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  for (const { id, code } of nodes) {
+    const problem = code && (await problemOf(code.source));
+    if (!problem) continue;
+    violations.push({ reason: 'InvalidCode', message: `node ${id}: code.source: ${problem}` });
+    if (problem === TOO_COMPLEX) break;
+  }
+  return violations;
+}
+
+/** A source that is too complex is compiled again the next time: the processor may have been busy. */
+async function problemOf(source: string): Promise<string | undefined> {
+  const key = createHash('sha256').update(source).digest('base64');
+  if (known.has(key)) return known.get(key);
+  const problem = await syntaxProblem(source);
+  if (problem === TOO_COMPLEX) return problem;
+  const [oldest] = known.keys();
+  if (known.size >= SOURCES_KEPT && oldest !== undefined) known.delete(oldest);
+  known.set(key, problem);
+  return problem;
+}
 
 /** Every node that a source names comes before it. */
 export const codeReferencesAreKnown: Check = (spec) => {
   const visible = visibilityOfSpec(spec);
   return spec.nodes.flatMap(({ id, code }) =>
-    referencedNodes(code?.source ?? '').flatMap((named) =>
-      checkNode({ id: named, written: `nodes.${named}` }, id, `node ${id}: code.source`, visible),
+    [...referencedNodes(code?.source ?? '')].flatMap(([named, position]) =>
+      checkNode(
+        { id: named, written: `${printPosition(position)}nodes.${named}` },
+        id,
+        `node ${id}: code.source`,
+        visible,
+      ),
     ),
   );
 };

@@ -31,7 +31,7 @@ export function variablesExist(spec: WorkflowSpec, variables: Variables): Violat
       return isInvalid
         ? {
             reason: 'VariableInvalid',
-            message: `${place}: the value of the variable ${name} is not JSON, as its name says: correct it in the ConfigMap ${VARIABLES_NAME}`,
+            message: `${place}: the value of the variable ${name} is not JSON as an event may have it: correct it in the ConfigMap ${VARIABLES_NAME}`,
           }
         : {
             reason: 'VariableMissing',

@@ -62,7 +62,7 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['everything is in effect', {}, 'True/Serving'],
   ['the spec is invalid', { violations, route: { kind: 'invalid' } }, 'False/UnknownSkill'],
   ['a credential is missing', { credentials: missing }, 'False/CredentialMissing'],
-  ['a credential was not looked at yet', { credentials: unchecked }, 'Unknown/CredentialNotReady'],
+  ['a credential was not checked yet', { credentials: unchecked }, 'Unknown/CredentialNotReady'],
   ['callers of its webhook cannot be verified', { unverifiable }, 'False/KeyMissing'],
   ['another workflow has its bot', { unserved: taken }, 'False/BotTaken'],
   ['no runner is ready', { pool: starting }, 'False/PoolStarting'],
@@ -85,7 +85,7 @@ const cases: [sentence: string, facts: Partial<Facts>, ready: string][] = [
   ['its account answers', { poll: { status: 'True', reason: 'Polled', message: '' } }, 'True/Serving'],
   ['its account refuses', { poll: { status: 'False', reason: 'Rejected', message: '' } }, 'False/Rejected'],
   [
-    'nobody has looked at its account yet',
+    'its account was not polled yet',
     { poll: { status: 'Unknown', reason: 'Pending', message: '' } },
     'Unknown/Pending',
   ],
@@ -167,7 +167,7 @@ test('a workflow that nothing serves any more because of its spec says why, and 
   for (const type of ['Active', 'Routed']) expect(messageOf(facts, type)).not.toMatch(/yet|before/);
 });
 
-test('every condition speaks of the generation that was looked at, in words of the register', () => {
+test('every condition speaks of the generation that was reconciled, in words of the register', () => {
   const list = conditionsOf({ ...good, violations, credentials: missing, route: noGateway }, [], now);
   expect(list.map(({ type }) => type).toSorted()).toEqual(
     ['Active', 'CredentialsReady', 'PoolReady', 'Ready', 'Routed', 'Stalled', 'Valid'].toSorted(),

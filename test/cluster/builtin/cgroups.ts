@@ -1,4 +1,7 @@
-/** The control group that all pods of a cluster are in: made before the kubelet starts, which insists on it, and removed at the end. */
+/**
+ * The control group that all pods of a cluster are in: made before the kubelet starts, which requires it, and
+ * removed at the end.
+ */
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +23,7 @@ export async function ensureCgroups(cluster: string): Promise<void> {
 export async function removeCgroups(cluster: string): Promise<void> {
   for (const hierarchy of await hierarchies()) {
     const folder = join(hierarchy, cgroupName(cluster));
-    // The kernel lets go of a group a moment after its last process.
+    // The kernel releases a group a moment after its last process.
     const removed = async () => {
       await removeTree(folder);
       return true;

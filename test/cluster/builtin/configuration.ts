@@ -1,4 +1,7 @@
-/** Writes all that a cluster's programs read before anything of it runs. Each time anew: the same settings give the same files. */
+/**
+ * Writes all that a cluster's programs read before anything of it runs. Written each time: the same settings
+ * give the same files.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +18,9 @@ import type { PartContext } from './parts.ts';
 import { portBlock } from './ports.ts';
 import { ensureSettings, writeWhole } from './settings.ts';
 
-/** Makes the folder of a new cluster complete, or that of a known one what this state of the sources wants. */
+/**
+ * Makes the folder of a new cluster complete, or that of a known one what this state of the sources wants.
+ */
 export async function configure(layout: Layout, binDir: string, audit?: boolean): Promise<PartContext> {
   const { cacheFolder, clustersFolder } = readClusterConfig();
   const settings = await withLock(
@@ -47,7 +52,10 @@ async function writeFiles(layout: Layout): Promise<PartContext['files']> {
   return { kubelet, containerd, auditPolicy: policy };
 }
 
-/** Its name changes with its content, and so does the command line of the program that reads it, which is then started anew. */
+/**
+ * Its name changes with its content, and so does the command line of the program that reads it, which is then
+ * started again.
+ */
 async function writeHashed(layout: Layout, name: string, content: string): Promise<string> {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
   const path = join(layout.configurations, `${name}-${hash}`);

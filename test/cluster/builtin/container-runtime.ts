@@ -1,4 +1,6 @@
-/** How containerd runs pods of one cluster: its files in the cluster's folder, addresses from the pods' range. */
+/**
+ * How containerd runs pods of one cluster: its files in the cluster's folder, addresses from the pods' range.
+ */
 import { stringify } from 'yaml';
 import { clusterImages } from '../build.ts';
 import { network, type Layout } from './layout.ts';
@@ -22,7 +24,10 @@ conf_dir = "${layout.cni}"
 `;
 }
 
-/** Pods reach each other, services and the node. There is no way to anything else, so that trying fails at once. */
+/**
+ * Pods reach each other, services and the node. There is no way to anything else, so that trying fails at
+ * once.
+ */
 export function cniConfiguration(): string {
   return JSON.stringify(
     {
@@ -75,7 +80,8 @@ export function kubeletConfiguration(layout: Layout): string {
     // All of them: what the node says that it has is how others know what need not be loaded.
     nodeStatusMaxImages: -1,
     serializeImagePulls: false,
-    // Tests kill the same container again and again: as shipped, the sixth restart would come after five minutes.
+    // Tests kill the same container again and again: as shipped, the sixth restart would come after five
+    // minutes.
     featureGates: { KubeletCrashLoopBackOffMax: true },
     crashLoopBackOff: { maxContainerRestartPeriod: '2s' },
     // A disk that is fuller than the defaults allow is still good enough for tests.

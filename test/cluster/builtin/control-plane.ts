@@ -1,4 +1,7 @@
-/** The command lines of etcd, the API server, the controllers and the scheduler, and what the API server writes down. */
+/**
+ * The command lines of etcd, the API server, the controllers and the scheduler, and what the API server
+ * writes down.
+ */
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { network, type Layout } from './layout.ts';
@@ -54,7 +57,10 @@ export function apiServerArguments(layout: Layout, ports: PortBlock, auditPolicy
   ];
 }
 
-/** Who did what to which object, once each request has been answered; but for what the cluster's own parts do all the time. */
+/**
+ * Who did what to which object, once each request has been answered; but for what the cluster's own parts do
+ * all the time.
+ */
 export function auditPolicy(): string {
   return stringify({
     apiVersion: 'audit.k8s.io/v1',
@@ -77,8 +83,8 @@ export function controllerManagerArguments(layout: Layout): string[] {
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
     '--use-service-account-credentials=true',
-    // A node that cannot report, because the API server was away, is taken out of all services at its return, DNS too, until it reports.
-    // There is no other node that could take over.
+    // A node that cannot report, because the API server was away, is taken out of all services at its return,
+    // DNS too, until it reports. There is no other node that could take over.
     '--node-monitor-grace-period=10m',
     `--service-account-private-key-file=${certificate('service-accounts.key')}`,
     `--root-ca-file=${certificate('ca.crt')}`,
@@ -91,7 +97,8 @@ export function schedulerArguments(): string[] {
   return [
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
-    // The binding of a claim can come while the pod's failed attempt is still being put aside: nothing wakes the pod then for this time.
+    // The binding of a claim can come while the pod's failed attempt is still being requeued: nothing wakes
+    // the pod then for this time.
     '--pod-max-in-unschedulable-pods-duration=10s',
   ];
 }

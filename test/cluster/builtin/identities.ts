@@ -16,7 +16,10 @@ const users = {
 
 const adminUser = { commonName: 'windlass-cluster:admin', organizations: ['system:masters'] };
 
-/** Makes what is missing of them. All certificates are made together: half of them would not fit the other half. */
+/**
+ * Makes what is missing of them. All certificates are made together: half of them would not fit the other
+ * half.
+ */
 export async function ensureIdentities(layout: Layout, binDir: string, apiPort: number): Promise<void> {
   await ensureCertificates(layout, binDir);
   await mkdir(layout.identities, { recursive: true, mode: 0o700 });

@@ -8,7 +8,10 @@ import { hashOf } from '../image-archive.ts';
 import type { Layout } from './layout.ts';
 import { writeWhole } from './settings.ts';
 
-/** Imports the image of a `docker-archive` file; one that was imported before from the same content is left alone. */
+/**
+ * Imports the image of a `docker-archive` file; one that was imported before from the same content is left
+ * alone.
+ */
 export async function importImage(layout: Layout, archivePath: string, reference: string): Promise<void> {
   const ctr = (args: string[]) =>
     runCommand('ctr', ['--address', layout.containerdSocket, '--namespace', 'k8s.io', ...args], {

@@ -1,6 +1,6 @@
 /**
- * Where everything of a built-in cluster lies and which addresses it has. Inside the node's own network every cluster
- * has the same addresses; only the ports on the machine differ.
+ * Where everything of a built-in cluster lies and which addresses it has. Inside the node's own network every
+ * cluster has the same addresses; only the ports on the machine differ.
  */
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * The node of a built-in cluster: namespaces of its own for processes, mounts and network. Its first process starts and
- * watches the parts; when it is killed, the kernel ends all processes, mounts and devices inside.
+ * The node of a built-in cluster: namespaces of its own for processes, mounts and network. Its first process
+ * starts and watches the parts; when it is killed, the kernel ends all processes, mounts and devices inside.
  */
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -33,8 +33,8 @@ export type Node = {
 };
 
 /**
- * The running node of that cluster, started when there is none, and started anew when it was made by another program or
- * with another configuration. Throws when a port of the cluster is taken.
+ * The running node of that cluster, started when there is none, and started again when it was made by another
+ * program or with another configuration. Throws when a port of the cluster is taken.
  */
 export async function ensureNode(layout: Layout, binDir: string, ports: PortBlock): Promise<Node> {
   const program = join(binDir, 'cluster-node');
@@ -99,7 +99,9 @@ function nodeConfiguration(layout: Layout, binDir: string, ports: PortBlock): un
   };
 }
 
-/** By its command line, which has the cluster's folder in it: true whatever was written, or not, to a file. */
+/**
+ * By its command line, which has the cluster's folder in it: true whatever was written, or not, to a file.
+ */
 async function findProcess(layout: Layout): Promise<number | undefined> {
   const wanted = ['cluster-node', 'init', layout.nodeConfiguration, ''].join('\0');
   for (const name of await readdir('/proc')) {

@@ -1,4 +1,7 @@
-/** The programs of a cluster: how each is started, what shows that it works, and in which order they need each other. */
+/**
+ * The programs of a cluster: how each is started, what shows that it works, and in which order they need each
+ * other.
+ */
 import { join } from 'node:path';
 import {
   apiServerArguments,

@@ -15,7 +15,10 @@ export function portBlock(index: number): PortBlock {
   return { nodePorts: [start, start + size - 2], api: start + size - 1 };
 }
 
-/** The number of the first block that no cluster has and of which every port is free. Throws when there is none. */
+/**
+ * The number of the first block that no cluster has and of which every port is free. Throws when there is
+ * none.
+ */
 export async function chooseBlock(
   taken: ReadonlySet<number>,
   isFree: (block: PortBlock) => Promise<boolean> = everyPortIsFree,

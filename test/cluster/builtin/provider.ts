@@ -1,4 +1,7 @@
-/** The built-in cluster: one node of real Kubernetes programs on this machine, without a container engine or registry. */
+/**
+ * The built-in cluster: one node of real Kubernetes programs on this machine, without a container engine or
+ * registry.
+ */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Tells a cluster that works from one that only says so: after a stop the API server still has what was true before it,
- * so nothing is believed that is older than the programs that run now.
+ * Tells a cluster that works from one that only says so: after a stop the API server still has what was true
+ * before it, so nothing is believed that is older than the programs that run now.
  */
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';

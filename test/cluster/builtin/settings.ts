@@ -16,8 +16,8 @@ async function readSettings(path: string): Promise<Settings | undefined> {
 }
 
 /**
- * The cluster's settings, with ports of its own chosen when it is new; `audit` changes what is kept when it is given.
- * Only one process may do this at a time.
+ * The cluster's settings, with ports of its own chosen when it is new; `audit` changes what is kept when it
+ * is given. Only one process may do this at a time.
  */
 export async function ensureSettings(
   layout: Layout,

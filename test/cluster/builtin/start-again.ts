@@ -1,4 +1,7 @@
-/** Starts a part of a running built-in cluster again, for those who have killed it, from any process of this machine. */
+/**
+ * Starts a part of a running built-in cluster again, for those who have killed it, from any process of this
+ * machine.
+ */
 import { readClusterConfig } from '../config.ts';
 import { layoutOf, type Layout } from './layout.ts';
 import { findNode, type Node } from './node.ts';
@@ -6,8 +9,8 @@ import { healthEndpoints, type PartName } from './parts.ts';
 import { waitForPart } from './start.ts';
 
 /**
- * Starts the part as it was started last, and waits until it works. One that runs is left alone. Throws where the cluster does not
- * run or never had such a part.
+ * Starts the part as it was started last, and waits until it works. One that runs is left alone. Throws where
+ * the cluster does not run or never had such a part.
  */
 export async function startAgain(cluster: string, name: PartName): Promise<void> {
   const { layout, node } = await running(cluster);

@@ -19,7 +19,7 @@ export async function startParts(context: PartContext, progress: Progress): Prom
   const { layout, programs, ports } = context;
   return progress.step(`start the programs of cluster ${layout.name}`, async (update) => {
     const node = await ensureNode(layout, programs.folder, ports).catch((cause: unknown) => {
-      const remedy = `free the port, or remove the cluster (npm run cluster -- down --name ${layout.name}) and start it anew`;
+      const remedy = `free the port, or remove the cluster (npm run cluster -- down --name ${layout.name}) and start it again`;
       const log = join(layout.logs, 'node.log');
       throw stepFailure('the node could not be started', { cause, log, remedy });
     });
@@ -33,8 +33,8 @@ export async function startParts(context: PartContext, progress: Progress): Prom
 }
 
 /**
- * Waits until the part works. One that ends at once is started a few times more: a port of the one before it may not be
- * free yet. Throws with the last lines of its log.
+ * Waits until the part works. One that ends at once is started a few times more: a port of the one before it
+ * may not be free yet. Throws with the last lines of its log.
  */
 export async function waitForPart(node: Node, part: Part, layout: Layout): Promise<void> {
   const log = join(layout.logs, `${part.name}.log`);

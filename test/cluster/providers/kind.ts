@@ -1,4 +1,7 @@
-/** A kind cluster, for machines with a Docker engine: the same ports on 127.0.0.1 as the built-in one, nothing more. */
+/**
+ * A kind cluster, for machines with a Docker engine: the same ports on 127.0.0.1 as the built-in one, nothing
+ * more.
+ */
 import { rm } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { findCommand, runCommand } from '../../support/process/command.ts';

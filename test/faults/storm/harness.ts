@@ -1,6 +1,7 @@
 /**
- * Windlass as programs of this machine, each twice and started again when it ends, with a real API server and a real run store that
- * they reach over links that can be put into trouble. No node and no kubelet: what a fault does is known to the millisecond.
+ * Windlass as programs of this machine, each twice and started again when it ends, with a real API server and
+ * a real run store that they reach over links that can be put into trouble. No node and no kubelet: what a
+ * fault does is known to the millisecond.
  */
 import { randomBytes } from 'node:crypto';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
@@ -51,7 +52,10 @@ export type StormHarness = LoadHarness & {
   remove(): Promise<void>;
 };
 
-/** Starts everything; resolves when the workflows are ready. Logs of the programs go into `logs` when it is removed. */
+/**
+ * Starts everything; resolves when the workflows are ready. Logs of the programs go into `logs` when it is
+ * removed.
+ */
 export async function startStormHarness(logs: string): Promise<StormHarness> {
   const closers = createClosers();
   try {

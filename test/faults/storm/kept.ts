@@ -1,4 +1,7 @@
-/** A program that is started again whenever it has ended, as a kubelet would, and that can be killed and stopped meanwhile. */
+/**
+ * A program that is started again whenever it has ended, as a kubelet would, and that can be killed and
+ * stopped meanwhile.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Program } from '../../support/process/program.ts';
 
@@ -6,7 +9,10 @@ export type Kept = {
   name: string;
   /** SIGKILL. It is started again a moment later. */
   kill(): void;
-  /** SIGSTOP until the function that it returns is called; also where it was killed and started anew meanwhile. */
+  /**
+   * SIGSTOP until the function that it returns is called; also where it was killed and started again
+   * meanwhile.
+   */
   freeze(): () => void;
   /** How often it has ended although nobody killed it. */
   crashes(): number;

@@ -1,6 +1,7 @@
 /**
- * A TCP connection between programs that can be put into trouble: silent, deaf, refused or late. Nothing is lost or reordered within a
- * connection, as TCP guarantees; what was held up is delivered when the trouble ends, also what a client sent that has gone since.
+ * A TCP connection between programs that can be put into trouble: silent, deaf, refused or late. Nothing is
+ * lost or reordered within a connection, as TCP guarantees; delayed data is delivered when the trouble ends,
+ * also what a client sent that has gone since.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -10,7 +11,8 @@ import { resetSocket } from '../../support/network/resetSocket.ts';
  * - `silent`: nothing arrives, in neither direction.
  * - `deaf`: requests arrive and are executed, and no answer comes back.
  * - `refused`: connections are reset, and new ones refused.
- * - `late`: everything arrives up to so many milliseconds later, on each connection at a pace of its own, so that two connections
+ * - `late`: everything arrives up to so many milliseconds later, on each connection at a pace of its own, so
+ * that two connections
  *   overtake each other.
  */
 type Trouble = 'silent' | 'deaf' | 'refused' | 'late';
@@ -22,8 +24,8 @@ export type Link = {
   close(): Promise<void>;
 };
 
-type Held = { data: Buffer | undefined; due: number };
-type Pipe = { isAnswer: boolean; to: Socket; queue: Held[]; lastDue: number };
+type Delayed = { data: Buffer | undefined; due: number };
+type Pipe = { isAnswer: boolean; to: Socket; queue: Delayed[]; lastDue: number };
 
 /** Leads to `target` on 127.0.0.1. */
 export async function startLink(target: number): Promise<Link> {
@@ -31,10 +33,10 @@ export async function startLink(target: number): Promise<Link> {
   const sockets = new Set<Socket>();
   const pipes = new Set<Pipe>();
   const has = (trouble: Trouble) => [...troubles.values()].some((each) => each.trouble === trouble);
-  const isHeld = ({ isAnswer }: Pipe) => has('silent') || (isAnswer && has('deaf'));
+  const isBlocked = ({ isAnswer }: Pipe) => has('silent') || (isAnswer && has('deaf'));
 
   const flush = (pipe: Pipe): void => {
-    while (!isHeld(pipe)) {
+    while (!isBlocked(pipe)) {
       const [next] = pipe.queue;
       if (!next) return;
       const wait = next.due - performance.now();
@@ -62,10 +64,10 @@ export async function startLink(target: number): Promise<Link> {
     from.on('data', (data) => send(pipe, data));
     from.on('end', () => send(pipe, undefined));
     // A reset says nothing while the connection is silent either.
-    from.on('error', () => (isHeld(pipe) ? send(pipe, undefined) : to.destroy()));
+    from.on('error', () => (isBlocked(pipe) ? send(pipe, undefined) : to.destroy()));
     from.on('close', () => {
       sockets.delete(from);
-      if (isAnswer && !isHeld(pipe)) to.end();
+      if (isAnswer && !isBlocked(pipe)) to.end();
     });
   };
   const accept = (client: Socket): void => {

@@ -43,13 +43,13 @@ function takenLines({ losses, taken, leftOut }: NonNullable<Report['storm']>): s
     Object.entries(taken)
       .map(([kind, count]) => `${kind}: ${count}`)
       .join(', ') || 'nothing';
-  const held = losses.map(({ runs }) => runs).join(', ');
+  const counts = losses.map(({ runs }) => runs).join(', ');
   return [
     ...(losses.length === 0
       ? []
       : [
           '',
-          `The run store lost its data ${losses.length} times, with ${held} runs in it. What that took: ${told}.`,
+          `The run store lost its data ${losses.length} times, with ${counts} runs in it. What that took: ${told}.`,
         ]),
     ...(leftOut ? ['', 'Slow fsync and wrong clocks were left out: this machine has no C compiler.'] : []),
   ];

@@ -1,4 +1,7 @@
-/** Operators, gateways and runners of the storm: two of each, each with its own way to the API server and to the run store. */
+/**
+ * Operators, gateways and runners of the storm: two of each, each with its own way to the API server and to
+ * the run store.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secrets } from '../../../kube/resource.ts';

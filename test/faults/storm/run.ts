@@ -1,4 +1,7 @@
-/** A storm: scene after scene of overlapping faults, each as soon as events are accepted again, whatever still waits of the one before. */
+/**
+ * A storm: scene after scene of overlapping faults, each as soon as events are accepted again, whatever still
+ * waits of the one before.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultRecord, Measure } from '../evidence.ts';
@@ -40,7 +43,10 @@ export function runStorm({ harness, rate, tell, ...options }: StormOptions): Pro
   });
 }
 
-/** Programs that ended although no fault killed them. An operator that leads must end when it cannot renew its Lease. */
+/**
+ * Programs that ended although no fault killed them. An operator that leads must end when it cannot renew its
+ * Lease.
+ */
 function crashesOf({ programs }: StormHarness): Measure[] {
   return OWN_PROGRAMS.map((name) => {
     const crashes = programs[name].reduce((sum, kept) => sum + kept.crashes(), 0);
@@ -77,7 +83,10 @@ async function doScenes(
   }
 }
 
-/** Resolves when all faults of the scene are over; what it gives resolves when nothing waits any more of what came before their end. */
+/**
+ * Resolves when all faults of the scene are over; what it gives resolves when nothing waits any more of what
+ * came before their end.
+ */
 async function play(load: Load<StormHarness>, number: number, scene: Scene): Promise<Promise<void>[]> {
   const loadBefore = await loadBack(load, LEAST_LOAD * load.rate, LOADED_WITHIN_MS);
   const possible = scene.faults.filter((fault) => load.harness.shims !== undefined || !needsShim(fault));

@@ -1,4 +1,7 @@
-/** The faults of a storm: scenes of two or three at once. First chosen ones in chosen orders, then others by a seed. Pure. */
+/**
+ * The faults of a storm: scenes of two or three at once. First chosen ones in chosen orders, then others by a
+ * seed. Pure.
+ */
 import { randomNumbers } from '../plan.ts';
 
 const OWN = ['gateway', 'operator', 'runner'] as const;
@@ -8,7 +11,8 @@ type Clocked = Own | 'redis';
 /**
  * - `kill-X`: SIGKILL. Programs of Windlass are started again after a second, the others after `seconds`.
  * - `freeze-X`: SIGSTOP for `seconds`.
- * - `cut-X-Y`: silence between a program and the run store or the API server; what was sent arrives when it is over.
+ * - `cut-X-Y`: silence between a program and the run store or the API server; what was sent arrives when it
+ * is over.
  * - `deaf-X-Y`: requests arrive and are executed, and the answers do not come.
  * - `refuse-X-Y`: connections are reset and refused.
  * - `late-X-Y`: everything arrives up to half a second late, on each connection at its own pace.
@@ -95,7 +99,10 @@ export const CHOSEN: readonly Scene[] = [
 
 const KILLED = [...OWN, 'redis', 'kube-apiserver', 'etcd'] as const;
 
-/** Kinds for scenes by a seed. A loss is in the chosen scenes alone: after it nothing could be said of what came before. */
+/**
+ * Kinds for scenes by a seed. A loss is in the chosen scenes alone: after it nothing could be said of what
+ * came before.
+ */
 export const KINDS: readonly StormKind[] = [
   ...KILLED.flatMap((name): StormKind[] => [`kill-${name}`, `freeze-${name}`]),
   ...(['cut', 'deaf', 'refuse', 'late'] as const).flatMap((trouble) =>
@@ -112,7 +119,10 @@ export const KINDS: readonly StormKind[] = [
 export const needsShim = ({ kind }: StormFault): boolean =>
   kind === 'slow-fsync' || kind.startsWith('clock-');
 
-/** Scenes without end, the same for the same seed: two or three faults, each beginning up to 5 s after the one before. */
+/**
+ * Scenes without end, the same for the same seed: two or three faults, each beginning up to 5 s after the one
+ * before.
+ */
 export function* scenesOf(seed: number): Generator<Scene> {
   const random = randomNumbers(seed);
   for (;;) {

@@ -1,6 +1,7 @@
 /**
- * Makes the wall clock of a program wrong and its fsync slow without rights of root: a library that is loaded before all others
- * (`shim.c`), built by the C compiler of this machine. Without one these faults are left out.
+ * Makes the wall clock of a program wrong and its fsync slow without rights of root: a library that is loaded
+ * before all others (`shim.c`), built by the C compiler of this machine. Without one these faults are left
+ * out.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -16,7 +17,7 @@ export type Shim = {
   setFsync(ms: number): void;
 };
 
-/** Builds the library into that folder; undefined where no compiler is to be had. */
+/** Builds the library into that folder; undefined where no compiler is available. */
 export async function buildShim(folder: string): Promise<string | undefined> {
   const compiler = await findCommand('cc');
   if (compiler === undefined) return undefined;

@@ -1,4 +1,6 @@
-/** What the API server itself refuses, and with which words: the first answer that a person gets to a mistake. */
+/**
+ * What the API server itself refuses, and with which words: the first answer that a person gets to a mistake.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -183,7 +185,7 @@ test.each(REFUSED_STATUSES)('%s is refused', async (_sentence, status, next, say
 
 test.each([
   ['a later sequence', { sequence: 10 }],
-  ['a new epoch, which counts anew', { epoch: 6, sequence: 0 }],
+  ['a new epoch, which counts from zero', { epoch: 6, sequence: 0 }],
   ['the end', { phase: 'Failed', sequence: 10 }],
 ])('%s of a run that goes on is admitted', async (_sentence, next) => {
   expect(await patchRun(running, { status: next })).toContain('patched');

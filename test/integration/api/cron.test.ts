@@ -1,6 +1,6 @@
 /**
- * Schedules mean here what they mean to a CronJob: what we take, the API server takes, and when we say that one fires, its
- * controller's own parser says so. 500 expressions, made by a seed.
+ * Schedules mean here what they mean to a CronJob: what we take, the API server takes, and when we say that
+ * one fires, its controller's own parser says so. 500 expressions, made by a seed.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -132,7 +132,8 @@ test(`of ${COUNT} expressions, good and odd, we take none that a CronJob refuses
   for (const cron of expressions) {
     const [here, there] = [isTakenHere(cron, 'UTC'), await isTakenThere(cron, 'UTC')];
     taken += here ? 1 : 0;
-    // Descriptors such as @daily, a step beyond every value, empty items, and blanks around the fields are refused here alone.
+    // Descriptors such as @daily, a step beyond every value, empty items, and blanks around the fields are
+    // refused here alone.
     const isBeyondSubset =
       cron.startsWith('@') ||
       /\/\d{4}/.test(cron) ||

@@ -1,4 +1,7 @@
-/** Which of the manifests that people get wrong the API server refuses, and with which words; all others it admits. */
+/**
+ * Which of the manifests that people get wrong the API server refuses, and with which words; all others it
+ * admits.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { readMistakes } from '../../mistakes/mistakes.ts';

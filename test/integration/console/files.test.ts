@@ -204,7 +204,7 @@ test('a link signs in once: opening it does not use it up, the button does', asy
   expect(url.startsWith(`${harness.gateway.internalURL}/console/link/`)).toBe(true);
   expect(Math.abs(Date.parse(expires) - Date.now() - 600_000)).toBeLessThan(10_000);
   const person = visit(harness.gateway.internalURL);
-  for (let look = 0; look < 3; look += 1) {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
     const page = await person.call(url, { headers: {} });
     expect([page.status, page.headers.getSetCookie()]).toEqual([200, []]);
     expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);

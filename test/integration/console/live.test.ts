@@ -1,10 +1,21 @@
-/** Saving an active workflow says what goes live, and asks; saving anything else does not. */
+/**
+ * Saving an active workflow says what goes live, and asks; saving anything else does not. A run shows where
+ * code failed.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflows } from '../../../operator/shared/resources.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
-import { addAfter, canvasOpened, runEnded, save, saveLive } from '../../support/console/steps.ts';
+import {
+  addAfter,
+  canvasOpened,
+  openNode,
+  runEnded,
+  save,
+  saveLive,
+  testRun,
+} from '../../support/console/steps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 
 const PROJECT = 'shop';
@@ -104,4 +115,24 @@ test('a name of an active workflow, and any change of an inactive one, is saved 
   await addAfter(page, 'one', 'Response');
   await save(page);
   expect(await storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
+});
+
+test('the line of code that failed in a test run is marked, and a fail node offers no node after it', async () => {
+  const page = await opened('coded', { active: false });
+  const code = { id: 'one', code: { source: 'const a = 1;\n  throw new Error("no such item");\nreturn a;' } };
+  const workflow = workflowOf('coded', false);
+  const nodes = [...workflow.spec.nodes.slice(0, 1), code];
+  await system.apply(PROJECT, manifestOf([{ ...workflow, spec: { ...workflow.spec, nodes } }]));
+  await page.reload();
+  await canvasOpened(page, 'one');
+  await testRun(page);
+  expect(await runEnded(page)).toMatch(/^Failed at one: line 2, column \d+: Error: no such item/);
+  const panel = await openNode(page, 'one');
+  expect(await panel.locator('.cm-lintRange-error').textContent()).toContain('"no such item"');
+  await panel.getByRole('button', { name: 'Close the panel' }).click();
+  await page.getByRole('button', { name: 'Add a node after one', exact: true }).click();
+  await page.getByLabel('Search nodes').fill('stop and error');
+  await page.getByRole('option', { name: 'Fail' }).click();
+  await page.getByText('fail', { exact: true }).first().waitFor();
+  expect(await page.getByRole('button', { name: 'Add a node after fail', exact: true }).count()).toBe(0);
 });

@@ -1,6 +1,7 @@
 /**
- * Every page, menu and dialog for people who use a keyboard or a screen reader, who see little contrast, or who have a
- * narrow screen. Each is opened once on a wide and once on a narrow screen; colours and widths change while it is open.
+ * Every page, menu and dialog for people who use a keyboard or a screen reader, who see little contrast, or
+ * who have a narrow screen. Each is opened once on a wide and once on a narrow screen; colours and widths
+ * change while it is open.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -60,7 +60,8 @@ const cookieOf = (value: string | undefined): IncomingHttpHeaders => ({
 });
 const outcomes = async ({ first, second }: Harness, headers: IncomingHttpHeaders) =>
   Promise.all([first, second].map(async (sessions) => (await sessions.open(headers)).outcome));
-const periodsHeld = async () => Object.keys((await conn.command('hgetall', KEYS)) as Record<string, string>);
+const storedPeriods = async () =>
+  Object.keys((await conn.command('hgetall', KEYS)) as Record<string, string>);
 
 test('each day has its own key, the same at all replicas', async () => {
   const it = await startHarness();
@@ -72,7 +73,7 @@ test('each day has its own key, the same at all replicas', async () => {
     await it.clock.advance(DAY);
   }
   expect(new Set(sealed.map((value) => value?.split('-')[0])).size).toBe(3);
-  expect(await periodsHeld()).toHaveLength(3);
+  expect(await storedPeriods()).toHaveLength(3);
 });
 
 test('after a rotation old sessions continue until they end, and their key is removed later', async () => {
@@ -89,9 +90,9 @@ test('after a rotation old sessions continue until they end, and their key is re
   expect(await outcomes(it, week)).toEqual(['none', 'none']);
   await it.clock.advance(2 * DAY);
   expect(await outcomes(it, old)).toEqual(['none', 'none']);
-  const [oldest] = await periodsHeld();
+  const [oldest] = await storedPeriods();
   await it.first.seal(sessionAt(it));
-  expect(await periodsHeld()).not.toContain(oldest);
+  expect(await storedPeriods()).not.toContain(oldest);
 });
 
 test('a cookie with an expired key is invalid, and causes no request to the run store', async () => {
@@ -112,7 +113,7 @@ test('an invalid key is not used, and a removed key ends its sessions', async ()
   const next = await it.second.seal(sessionAt(it));
   expect(await outcomes(it, value)).toEqual(['none', 'none']);
   expect(await outcomes(it, cookieOf(next))).toEqual(['session', 'session']);
-  for (const name of await periodsHeld()) await conn.command('hset', KEYS, name, 'short');
+  for (const name of await storedPeriods()) await conn.command('hset', KEYS, name, 'short');
   await it.clock.advance(30_000);
   expect(await it.first.seal(sessionAt(it))).toBeUndefined();
 });

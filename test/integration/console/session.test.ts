@@ -72,7 +72,7 @@ const claimsOf = (text: string) =>
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 /** The same token with other times, with a good signature. */
-async function signedAnew(text: string, times: object): Promise<string> {
+async function signedAgain(text: string, times: object): Promise<string> {
   const body = `${text.split('.')[0]}.${encode({ ...claimsOf(text), ...times })}`;
   const key = createPrivateKey(await readFile(join(harness.api.logFolder, 'service-accounts.key')));
   return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
@@ -120,7 +120,7 @@ test.each([
   ['two words', () => 'two words', 'token-refused'],
   ['a line break', () => 'a\r\nset-cookie: b', 'token-refused'],
   ['a token with another signature', () => `${token.slice(0, -8)}AAAAAAAA`, 'token-refused'],
-  ['a token that has ended', () => signedAnew(token, { iat: 1, nbf: 1, exp: 100 }), 'token-refused'],
+  ['a token that has ended', () => signedAgain(token, { iat: 1, nbf: 1, exp: 100 }), 'token-refused'],
   [
     'a token for Windlass alone',
     () => tokenOf(harness.client, NAMESPACE, 'ada', { audiences: ['windlass'] }),
@@ -152,7 +152,7 @@ test.each([
 test('a session ends with its token', async () => {
   const visitor = newcomer();
   const seconds = Math.floor(Date.now() / 1_000);
-  const short = await signedAnew(token, { iat: seconds - 60, nbf: seconds - 60, exp: seconds + 3 });
+  const short = await signedAgain(token, { iat: seconds - 60, nbf: seconds - 60, exp: seconds + 3 });
   expect((await visitor.signIn(short)).status).toBe(200);
   expect(await sessionAt(visitor)).toMatchObject({ signedIn: true });
   await pollUntil('the end', async () => (await sessionAt(visitor))['signedIn'] === false, {

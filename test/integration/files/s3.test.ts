@@ -147,7 +147,7 @@ test('an object that came in parts is a file, and in other parts it is another v
   expect(fileEventNames(await poll())).toEqual([]);
 });
 
-test('more than a thousand objects, over several pages of the list, are told apart, wherever new ones stand', async () => {
+test('more than a thousand objects, over several pages of the list, are distinguished, wherever new ones stand', async () => {
   const names = Array.from({ length: 1_005 }, (_, n) => `${['😀', 'a', 'Z', ''][n % 4]}${n}`);
   await server.fill(name, names);
   const { poll } = polls();

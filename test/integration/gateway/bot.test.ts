@@ -71,7 +71,7 @@ test('300 messages, each sent three times to both gateways in any order, are one
   const before = await acceptedRuns();
   const ids = Array.from({ length: 900 }, (_each, at) => 1_000 + ((at * 7) % 300));
   const runs = new Map<number, Set<string | undefined>>();
-  const lane = async (from: number): Promise<void> => {
+  const sender = async (from: number): Promise<void> => {
     for (let at = from; at < ids.length; at += 20) {
       const id = ids[at] ?? 0;
       const gateway = gateways[(at + Math.floor(at / 300)) % 2] ?? harness.gateway;
@@ -80,7 +80,7 @@ test('300 messages, each sent three times to both gateways in any order, are one
       runs.set(id, (runs.get(id) ?? new Set()).add(await runOf(answer)));
     }
   };
-  await Promise.all(Array.from({ length: 20 }, (_each, from) => lane(from)));
+  await Promise.all(Array.from({ length: 20 }, (_each, from) => sender(from)));
   const names = [...runs.values()].flatMap((each) => [...each]);
   expect([runs.size, names.length, new Set(names).size]).toEqual([300, 300, 300]);
   expect(await acceptedRuns()).toBe(before + 300);

@@ -8,7 +8,8 @@ import {
   serviceAccounts,
 } from '../../../kube/resource.ts';
 import { putRevision } from '../../../runs/revisions.ts';
-import { advance, startNode } from '../../../runs/advance.ts';
+import { advance } from '../../../runs/advance.ts';
+import { startNode } from '../../support/runStore/calls.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';

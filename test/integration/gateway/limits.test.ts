@@ -157,7 +157,7 @@ test('300 bodies that are too large exclude no other client, and are never buffe
   expect((await memoryOf(harness.gateway.pid)).nowMiB - before.nowMiB).toBeLessThan(240);
   floods.forEach(({ stop }) => stop());
   await pollUntil(
-    'everything being given back',
+    'everything being released',
     async () =>
       /^windlass_gateway_in_flight_bytes 0$/m.test(await (await fetch(harness.gateway.metricsURL)).text()),
     { timeoutMs: 20_000 },
@@ -251,18 +251,20 @@ test('while incomplete bodies use the memory, large bodies are refused and small
   const behave: AttackOptions['behave'] = (_socket, send) => send(Buffer.from(head + ' '.repeat(350_000)));
   // Where both grow in the same moment, one may find no room and comes again.
   const stalled = begin({ port: patient.publicPort, connections: 2, againMs: 100, behave });
-  await pollUntil('them being held', async () => (await heldBytes(patient)) > 600_000, { timeoutMs: 20_000 });
+  await pollUntil('them being buffered', async () => (await bufferedBytes(patient)) > 600_000, {
+    timeoutMs: 20_000,
+  });
   const url = `${patient.publicURL}/webhook/${NAMESPACE}.orders/new`;
   expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('503 overloaded');
   expect(await codeOf(await post(url))).toBe('200 accepted');
   stalled.stop();
-  await pollUntil('all of it being given back', async () => (await heldBytes(patient)) === 0, {
+  await pollUntil('all of it being released', async () => (await bufferedBytes(patient)) === 0, {
     timeoutMs: 20_000,
   });
   expect(await codeOf(await post(url, {}, `"${'x'.repeat(500_000)}"`))).toBe('200 accepted');
 });
 
-async function heldBytes({ metricsURL }: GatewayProcess): Promise<number> {
+async function bufferedBytes({ metricsURL }: GatewayProcess): Promise<number> {
   const text = await (await fetch(metricsURL)).text();
   return Number(/^windlass_gateway_in_flight_bytes (\d+)$/m.exec(text)?.[1]);
 }

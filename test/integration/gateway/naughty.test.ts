@@ -109,7 +109,7 @@ test.each(ACCEPTED)('JSON with %s is stored as it came', async (_rule, text) => 
   expect(input).toBe(`{"text_content":"","data_content":${text}}`);
 });
 
-/** Of what is too large the size is told, and nothing else is looked at. */
+/** Of what is too large the size is told, and nothing else is read. */
 function bySize({ length }: Buffer, problem: string): string {
   if (length > 1_048_576) return '413 too-large';
   return length > 524_288 ? '413 event-too-large' : problem;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { leases } from '../../../kube/resource.ts';
 import { openProject } from '../../../runs/project.ts';
-import { setQuota } from '../../../runs/limits.ts';
+import { setQuota } from '../../support/runStore/calls.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { startGateway } from '../../support/gateway/gatewayProcess.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSummaries } from '../../../runs/read.ts';
+import { readSummaries } from '../../support/runStore/calls.ts';
 import {
   startGatewayHarness,
   PROJECT,
@@ -39,7 +39,7 @@ type Exchange = {
   timeoutMs?: number;
 };
 
-/** Sends bytes and gives all that comes back until the other side closes. */
+/** Sends bytes and gives all that comes back until the peer closes. */
 function exchange(bytes: string, { next, timeoutMs = 5_000 }: Exchange = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(harness.gateway.publicPort, '127.0.0.1', () => socket.write(bytes, 'latin1'));

@@ -115,7 +115,7 @@ async function ended(phase: TerminalPhase): Promise<string> {
 }
 
 /** Lets an ended run go from the store, as its recording does. */
-async function letGo(run: string): Promise<void> {
+async function release(run: string): Promise<void> {
   expect(await recorded(harness.runs, await stateOf(harness.runs, PROJECT, run), 'written')).toBe('recorded');
 }
 
@@ -139,17 +139,17 @@ test('unfinished runs, records and summaries form one list, newest first, each o
   const runs: string[] = [];
   for (let count = 0; count < 12; count += 1)
     runs.push(await ended(count % 4 === 0 ? 'Failed' : 'Succeeded'));
-  for (const run of runs.slice(0, 6)) await letGo(run);
+  for (const run of runs.slice(0, 6)) await release(run);
   await writeRecord(runs[1] ?? '', { phase: 'Succeeded' });
   for (let count = 0; count < 3; count += 1) runs.push(await submitted());
 
   const waiting = runs.slice(6, 12).values();
   const items = await pages('limit=3', async () => {
     const { value } = waiting.next();
-    if (value !== undefined) await letGo(value);
+    if (value !== undefined) await release(value);
   });
   expect(items.map(({ run }) => run)).toEqual([...runs.toReversed(), ...old.toReversed()]);
-  for (const run of waiting) await letGo(run);
+  for (const run of waiting) await release(run);
   const summaries = (await pages('')).filter(({ summary }) => summary).map(({ run }) => run);
   expect(summaries.toSorted()).toEqual(
     runs
@@ -203,7 +203,7 @@ test('a run created as an object is listed first until it is accepted, and once'
 
 test('a summary can be read and is marked; a pruned and trimmed run is unknown', async () => {
   const run = await ended('Failed');
-  await letGo(run);
+  await release(run);
   await harness.runs.command('unlink', `wl:{${PROJECT}}:run:${run}`);
   const answer = await call('GET', `/${run}`);
   expect(answer.status).toBe(200);
@@ -241,13 +241,13 @@ test('callers without the right to list or delete runs are refused and learn not
 });
 
 test('a waiting run is cancelled at once, a claimed one is asked to end, and an ended one stays', async () => {
-  const held = await submitted();
+  const overLimit = await submitted();
   const [claim] = await claimed(harness.runs, PROJECT, 1);
-  const asked = await cancel(held);
-  expect([asked.status, await asked.json()]).toEqual([202, { run: held }]);
-  expect((await stateOf(harness.runs, PROJECT, held)).cancelRequested).toBe(true);
+  const asked = await cancel(overLimit);
+  expect([asked.status, await asked.json()]).toEqual([202, { run: overLimit }]);
+  expect((await stateOf(harness.runs, PROJECT, overLimit)).cancelRequested).toBe(true);
   if (claim) await advance(harness.runs, refOf(claim), { end: { phase: 'Cancelled' } });
-  expect((await cancel(held)).status).toBe(204);
+  expect((await cancel(overLimit)).status).toBe(204);
 
   const queued = await submitted();
   expect((await cancel(queued)).status).toBe(204);
@@ -255,14 +255,14 @@ test('a waiting run is cancelled at once, a claimed one is asked to end, and an 
     phase: 'Cancelled',
     reason: 'Cancelled',
   });
-  await letGo(queued);
+  await release(queued);
   expect((await cancel(queued)).status).toBe(204);
 
   const done = await ended('Succeeded');
   const late = await cancel(done);
   expect(late.status).toBe(409);
   expect(await late.json()).toMatchObject({ type: 'tag:windlass.dev,2026:problem/run-ended' });
-  await letGo(done);
+  await release(done);
   expect((await cancel(done)).status).toBe(409);
   expect((await cancel('unknown')).status).toBe(404);
 });

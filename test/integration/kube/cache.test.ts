@@ -1,4 +1,7 @@
-/** Caches that follow a real API server, through a faults that misbehaves. Each test has its own namespace and faults. */
+/**
+ * Caches that follow a real API server, through a faults that misbehaves. Each test has its own namespace and
+ * faults.
+ */
 import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest';
 import { createCache, type Cache, type CacheOptions, type Change } from '../../../kube/cache.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
@@ -13,7 +16,7 @@ import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let direct: KubeClient;
-let worlds = 0;
+let harnesses = 0;
 
 beforeAll(async () => {
   server = await startApiServer();
@@ -25,18 +28,18 @@ afterAll(async () => {
   await server?.stop();
 });
 
-type World = Awaited<ReturnType<typeof createWorld>>;
+type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-const test = plainTest.extend<{ world: World }>({
+const test = plainTest.extend<{ harness: Harness }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads from the pattern that nothing else is needed
-  world: async ({}, use) => {
-    const world = await createWorld(`cache-${(worlds += 1)}`);
-    await use(world);
-    await world.end();
+  harness: async ({}, use) => {
+    const harness = await createHarness(`cache-${(harnesses += 1)}`);
+    await use(harness);
+    await harness.end();
   },
 });
 
-async function createWorld(namespace: string) {
+async function createHarness(namespace: string) {
   const faults = await startKubeApiFaults(server.connection);
   const client = createClient(faults.connection);
   const log = createCollectedLog();
@@ -97,9 +100,9 @@ function told(change: Change<ConfigMap>): string {
 describe.concurrent('a cache', () => {
   // The slowest first, so that the others run beside it.
   test('a watch that goes silent is found out, and a change is seen within 30 s, at most 10 requests a minute', async ({
-    world,
+    harness,
   }) => {
-    const { faults, outcomes, follow, put, watchIsOpen, lists } = world;
+    const { faults, outcomes, follow, put, watchIsOpen, lists } = harness;
     const cache = await follow();
     await watchIsOpen();
     faults.silenceWatches();
@@ -114,9 +117,9 @@ describe.concurrent('a cache', () => {
   }, 45_000);
 
   test('it holds what is there, follows what happens, and tells each handler all of it', async ({
-    world,
+    harness,
   }) => {
-    const { namespace, follow, put, remove } = world;
+    const { namespace, follow, put, remove } = harness;
     await put('a', 'one');
     const cache = await follow();
     const changes: string[] = [];
@@ -130,8 +133,8 @@ describe.concurrent('a cache', () => {
     expect(cache.get(namespace, 'b')?.metadata.managedFields).toBeUndefined();
   });
 
-  test('indexes and the transformation see every object', async ({ world }) => {
-    const { namespace, follow, put } = world;
+  test('indexes and the transformation see every object', async ({ harness }) => {
+    const { namespace, follow, put } = harness;
     const cache = await follow({
       indexes: { value: ({ data }) => [data?.['value'] ?? ''] },
       transform: (object) => ({ ...object, metadata: { ...object.metadata, annotations: { seen: 'yes' } } }),
@@ -158,8 +161,8 @@ describe.concurrent('a cache', () => {
     },
   ])(
     'after $how that its version expired it lists again and misses nothing, within 5 s',
-    async ({ reply }, { world }) => {
-      const { faults, follow, put, remove, watchIsOpen, lists } = world;
+    async ({ reply }, { harness }) => {
+      const { faults, follow, put, remove, watchIsOpen, lists } = harness;
       await put('gone', 'x');
       const cache = await follow();
       const changes: string[] = [];
@@ -176,8 +179,8 @@ describe.concurrent('a cache', () => {
     },
   );
 
-  test('after a reset it goes on where it was, within 5 s and without a list', async ({ world }) => {
-    const { faults, follow, put, watchIsOpen, lists } = world;
+  test('after a reset it goes on where it was, within 5 s and without a list', async ({ harness }) => {
+    const { faults, follow, put, watchIsOpen, lists } = harness;
     const cache = await follow();
     for (const value of ['one', 'two', 'three']) {
       await watchIsOpen();
@@ -194,8 +197,8 @@ describe.concurrent('a cache', () => {
     { name: '429', reply: { status: 429, headers: { 'retry-after': '1' } }, level: 'info' as const },
     { name: '403', reply: { status: 403 }, level: 'warn' as const },
     { name: 'rubbish', reply: { lines: ['rubbish'], finish: 'end' as const }, level: 'warn' as const },
-  ])('$name for watches passes: it goes on and misses nothing', async ({ reply, level }, { world }) => {
-    const { faults, log, follow, put, watchIsOpen } = world;
+  ])('$name for watches passes: it goes on and misses nothing', async ({ reply, level }, { harness }) => {
+    const { faults, log, follow, put, watchIsOpen } = harness;
     const cache = await follow();
     await watchIsOpen();
     faults.script(isWatch, reply, reply);
@@ -208,16 +211,16 @@ describe.concurrent('a cache', () => {
     expect(told.map((entry) => [entry.level, !('err' in entry.fields)])).toContainEqual([level, isPlain]);
   });
 
-  test('a list that fails is tried again until the cache is synced', async ({ world }) => {
-    const { faults, follow, put } = world;
+  test('a list that fails is tried again until the cache is synced', async ({ harness }) => {
+    const { faults, follow, put } = harness;
     await put('a', 'one');
     faults.script(isList, { status: 503 }, 'reset', { status: 403 }, { lines: ['rubbish'], finish: 'end' });
     const cache = await follow();
     expect(names(cache)).toEqual(['a']);
   });
 
-  test('while the API server is away the last good state stays, and its age tells', async ({ world }) => {
-    const { faults, follow, put } = world;
+  test('while the API server is away the last good state stays, and its age tells', async ({ harness }) => {
+    const { faults, follow, put } = harness;
     await put('a', 'one');
     const cache = await follow();
     const back = faults.always(() => true, 'reset');
@@ -234,9 +237,9 @@ describe.concurrent('a cache', () => {
   });
 
   test('a version that the server refuses as one from its future is given up for a list', async ({
-    world,
+    harness,
   }) => {
-    const { faults, follow, put, watchIsOpen, lists } = world;
+    const { faults, follow, put, watchIsOpen, lists } = harness;
     await put('a', 'one');
     const cache = await follow();
     await watchIsOpen();
@@ -251,30 +254,30 @@ describe.concurrent('a cache', () => {
   });
 
   test('a list that stays older than what was seen is believed in the end, as after a backup was restored', async ({
-    world,
+    harness,
   }) => {
-    const { namespace, faults, log, follow, put, watchIsOpen, lists } = world;
+    const { namespace, faults, log, follow, put, watchIsOpen, lists } = harness;
     await put('a', 'old');
     const old = await direct.raw('GET', `/api/v1/namespaces/${namespace}/configmaps`);
     const cache = await follow();
     await put('a', 'new');
     await valueIs(cache, 'a', 'new', 5_000);
     await watchIsOpen();
-    const held: (string | undefined)[] = [];
-    cache.onChange(({ object }) => held.push(object.data?.['value']));
+    const seenValues: (string | undefined)[] = [];
+    cache.onChange(({ object }) => seenValues.push(object.data?.['value']));
     const before = lists();
     const restored = faults.always(isList, { status: 200, body: old });
     faults.expireWatches();
     // Between the lists it waits 15.5 s in all, give or take a half.
-    await pollUntil('the old list being believed', () => held.includes('old'), { timeoutMs: 50_000 });
+    await pollUntil('the old list being believed', () => seenValues.includes('old'), { timeoutMs: 50_000 });
     restored();
     expect(lists() - before).toBeGreaterThanOrEqual(5);
     expect(log.messages('warn')).toContain('list or watch failed, retrying');
     await valueIs(cache, 'a', 'new', 10_000);
   });
 
-  test('a faults that ends every watch at once does not make a storm', async ({ world }) => {
-    const { faults, follow, watches } = world;
+  test('a faults that ends every watch at once does not make a storm', async ({ harness }) => {
+    const { faults, follow, watches } = harness;
     faults.always(isWatch, { lines: [], finish: 'end' });
     await follow();
     const startedAt = performance.now();
@@ -283,8 +286,8 @@ describe.concurrent('a cache', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(1_750);
   });
 
-  test('a handler that throws is logged and keeps nobody from the changes', async ({ world }) => {
-    const { log, follow, put } = world;
+  test('a handler that throws is logged and keeps nobody from the changes', async ({ harness }) => {
+    const { log, follow, put } = harness;
     const cache = await follow();
     const seen: string[] = [];
     cache.onChange(() => {
@@ -297,8 +300,8 @@ describe.concurrent('a cache', () => {
     expect(log.messages('error')).toEqual(['change handler failed', 'change handler failed']);
   });
 
-  test('what we wrote is not forgotten for an older copy, while the watch lags', async ({ world }) => {
-    const { namespace, faults, follow, put, watchIsOpen } = world;
+  test('what we wrote is not forgotten for an older copy, while the watch lags', async ({ harness }) => {
+    const { namespace, faults, follow, put, watchIsOpen } = harness;
     const written = await put('a', 'one');
     const cache = await follow();
     await watchIsOpen();
@@ -319,9 +322,9 @@ describe.concurrent('a cache', () => {
   });
 
   test('an object that we made a moment ago is found, though the watch has not told of it', async ({
-    world,
+    harness,
   }) => {
-    const { namespace, faults, follow, put, watchIsOpen } = world;
+    const { namespace, faults, follow, put, watchIsOpen } = harness;
     const cache = await follow();
     await watchIsOpen();
     faults.holdWatches();
@@ -332,9 +335,9 @@ describe.concurrent('a cache', () => {
   });
 
   test('a stop during the list leaves no watch behind and rejects the wait for the sync', async ({
-    world,
+    harness,
   }) => {
-    const { namespace, faults, client, log, stop, lists, watches } = world;
+    const { namespace, faults, client, log, stop, lists, watches } = harness;
     faults.always(isList, 'silence');
     const cache = createCache({ client, resource: configMaps, namespace, log });
     const started = cache.start(stop.signal);
@@ -345,8 +348,8 @@ describe.concurrent('a cache', () => {
     expect(watches()).toBe(0);
   });
 
-  test('a stop ends the open watch', async ({ world }) => {
-    const { faults, stop, running, follow, watchIsOpen, lists, watches } = world;
+  test('a stop ends the open watch', async ({ harness }) => {
+    const { faults, stop, running, follow, watchIsOpen, lists, watches } = harness;
     await follow();
     await watchIsOpen();
     stop.abort();
@@ -355,8 +358,8 @@ describe.concurrent('a cache', () => {
     expect(lists() + watches()).toBe(2);
   });
 
-  test('watches of a quiet kind share connections and prove that nothing is missing', async ({ world }) => {
-    const { faults, outcomes, follow, lists } = world;
+  test('watches of a quiet kind share connections and prove that nothing is missing', async ({ harness }) => {
+    const { faults, outcomes, follow, lists } = harness;
     const cache = await follow({ watchSeconds: { least: 1, most: 1 } });
     await pollUntil(
       'six ended watches',
@@ -371,8 +374,8 @@ describe.concurrent('a cache', () => {
     expect(lists()).toBe(1);
   });
 
-  test('a controller reconciles each object of a cache, and again when it changes', async ({ world }) => {
-    const { log, stop, running, follow, put, remove } = world;
+  test('a controller reconciles each object of a cache, and again when it changes', async ({ harness }) => {
+    const { log, stop, running, follow, put, remove } = harness;
     await put('a', 'one');
     await put('b', 'one');
     const cache = await follow();

@@ -113,7 +113,7 @@ test('a dry run changes nothing', async () => {
   expect(await client.find(configMaps, at('a'))).toBeUndefined();
 });
 
-test('refusals are told apart', async () => {
+test('each refusal has its own error', async () => {
   const created = await client.create(configMaps, { metadata: at('a') });
   await expect(client.get(configMaps, at('b'))).rejects.toSatisfy(isNotFound);
   await expect(client.create(configMaps, { metadata: at('a') })).rejects.toSatisfy(isAlreadyExists);
@@ -127,7 +127,7 @@ test('refusals are told apart', async () => {
 test.each([
   { size: 1.9 * 2 ** 20, by: 'etcd' },
   { size: 3.5 * 2 ** 20, by: 'the API server' },
-])('an object that is too large for $by is told apart from a passing failure', async ({ size }) => {
+])('an object that is too large for $by is distinguished from a passing failure', async ({ size }) => {
   const data = { text: 'x'.repeat(size) };
   const revision = client.create(controllerRevisions, { metadata: at('a'), revision: 1, data });
   await expect(revision).rejects.toSatisfy(isTooLarge);

@@ -10,7 +10,7 @@ import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
 let direct: KubeClient;
-let worlds = 0;
+let harnesses = 0;
 
 beforeAll(async () => {
   server = await startApiServer();
@@ -24,23 +24,26 @@ afterAll(async () => {
 
 /** A fifth of the real times. */
 const SHORT = { durationMs: 3_000, renewMs: 2_000, retryMs: 400 };
-/** For what must come of the next attempt, long before a lease runs out, also on a machine that stands still for seconds. */
+/**
+ * For what must come of the next attempt, long before a lease runs out, also on a machine that stands still
+ * for seconds.
+ */
 const LONG = { durationMs: 60_000, renewMs: 50_000, retryMs: 400 };
 const SOON_MS = 20_000;
 
-type World = Awaited<ReturnType<typeof createWorld>>;
+type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-const test = plainTest.extend<{ world: World }>({
+const test = plainTest.extend<{ harness: Harness }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads from the pattern that nothing else is needed
-  world: async ({}, use) => {
-    const world = await createWorld(`lease-${(worlds += 1)}`);
-    await use(world);
-    await world.end();
+  harness: async ({}, use) => {
+    const harness = await createHarness(`lease-${(harnesses += 1)}`);
+    await use(harness);
+    await harness.end();
   },
 });
 
 /** A namespace with a lease `leader`, whose history of who leads when is kept. */
-async function createWorld(namespace: string) {
+async function createHarness(namespace: string) {
   const history: string[] = [];
   const ends: (() => Promise<void>)[] = [];
   await direct.create(namespaces, { metadata: { name: namespace } });
@@ -93,75 +96,75 @@ async function createWorld(namespace: string) {
 }
 
 describe.concurrent('leader election', () => {
-  test('one of three leads, and renews', async ({ world }) => {
-    await Promise.all(['a', 'b', 'c'].map((identity) => world.contend(identity, LONG)));
-    await pollUntil('a leader', () => world.history.length > 0, { timeoutMs: SOON_MS, everyMs: 10 });
-    const first = await world.lease();
+  test('one of three leads, and renews', async ({ harness }) => {
+    await Promise.all(['a', 'b', 'c'].map((identity) => harness.contend(identity, LONG)));
+    await pollUntil('a leader', () => harness.history.length > 0, { timeoutMs: SOON_MS, everyMs: 10 });
+    const first = await harness.lease();
     const holder = first.spec?.holderIdentity;
-    expect(world.history).toEqual([`${holder} leads`]);
+    expect(harness.history).toEqual([`${holder} leads`]);
     expect(first.spec).toMatchObject({ leaseDurationSeconds: 60, leaseTransitions: 0 });
     const renewed = async (): Promise<boolean> =>
-      (await world.lease()).spec?.renewTime !== first.spec?.renewTime;
+      (await harness.lease()).spec?.renewTime !== first.spec?.renewTime;
     await pollUntil('a renewal', renewed, { timeoutMs: SOON_MS });
-    expect((await world.lease()).spec).toMatchObject({
+    expect((await harness.lease()).spec).toMatchObject({
       holderIdentity: holder,
       acquireTime: first.spec?.acquireTime,
     });
-    expect(world.history).toEqual([`${holder} leads`]);
+    expect(harness.history).toEqual([`${holder} leads`]);
   });
 
   test('at shutdown the work ends first, and then another leads before the lease could expire', async ({
-    world,
+    harness,
   }) => {
     const finish = Promise.withResolvers<void>();
-    world.onEnd(async () => finish.resolve());
-    const a = await world.contend('a', LONG, finish.promise);
-    await world.happens('a leads');
-    await world.contend('b', LONG);
+    harness.onEnd(async () => finish.resolve());
+    const a = await harness.contend('a', LONG, finish.promise);
+    await harness.happens('a leads');
+    await harness.contend('b', LONG);
     a.stop.abort();
-    const { renewTime } = (await world.lease()).spec ?? {};
-    const renewed = async (): Promise<boolean> => (await world.lease()).spec?.renewTime !== renewTime;
+    const { renewTime } = (await harness.lease()).spec ?? {};
+    const renewed = async (): Promise<boolean> => (await harness.lease()).spec?.renewTime !== renewTime;
     await pollUntil('a renewal while the work ends', renewed, { timeoutMs: SOON_MS });
-    expect((await world.lease()).spec?.holderIdentity).toBe('a');
+    expect((await harness.lease()).spec?.holderIdentity).toBe('a');
     finish.resolve();
     await a.ended;
-    await world.happens('b leads');
-    expect(world.history).toEqual(['a leads', 'a ended', 'b leads']);
-    expect((await world.lease()).spec?.leaseTransitions).toBe(1);
+    await harness.happens('b leads');
+    expect(harness.history).toEqual(['a leads', 'a ended', 'b leads']);
+    expect((await harness.lease()).spec?.leaseTransitions).toBe(1);
   });
 
-  test('a leader that cannot renew gives up before another takes over', async ({ world }) => {
-    const a = await world.contend('a', SHORT);
-    await world.happens('a leads');
-    await world.contend('b', SHORT);
+  test('a leader that cannot renew gives up before another takes over', async ({ harness }) => {
+    const a = await harness.contend('a', SHORT);
+    await harness.happens('a leads');
+    await harness.contend('b', SHORT);
     a.faults.always(() => true, 'silence');
-    await world.happens('b leads');
-    expect(world.history).toEqual(['a leads', 'a lost', 'a ended', 'b leads']);
+    await harness.happens('b leads');
+    expect(harness.history).toEqual(['a leads', 'a lost', 'a ended', 'b leads']);
     await expect(a.ended).resolves.toBeUndefined();
   });
 
-  test('a few failed renewals do not cost the lease', async ({ world }) => {
-    const a = await world.contend('a', LONG);
-    await world.happens('a leads');
+  test('a few failed renewals do not cost the lease', async ({ harness }) => {
+    const a = await harness.contend('a', LONG);
+    await harness.happens('a leads');
     a.faults.script(() => true, { status: 500 }, 'reset', { status: 429 });
-    const { renewTime } = (await world.lease()).spec ?? {};
-    const renewed = async (): Promise<boolean> => (await world.lease()).spec?.renewTime !== renewTime;
+    const { renewTime } = (await harness.lease()).spec ?? {};
+    const renewed = async (): Promise<boolean> => (await harness.lease()).spec?.renewTime !== renewTime;
     await pollUntil('a renewal', renewed, { timeoutMs: SOON_MS });
     expect(a.faults.seen.length).toBeGreaterThan(4);
-    expect(world.history).toEqual(['a leads']);
+    expect(harness.history).toEqual(['a leads']);
   });
 
-  test('a leader whose lease is in other hands gives up at once', async ({ world }) => {
-    await world.contend('a', LONG);
-    await world.happens('a leads');
+  test('a leader whose lease is in other hands gives up at once', async ({ harness }) => {
+    await harness.contend('a', LONG);
+    await harness.happens('a leads');
     const spec = {
       holderIdentity: 'usurper',
       leaseDurationSeconds: 60,
       renewTime: '2026-01-01T00:00:00.000000Z',
     };
-    await direct.patch(leases, { namespace: world.namespace, name: 'leader' }, { spec }, { type: 'merge' });
-    await world.happens('a lost');
-    expect((await world.lease()).spec?.holderIdentity).toBe('usurper');
+    await direct.patch(leases, { namespace: harness.namespace, name: 'leader' }, { spec }, { type: 'merge' });
+    await harness.happens('a lost');
+    expect((await harness.lease()).spec?.holderIdentity).toBe('usurper');
   });
 
   test.for([
@@ -169,32 +172,32 @@ describe.concurrent('leader election', () => {
     { clock: 'ten minutes behind', renewTime: new Date(Date.now() - 600_000) },
   ])(
     'a holder whose clock is $clock is left alone for as long as its lease lasts, and no longer',
-    async ({ renewTime }, { world }) => {
+    async ({ renewTime }, { harness }) => {
       const spec = {
         holderIdentity: 'gone',
         leaseDurationSeconds: 2,
         renewTime: renewTime.toISOString().replace('Z', '000Z'),
       };
-      await direct.create(leases, { metadata: { namespace: world.namespace, name: 'leader' }, spec });
+      await direct.create(leases, { metadata: { namespace: harness.namespace, name: 'leader' }, spec });
       const startedAt = performance.now();
-      await world.contend('a', LONG);
-      await world.happens('a leads');
+      await harness.contend('a', LONG);
+      await harness.happens('a leads');
       expect(performance.now() - startedAt).toBeGreaterThan(2_000);
     },
   );
 
-  test('a lease that was deleted is made again', async ({ world }) => {
-    await world.contend('a', LONG);
-    await world.happens('a leads');
-    await direct.delete(leases, { namespace: world.namespace, name: 'leader' });
-    await pollUntil('a new lease', () => world.lease(), { timeoutMs: SOON_MS });
-    expect(world.history).toEqual(['a leads']);
+  test('a lease that was deleted is made again', async ({ harness }) => {
+    await harness.contend('a', LONG);
+    await harness.happens('a leads');
+    await direct.delete(leases, { namespace: harness.namespace, name: 'leader' });
+    await pollUntil('a new lease', () => harness.lease(), { timeoutMs: SOON_MS });
+    expect(harness.history).toEqual(['a leads']);
   });
 
-  test('what the work fails with comes out, and the lease is given back', async ({ world }) => {
+  test('what the work fails with comes out, and the lease is released', async ({ harness }) => {
     const ended = runWithLease({
       client: direct,
-      namespace: world.namespace,
+      namespace: harness.namespace,
       name: 'leader',
       identity: 'a',
       log: createCollectedLog(),
@@ -203,7 +206,7 @@ describe.concurrent('leader election', () => {
       onLost: () => undefined,
     });
     await expect(ended).rejects.toThrow('broken work');
-    expect((await world.lease()).spec?.holderIdentity).toBeUndefined();
+    expect((await harness.lease()).spec?.holderIdentity).toBeUndefined();
   });
 });
 
@@ -211,13 +214,13 @@ describe.concurrent('a kept lease', () => {
   /** So that no renewal brings what is to be written at once. */
   const RARELY = 60_000;
 
-  async function keep(world: World, everyMs = 600) {
+  async function keep(harness: Harness, everyMs = 600) {
     const faults = await startKubeApiFaults(server.connection);
     const client = createClient(faults.connection);
     const stop = new AbortController();
     const kept = maintainLease({
       client,
-      namespace: world.namespace,
+      namespace: harness.namespace,
       name: 'leader',
       identity: 'gateway-1',
       labels: { role: 'gateway' },
@@ -226,14 +229,14 @@ describe.concurrent('a kept lease', () => {
       log: createCollectedLog(),
       signal: stop.signal,
     });
-    world.onEnd(async () => {
+    harness.onEnd(async () => {
       stop.abort();
       await kept.stopped;
       await client.close();
       await faults.stop();
     });
     const digest = async (): Promise<string | undefined> =>
-      (await world.lease()).metadata.annotations?.['digest'];
+      (await harness.lease()).metadata.annotations?.['digest'];
     const digestIs = (wanted: string) =>
       pollUntil(`digest ${wanted}`, async () => (await digest()) === wanted, {
         timeoutMs: SOON_MS,
@@ -242,22 +245,22 @@ describe.concurrent('a kept lease', () => {
     return { faults, stop, kept, digestIs };
   }
 
-  test('is there at once, is renewed, and goes with its keeper', async ({ world }) => {
-    const { stop, kept, digestIs } = await keep(world);
+  test('is there at once, is renewed, and goes with its keeper', async ({ harness }) => {
+    const { stop, kept, digestIs } = await keep(harness);
     await digestIs('one');
-    const first = await world.lease();
+    const first = await harness.lease();
     expect(first.metadata.labels).toEqual({ role: 'gateway' });
     expect(first.spec).toMatchObject({ holderIdentity: 'gateway-1', leaseDurationSeconds: 15 });
     const renewed = async (): Promise<boolean> =>
-      (await world.lease()).spec?.renewTime !== first.spec?.renewTime;
+      (await harness.lease()).spec?.renewTime !== first.spec?.renewTime;
     await pollUntil('a renewal', renewed, { timeoutMs: SOON_MS });
     stop.abort();
     await kept.stopped;
-    await expect(world.lease()).rejects.toMatchObject({ status: 404 });
+    await expect(harness.lease()).rejects.toMatchObject({ status: 404 });
   });
 
-  test('publishes what changes at once and confirms what the server has', async ({ world }) => {
-    const { kept, digestIs } = await keep(world, RARELY);
+  test('publishes what changes at once and confirms what the server has', async ({ harness }) => {
+    const { kept, digestIs } = await keep(harness, RARELY);
     expect(kept.confirmed()).toEqual({ annotations: undefined, ageMs: Infinity, steadyMs: 0 });
     await digestIs('one');
     let publishedAt = 0;
@@ -273,8 +276,8 @@ describe.concurrent('a kept lease', () => {
     expect(kept.confirmed().ageMs).toBeLessThan(performance.now() - publishedAt);
   });
 
-  test('writes a burst of changes as a few, and ends with the last', async ({ world }) => {
-    const { faults, kept, digestIs } = await keep(world, RARELY);
+  test('writes a burst of changes as a few, and ends with the last', async ({ harness }) => {
+    const { faults, kept, digestIs } = await keep(harness, RARELY);
     await digestIs('one');
     const before = faults.seen.length;
     for (let change = 1; change <= 1_000; change += 1) kept.publish({ digest: `change-${change}` });
@@ -282,8 +285,8 @@ describe.concurrent('a kept lease', () => {
     expect(faults.seen.length - before).toBeLessThan(5);
   });
 
-  test('does not confirm what the server has not, and goes on when it is back', async ({ world }) => {
-    const { faults, kept, digestIs } = await keep(world);
+  test('does not confirm what the server has not, and goes on when it is back', async ({ harness }) => {
+    const { faults, kept, digestIs } = await keep(harness);
     await digestIs('one');
     // The server has it before its answer is here.
     await pollUntil('the first word back', () => kept.confirmed().annotations?.['digest'] === 'one', {

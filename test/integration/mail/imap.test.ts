@@ -1,4 +1,6 @@
-/** Mail triggers by IMAP, against a real server: what is an event and what is not, and what each failure says. */
+/**
+ * Mail triggers by IMAP, against a real server: what is an event and what is not, and what each failure says.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ImapFlow } from 'imapflow';
@@ -43,7 +45,7 @@ const subjects = ({ events }: Polled) =>
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `mail ${first + n}`);
 
-/** All looks until nothing is left. */
+/** All polls until nothing is left. */
 async function pollOn(account: Account, cursor: unknown, fields: Partial<MailTrigger> = {}, context = {}) {
   const found: Polled[] = [];
   for (let next: Polled | undefined; !next || next.more; ) {

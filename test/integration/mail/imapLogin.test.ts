@@ -1,4 +1,7 @@
-/** How mail triggers come into an IMAP account: with TLS of either kind or not at all, by password or by access token. */
+/**
+ * How mail triggers come into an IMAP account: with TLS of either kind or not at all, by password or by
+ * access token.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';

@@ -115,7 +115,7 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
     expect(await conn.command('auth', OPERATOR_ACCOUNT, operator)).toBe('OK');
     const gatewayRules = async () => String(await conn.command('acl', 'getuser', GATEWAY_ACCOUNT));
     expect(await gatewayRules()).toContain('+zcard');
-    // A pod that starts anew writes the rules of its chart, which may be older than the operator.
+    // A pod that starts again writes the rules of its chart, which may be older than the operator.
     const own = { operatorSha256: sha256('of the operator'), gatewaySha256: sha256(gateway) };
     await writeFile(join(redis.folder, 'users.acl'), aclFile(own).replaceAll(' +zcard', ''));
     await redis.restart();

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([system?.stop(), model?.close(), telegram?.close()]));
 
 test('a message to the bot is answered into its chat, and switched off nothing is left at Telegram', async () => {
-  const { harness: stage, gateway, namespace } = system;
+  const { harness, gateway, namespace } = system;
   const texts = await Promise.all(
     ['accounts.yaml', 'workflow.yaml'].map((name) => readFile(join(folder, name), 'utf8')),
   );
@@ -34,8 +34,8 @@ test('a message to the bot is answered into its chat, and switched off nothing i
     .join('\n---\n')
     .replace('http://telegram.windlass-demo.svc:8081', telegram.url)
     .replace('http://model.windlass-demo.svc:8080', `http://127.0.0.1:${model.port}`);
-  await stage.apply(namespace, manifest);
-  await stage.waitFor(namespace, 'bot-answer', { type: 'Ready', status: 'True' }, 60_000);
+  await harness.apply(namespace, manifest);
+  await harness.waitFor(namespace, 'bot-answer', { type: 'Ready', status: 'True' }, 60_000);
   const { url, secretToken = '' } = telegram.webhook();
   const chat = { id: 1_001, type: 'private', first_name: 'Ada' };
   const message = { message_id: 1, date: 1_700_000_000, chat, from: chat, text: 'Where is my lamp?' };
@@ -48,7 +48,7 @@ test('a message to the bot is answered into its chat, and switched off nothing i
     expect(answer.status).toBe(200);
   }
   await pollUntil('an answer of the bot', () => telegram.sent.length > 0, { timeoutMs: 60_000 });
-  await stage.apply(namespace, manifest.replace('active: true', 'active: false'));
+  await harness.apply(namespace, manifest.replace('active: true', 'active: false'));
   await pollUntil('the webhook being deleted', () => telegram.webhook().url === '', { timeoutMs: 60_000 });
   expect(telegram.sent).toEqual([{ chatId: 1_001, text: expect.stringMatching(/\S/), parseMode: undefined }]);
 }, 180_000);

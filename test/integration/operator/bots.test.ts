@@ -20,11 +20,11 @@ const SIGNING = '8f742231b10e8888abcd99yyyzzz85a5';
 const WITHIN = { timeoutMs: 20_000, everyMs: 50 };
 
 let webhooks: WebhookHarness;
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 
 beforeAll(async () => {
   webhooks = await startWebhookHarness();
-  ({ harness: stage } = webhooks);
+  ({ harness } = webhooks);
 }, 600_000);
 afterAll(() => webhooks?.stop());
 
@@ -36,13 +36,13 @@ const workflow = (name: string, bot: object = {}, active = true) =>
   object('Workflow', name, { active, nodes: [{ id: 'trigger', bot: { credential: 'helper', ...bot } }] });
 
 const routed = (namespace: string, name: string) =>
-  stage.waitFor(namespace, name, { type: 'Routed', status: 'True' });
+  harness.waitFor(namespace, name, { type: 'Routed', status: 'True' });
 
 /** A project with a Telegram bot, and the secret that its messages show. */
 async function withBot(token = TOKEN): Promise<{ namespace: string; secret: string }> {
   const namespace = await webhooks.project({ token, signing: SIGNING });
-  await stage.apply(namespace, credential('helper', {}));
-  const { metadata } = await stage.client.get(credentials, { namespace, name: 'helper' });
+  await harness.apply(namespace, credential('helper', {}));
+  const { metadata } = await harness.client.get(credentials, { namespace, name: 'helper' });
   return { namespace, secret: botSecret(token, metadata.uid ?? '') };
 }
 
@@ -78,11 +78,11 @@ const update = (id: number, text = 'Hello') =>
 
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
 const stop = (namespace: string, name: string) =>
-  stage.client.patch(workflows, { namespace, name }, { spec: { active: false } }, { type: 'merge' });
+  harness.client.patch(workflows, { namespace, name }, { spec: { active: false } }, { type: 'merge' });
 
 test('a message is one run, with the output of the trigger, whichever replicas get it and however often', async () => {
   const { namespace, secret } = await withBot();
-  await stage.apply(namespace, workflow('answers'));
+  await harness.apply(namespace, workflow('answers'));
   const { status } = await routed(namespace, 'answers');
   expect(status?.url).toBe(`https://hooks.example.com/bot/${namespace}.helper`);
   const bot = `${namespace}.helper`;
@@ -93,8 +93,8 @@ test('a message is one run, with the output of the trigger, whichever replicas g
   expect(await send(bot, update(1, 'Hello again'), showing(secret))).toEqual([first, first]);
   const [next] = await send(bot, update(2), showing(secret));
   expect(next?.run).not.toBe(first?.run);
-  const route = await stage.client.get(webhookRoutes, { namespace, name: 'answers' });
-  const found = await readRun(stage.conn, route.spec.projectUID, first?.run ?? '');
+  const route = await harness.client.get(webhookRoutes, { namespace, name: 'answers' });
+  const found = await readRun(harness.conn, route.spec.projectUID, first?.run ?? '');
   expect(found).toMatchObject({ trigger: 'bot', test: false });
   expect(JSON.parse((found as { input: string }).input)).toEqual({
     text_content: 'Hello',
@@ -104,14 +104,14 @@ test('a message is one run, with the output of the trigger, whichever replicas g
 
 test('nobody gets in but who shows the secret, and the token is nowhere but in its Secret', async () => {
   const { namespace, secret } = await withBot();
-  await stage.apply(namespace, workflow('guarded'));
+  await harness.apply(namespace, workflow('guarded'));
   await routed(namespace, 'guarded');
   const bot = `${namespace}.helper`;
   for (const other of [TOKEN, `${secret}x`, secret.slice(1), botSecret(TOKEN, 'another-credential')])
     expect(statuses(await send(bot, update(1), showing(other)))).toEqual([401, 401]);
   expect(statuses(await send(bot, update(1), {}))).toEqual([401, 401]);
   expect(statuses(await send(bot, update(1), showing(secret)))).toEqual([200, 200]);
-  const { data = {} } = await stage.client.get(secrets, { namespace, name: WEBHOOKS });
+  const { data = {} } = await harness.client.get(secrets, { namespace, name: WEBHOOKS });
   const handed = Object.values(data).map((value) => Buffer.from(value, 'base64').toString());
   expect(handed.map((text) => JSON.parse(text) as string[]).flat()).toEqual([
     Buffer.from(secret).toString('base64'),
@@ -121,14 +121,14 @@ test('nobody gets in but who shows the secret, and the token is nowhere but in i
   expect(await webhooks.shown()).not.toContain(secret);
 });
 
-test('a second workflow is told which one has the bot, and takes over at the same URL when that lets go', async () => {
+test('a second workflow is told which one has the bot, and takes over at the same URL when that one releases it', async () => {
   const { namespace, secret } = await withBot();
   const bot = `${namespace}.helper`;
-  await stage.apply(namespace, workflow('first'));
+  await harness.apply(namespace, workflow('first'));
   await routed(namespace, 'first');
-  await stage.apply(namespace, workflow('second'));
+  await harness.apply(namespace, workflow('second'));
   const taken = { type: 'Routed', status: 'False', reason: 'BotTaken' };
-  const { status } = await stage.waitFor(namespace, 'second', taken);
+  const { status } = await harness.waitFor(namespace, 'second', taken);
   const said = status?.conditions.find(({ type }) => type === 'Ready');
   expect(said).toMatchObject({ status: 'False', reason: 'BotTaken' });
   expect(said?.message).toMatch(/Credential helper .* workflow first\b/);
@@ -136,11 +136,11 @@ test('a second workflow is told which one has the bot, and takes over at the sam
   const [before] = await send(bot, update(1), showing(secret));
   expect(before?.run).toMatch(/^first-/);
   // The operator that comes next finds the same.
-  await stage.stopOperator();
-  stage.startOperator();
-  await stage.apply(namespace, workflow('third'));
-  expect((await stage.waitFor(namespace, 'third', taken)).metadata.name).toBe('third');
-  await stage.client.delete(workflows, { namespace, name: 'third' });
+  await harness.stopOperator();
+  harness.startOperator();
+  await harness.apply(namespace, workflow('third'));
+  expect((await harness.waitFor(namespace, 'third', taken)).metadata.name).toBe('third');
+  await harness.client.delete(workflows, { namespace, name: 'third' });
   await stop(namespace, 'first');
   await routed(namespace, 'second');
   const [after] = await send(bot, update(2), showing(secret));
@@ -149,12 +149,12 @@ test('a second workflow is told which one has the bot, and takes over at the sam
 
 test('two Credentials with the token of one bot are one bot, which has one workflow', async () => {
   const { namespace } = await withBot();
-  await stage.apply(namespace, workflow('first'));
+  await harness.apply(namespace, workflow('first'));
   await routed(namespace, 'first');
-  await stage.apply(namespace, credential('copy', {}));
-  await stage.apply(namespace, workflow('second', { credential: 'copy' }));
+  await harness.apply(namespace, credential('copy', {}));
+  await harness.apply(namespace, workflow('second', { credential: 'copy' }));
   const taken = { type: 'Routed', status: 'False', reason: 'BotTaken' };
-  const { status } = await stage.waitFor(namespace, 'second', taken);
+  const { status } = await harness.waitFor(namespace, 'second', taken);
   const said = status?.conditions.find(({ type }) => type === 'Routed');
   expect(said?.message).toMatch(/Credential copy .* workflow first\b/);
   await stop(namespace, 'first');
@@ -164,17 +164,17 @@ test('two Credentials with the token of one bot are one bot, which has one workf
 test('switched off, and without its Credential, a bot takes no messages, and nothing of its secret is left', async () => {
   const { namespace, secret } = await withBot();
   const bot = `${namespace}.helper`;
-  await stage.apply(namespace, workflow('ends'));
+  await harness.apply(namespace, workflow('ends'));
   await routed(namespace, 'ends');
-  await stage.client.delete(credentials, { namespace, name: 'helper' });
+  await harness.client.delete(credentials, { namespace, name: 'helper' });
   await pollUntil(
     'the route being closed',
     async () => statuses(await send(bot, update(1), showing(secret))).every((status) => status === 404),
     WITHIN,
   );
   expect(await webhooks.entriesIn(namespace)).toBeUndefined();
-  await stage.apply(namespace, credential('helper', {}));
-  const { metadata } = await stage.client.get(credentials, { namespace, name: 'helper' });
+  await harness.apply(namespace, credential('helper', {}));
+  const { metadata } = await harness.client.get(credentials, { namespace, name: 'helper' });
   const renewed = botSecret(TOKEN, metadata.uid ?? '');
   await pollUntil(
     'the bot being back, with another secret',
@@ -191,19 +191,19 @@ test('switched off, and without its Credential, a bot takes no messages, and not
   expect(await webhooks.entriesIn(namespace)).toBeUndefined();
 });
 
-test('with another token in the Secret, the old secret is worth nothing once the workflow was looked at', async () => {
+test('with another token in the Secret, the old secret is refused once the workflow was reconciled', async () => {
   const { namespace, secret } = await withBot();
   const bot = `${namespace}.helper`;
-  await stage.apply(namespace, workflow('rotated'));
+  await harness.apply(namespace, workflow('rotated'));
   await routed(namespace, 'rotated');
   await webhooks.putSecret(namespace, { token: OTHER_TOKEN });
-  await stage.client.patch(
+  await harness.client.patch(
     workflows,
     { namespace, name: 'rotated' },
     { metadata: { annotations: { 'example.com/looked': '1' } } },
     { type: 'merge' },
   );
-  const { metadata } = await stage.client.get(credentials, { namespace, name: 'helper' });
+  const { metadata } = await harness.client.get(credentials, { namespace, name: 'helper' });
   const renewed = botSecret(OTHER_TOKEN, metadata.uid ?? '');
   await pollUntil(
     'the new secret being taken up',
@@ -222,8 +222,8 @@ const signed = (body: string) => {
 
 test('what Slack signs is one run for each message, however often it is told of it, and its challenge is answered', async () => {
   const namespace = await webhooks.project({ token: 'xoxb-1', signing: SIGNING });
-  await stage.apply(namespace, credential('helper', slack));
-  await stage.apply(namespace, workflow('talks', { commands: ['deploy'] }));
+  await harness.apply(namespace, credential('helper', slack));
+  await harness.apply(namespace, workflow('talks', { commands: ['deploy'] }));
   await routed(namespace, 'talks');
   const bot = `${namespace}.helper`;
   const challenge = JSON.stringify({ type: 'url_verification', challenge: '"3eZb"' });
@@ -253,21 +253,21 @@ test('what Slack signs is one run for each message, however often it is told of 
 test('a Slack bot without a signing secret, and a Secret without the key, let nobody in and say why', async () => {
   const { namespace, secret } = await withBot();
   const bot = `${namespace}.helper`;
-  await stage.apply(namespace, credential('helper', { platform: 'slack' }));
-  await stage.apply(namespace, workflow('unsigned'));
+  await harness.apply(namespace, credential('helper', { platform: 'slack' }));
+  await harness.apply(namespace, workflow('unsigned'));
   const missing = { type: 'Active', status: 'False', reason: 'KeyMissing' };
-  const { status } = await stage.waitFor(namespace, 'unsigned', missing);
+  const { status } = await harness.waitFor(namespace, 'unsigned', missing);
   const said = status?.conditions.find(({ type }) => type === 'CredentialsReady');
   expect(said?.message).toContain('signingSecretRef');
   const closed = async () =>
     statuses(await send(bot, update(1), showing(secret))).every((status) => status === 503);
   await pollUntil('messages being refused', closed, WITHIN);
   await webhooks.putSecret(namespace, { other: 'x' });
-  await stage.apply(namespace, credential('helper', slack));
+  await harness.apply(namespace, credential('helper', slack));
   await pollUntil(
     'the Secret key being missed',
     async () => {
-      const { status } = await stage.client.get(workflows, { namespace, name: 'unsigned' });
+      const { status } = await harness.client.get(workflows, { namespace, name: 'unsigned' });
       const ready = status?.conditions.find(({ type }) => type === 'CredentialsReady');
       return ready?.status === 'False' && /Secret hooks.*signing/.test(ready.message);
     },

@@ -23,19 +23,19 @@ import { accepted, refOf, submissionOf } from '../../support/runStore/runStore.t
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const READY = { type: 'Ready', status: 'True' };
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 let project: string;
 let stop: AbortController;
 let recording: Promise<void> | undefined;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
+  harness = await startOperatorHarness();
 }, 600_000);
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 beforeEach(async () => {
-  stage.startOperator();
-  ({ namespace, uid: project } = await stage.createProject());
+  harness.startOperator();
+  ({ namespace, uid: project } = await harness.createProject());
   stop = new AbortController();
 });
 afterEach(async () => {
@@ -46,29 +46,29 @@ afterEach(async () => {
 async function applyWorkflow(spec: object = {}): Promise<string> {
   const nodes = [{ id: 'trigger', manual: {} }];
   const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'orders' } };
-  await stage.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
-  const { metadata } = await stage.waitFor(namespace, 'orders', READY);
+  await harness.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
+  const { metadata } = await harness.waitFor(namespace, 'orders', READY);
   return metadata.uid ?? '';
 }
 
 function startRecorder(): void {
-  const { conn, client: kube } = stage;
+  const { conn, client: kube } = harness;
   recording = createRecorder({ conn, kube, project, namespace }).run(stop.signal);
 }
 
-const totals = async () => (await stage.client.get(workflows, { namespace, name: 'orders' })).status?.runs;
+const totals = async () => (await harness.client.get(workflows, { namespace, name: 'orders' })).status?.runs;
 
 /** Ends runs that are ready, each in another way than the one before. */
 async function endAll(count: number): Promise<{ succeeded: number; failed: number }> {
   const phases = { succeeded: 0, failed: 0 };
   for (let done = 0; done < count; ) {
-    const claimed = await claimRuns(stage.conn, { project, runner: 'test', max: 50 });
+    const claimed = await claimRuns(harness.conn, { project, runner: 'test', max: 50 });
     if (claimed.outcome !== 'claimed') throw new Error('the run store is away');
     await Promise.all(
       claimed.claims.map(async (claim, index) => {
         const phase = index % 5 === 0 ? 'Failed' : 'Succeeded';
         phases[phase === 'Failed' ? 'failed' : 'succeeded'] += 1;
-        await advance(stage.conn, refOf(claim), { end: { phase } });
+        await advance(harness.conn, refOf(claim), { end: { phase } });
       }),
     );
     done += claimed.claims.length;
@@ -82,31 +82,31 @@ test('2,000 runs at ten times what can be recorded: the totals are exact, the ne
   const runs: string[] = [];
   // In batches: a call waits for all that were sent before it, and has a deadline.
   while (runs.length < 2_000)
-    runs.push(...(await Promise.all(Array.from({ length: 100 }, () => accepted(stage.conn, submission)))));
+    runs.push(...(await Promise.all(Array.from({ length: 100 }, () => accepted(harness.conn, submission)))));
   const cancelled = runs.slice(0, 100);
-  await Promise.all(cancelled.map((run) => cancelRun(stage.conn, project, run)));
+  await Promise.all(cancelled.map((run) => cancelRun(harness.conn, project, run)));
   const { succeeded, failed } = await endAll(1_900);
   startRecorder();
   await pollUntil(
     'all being dealt with',
     async () => {
-      const demand = await readDemand(stage.conn, project);
+      const demand = await readDemand(harness.conn, project);
       return !isUnavailable(demand) && demand.waiting === 0;
     },
     SOON,
   );
-  expect(await readCounts(stage.conn, project, workflowUid)).toMatchObject({
+  expect(await readCounts(harness.conn, project, workflowUid)).toMatchObject({
     succeeded,
     failed,
     cancelled: 100,
     active: 0,
   });
   expect(succeeded + failed + 100).toBe(2_000);
-  const listed = await listRuns(stage.conn, project, workflowUid, { limit: 3_000 });
+  const listed = await listRuns(harness.conn, project, workflowUid, { limit: 3_000 });
   if (isUnavailable(listed)) throw new Error('the run store is away');
   expect(new Set(listed.map(({ run }) => run))).toEqual(new Set(runs));
   expect(listed.every(({ isSummary }) => isSummary)).toBe(true);
-  const { items } = await stage.client.listAll(workflowRuns, { namespace });
+  const { items } = await harness.client.listAll(workflowRuns, { namespace });
   expect(items.length).toBeLessThan(400);
   expect(items.every(({ status }) => status?.completionTime !== undefined)).toBe(true);
   await pollUntil('the totals in the status', async () => (await totals())?.succeeded === succeeded, SOON);
@@ -116,12 +116,13 @@ test('2,000 runs at ten times what can be recorded: the totals are exact, the ne
 test.each([
   [
     'an event',
-    (workflowUid: string) => accepted(stage.conn, submissionOf(project, { workflowUid, trigger: 'execute' })),
+    (workflowUid: string) =>
+      accepted(harness.conn, submissionOf(project, { workflowUid, trigger: 'execute' })),
   ],
   [
     'an object',
     () =>
-      stage.client.create(workflowRuns, {
+      harness.client.create(workflowRuns, {
         metadata: { namespace, name: 'by-hand' },
         spec: { workflow: 'orders' },
       }),
@@ -137,11 +138,11 @@ test.each([
 test('who has something to record gets the budget, and a share that is wrong is put right', async () => {
   const workflowUid = await applyWorkflow();
   const rate = async () => {
-    const demand = await readDemand(stage.conn, project);
+    const demand = await readDemand(harness.conn, project);
     return isUnavailable(demand) ? undefined : demand.rate;
   };
-  await setWriteBudget(stage.conn, project, 1_000);
-  await accepted(stage.conn, submissionOf(project, { workflowUid, trigger: 'execute' }));
+  await setWriteBudget(harness.conn, project, 1_000);
+  await accepted(harness.conn, submissionOf(project, { workflowUid, trigger: 'execute' }));
   await endAll(1);
   await expect.poll(rate, { timeout: 15_000, interval: 50 }).toBe(100);
 });
@@ -149,7 +150,7 @@ test('who has something to record gets the budget, and a share that is wrong is 
 test('of many runs over the history the oldest go, at a pace', async () => {
   const pruned = 150;
   await applyWorkflow({ history: { succeeded: 1, failed: 1 } });
-  await stage.stopOperator();
+  await harness.stopOperator();
   const make = async (name: string, status: object): Promise<void> => {
     const metadata = {
       namespace,
@@ -157,8 +158,8 @@ test('of many runs over the history the oldest go, at a pace', async () => {
       labels: { [LABEL.workflow]: 'orders' },
       annotations: { 'windlass.dev/recorded': 'x' },
     };
-    await stage.client.create(workflowRuns, { metadata, spec: { workflow: 'orders' } });
-    await stage.client.patch(
+    await harness.client.create(workflowRuns, { metadata, spec: { workflow: 'orders' } });
+    await harness.client.patch(
       workflowRuns,
       { namespace, name },
       { status },
@@ -172,9 +173,9 @@ test('of many runs over the history the oldest go, at a pace', async () => {
     ),
   );
   const names = async () =>
-    (await stage.client.listAll(workflowRuns, { namespace })).items.map(({ metadata }) => metadata.name);
+    (await harness.client.listAll(workflowRuns, { namespace })).items.map(({ metadata }) => metadata.name);
   const begin = performance.now();
-  stage.startOperator();
+  harness.startOperator();
   await pollUntil('the pruning', async () => (await names()).length === 1, SOON);
   const seconds = (performance.now() - begin) / 1_000;
   expect(seconds).toBeGreaterThan((pruned - 1) / prunesPerSecond(200));

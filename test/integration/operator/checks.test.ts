@@ -25,7 +25,7 @@ const HEALED = { timeoutMs: 30_000, everyMs: 50 };
 /** For a test that waits for several of these. */
 const LONG = { timeout: 90_000 };
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 let runner: RunnerProgram;
 let mailbox: MailServer;
@@ -44,7 +44,7 @@ let came = 0;
 let before: { waiting: unknown; came: number };
 
 beforeAll(async () => {
-  stage = await startOperatorHarness({
+  harness = await startOperatorHarness({
     triesCredentials: true,
     env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
   });
@@ -56,14 +56,14 @@ beforeAll(async () => {
     tokens.push(sent);
     sendJson(response, sent === token ? 200 : 401, { ok: sent === token });
   });
-  stage.startOperator();
-  const project = await stage.createProject();
+  harness.startOperator();
+  const project = await harness.createProject();
   ({ namespace } = project);
   await apply('Workflow', 'first', {
     active: true,
     nodes: [{ id: 'trigger', manual: {} }],
   });
-  await stage.waitFor(namespace, 'first', { type: 'Ready', status: 'True' });
+  await harness.waitFor(namespace, 'first', { type: 'Ready', status: 'True' });
   early = await listen((_request, response) => {
     came += 1;
     sendJson(response, 200, {});
@@ -80,14 +80,14 @@ beforeAll(async () => {
   const isTried = async () =>
     messageOf(await said('early', 'Unknown', 'NotChecked')) === 'The check is in progress.';
   await pollUntil('the credential being tried', isTried, HEALED);
-  const waiting = await stage.conn.command('zcard', keysOf(project.uid).checks);
+  const waiting = await harness.conn.command('zcard', keysOf(project.uid).checks);
   before = { waiting, came };
-  const { data } = await stage.client.get(secrets, { namespace, name: 'windlass-runner' });
+  const { data } = await harness.client.get(secrets, { namespace, name: 'windlass-runner' });
   const given = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
-  const identity = await tokenOf(stage.client, namespace, 'windlass-runner');
+  const identity = await tokenOf(harness.client, namespace, 'windlass-runner');
   runner = await startRunnerProgram({
-    kubeconfigPath: await writeKubeconfig(stage.server, 'runner', identity),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await writeKubeconfig(harness.server, 'runner', identity),
+    redisURL: harness.redis.url,
     namespace,
     project: project.uid,
     env: {
@@ -100,16 +100,19 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await runner?.stop('SIGKILL');
-  await stage?.stop();
+  await harness?.stop();
   await Promise.all([mailbox, model, api, early, provider].map((server) => server?.close()));
 });
 
 const apply = (kind: string, name: string, spec: object) =>
-  stage.apply(namespace, stringify({ apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name }, spec }));
+  harness.apply(
+    namespace,
+    stringify({ apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name }, spec }),
+  );
 
 async function putSecret(name: string, value: string): Promise<void> {
   const manifest = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { value } };
-  await stage.apply(namespace, stringify(manifest));
+  await harness.apply(namespace, stringify(manifest));
 }
 
 const refTo = (name: string) => ({ name, key: 'value' });
@@ -136,7 +139,7 @@ function said(name: string, status: string, reason: string): Promise<Credential>
   return pollUntil(
     `credential ${name} being ${status}/${reason}`,
     async () => {
-      const found = await stage.client.get(credentials, { namespace, name });
+      const found = await harness.client.get(credentials, { namespace, name });
       const ready = findCondition(found.status?.conditions, 'Ready');
       const isCurrent = ready?.observedGeneration === found.metadata.generation;
       return isCurrent && ready?.status === status && ready.reason === reason && found;
@@ -146,7 +149,7 @@ function said(name: string, status: string, reason: string): Promise<Credential>
 }
 
 const askFor = (name: string, check: string) =>
-  stage.client.patch(
+  harness.client.patch(
     credentials,
     { namespace, name },
     { metadata: { annotations: { 'windlass.dev/check': check } } },
@@ -178,7 +181,7 @@ test.concurrent('a credential is tried once a workflow names it, and says what w
   expect(findCondition(status?.conditions, 'Checked')).toMatchObject({ status: 'True', reason: 'Checked' });
   expect(status?.models).toEqual(['demo', 'demo-slow']);
   expect(Math.abs(Date.now() - Date.parse(status?.lastChecked ?? ''))).toBeLessThan(60_000);
-  await stage.waitFor(namespace, 'asks', { type: 'Ready', status: 'True', reason: 'Serving' });
+  await harness.waitFor(namespace, 'asks', { type: 'Ready', status: 'True', reason: 'Serving' });
 });
 
 test.concurrent(
@@ -194,7 +197,7 @@ test.concurrent(
     await askFor('asked', 'second');
     const { status } = await said('asked', 'True', 'Checked');
     expect(status).toMatchObject({ check: 'second', account: 'orders' });
-    const role = () => stage.client.get(roles, { namespace, name: 'windlass-runner' });
+    const role = () => harness.client.get(roles, { namespace, name: 'windlass-runner' });
     const isTaken = async () => !JSON.stringify((await role()).rules).includes('"asked"');
     await pollUntil('the right to read the Secret being taken back', isTaken, HEALED);
   },
@@ -209,8 +212,8 @@ test.concurrent(
     await workflow('sends', mailStep('refused'));
     const wrong = await said('refused', 'False', 'Rejected');
     expect(messageOf(wrong)).toContain('Username and password not accepted');
-    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
-    const { status } = await stage.waitFor(namespace, 'sends', wish);
+    const expected = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
+    const { status } = await harness.waitFor(namespace, 'sends', expected);
     expect(findCondition(status?.conditions, 'CredentialsReady')?.message).toContain(
       'node mail: Credential refused is not ready (Rejected)',
     );
@@ -218,7 +221,7 @@ test.concurrent(
     await putSecret('refused', PASSWORD);
     const { status: healed } = await said('refused', 'True', 'Checked');
     expect(healed?.account).toBe('orders');
-    await stage.waitFor(namespace, 'sends', { type: 'Ready', status: 'True' });
+    await harness.waitFor(namespace, 'sends', { type: 'Ready', status: 'True' });
   },
 );
 
@@ -233,8 +236,8 @@ test.concurrent(
     await apply('Credential', 'away', smtp('away', smtpPort));
     await workflow('waits', mailStep('away'));
     expect(messageOf(await said('away', 'False', 'Unreachable'))).toContain('ECONNREFUSED');
-    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
-    const { status } = await stage.waitFor(namespace, 'waits', wish);
+    const expected = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
+    const { status } = await harness.waitFor(namespace, 'waits', expected);
     expect(findCondition(status?.conditions, 'Stalled')).toBeUndefined();
     const back = await startMailServer({ username: 'orders', password: PASSWORD, smtpPort });
     await said('away', 'True', 'Checked');
@@ -249,15 +252,15 @@ test.concurrent(
     await putSecret('deleted', PASSWORD);
     await apply('Credential', 'deleted', smtp('deleted'));
     await workflow('misses', mailStep('deleted'));
-    await stage.waitFor(namespace, 'misses', { type: 'Ready', status: 'True' }, 30_000);
-    await stage.client.delete(credentials, { namespace, name: 'deleted' });
-    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialMissing' };
-    const { status } = await stage.waitFor(namespace, 'misses', wish);
+    await harness.waitFor(namespace, 'misses', { type: 'Ready', status: 'True' }, 30_000);
+    await harness.client.delete(credentials, { namespace, name: 'deleted' });
+    const expected = { type: 'CredentialsReady', status: 'False', reason: 'CredentialMissing' };
+    const { status } = await harness.waitFor(namespace, 'misses', expected);
     expect(findCondition(status?.conditions, 'CredentialsReady')?.message).toContain(
       'node mail: Credential deleted does not exist',
     );
     await apply('Credential', 'deleted', smtp('deleted'));
-    await stage.waitFor(namespace, 'misses', { type: 'Ready', status: 'True' }, 30_000);
+    await harness.waitFor(namespace, 'misses', { type: 'Ready', status: 'True' }, 30_000);
   },
 );
 
@@ -290,7 +293,7 @@ test.concurrent(
   'an account that is connected is tried with its access token, and works again with the next one',
   LONG,
   async ({ expect }) => {
-    const [granted] = await grantAccounts(stage.client, provider, namespace, ['account'], DUE);
+    const [granted] = await grantAccounts(harness.client, provider, namespace, ['account'], DUE);
     if (!granted) throw new Error('nothing was granted');
     const asked = () => provider.named('account');
     await said('account', 'True', 'Connected');
@@ -302,28 +305,29 @@ test.concurrent(
     });
     await expect.poll(asked, { timeout: 30_000 }).toBe(1);
     const isTried = async () =>
-      (await stage.client.get(credentials, { namespace, name: 'account' })).status?.lastChecked !== undefined;
+      (await harness.client.get(credentials, { namespace, name: 'account' })).status?.lastChecked !==
+      undefined;
     await expect.poll(isTried, { timeout: 30_000 }).toBe(true);
     expect(messageOf(await said('account', 'True', 'Connected'))).toBe('Connected.');
-    const role = await stage.client.get(roles, { namespace, name: 'windlass-runner' });
+    const role = await harness.client.get(roles, { namespace, name: 'windlass-runner' });
     const readable = (role.rules ?? [])
       .filter(({ resources }) => resources.includes('secrets'))
       .flatMap(({ resourceNames = [] }) => resourceNames);
     expect(readable).toContain('windlass-tokens');
     for (const ofTheOperator of ['windlass-refresh-tokens', 'client'])
       expect(readable).not.toContain(ofTheOperator);
-    const { data } = await stage.client.get(secrets, { namespace, name: 'windlass-tokens' });
+    const { data } = await harness.client.get(secrets, { namespace, name: 'windlass-tokens' });
     await provider.takeTokenBack(Buffer.from(data?.['account'] ?? '', 'base64').toString());
-    await wake(stage.client, namespace, 'account');
+    await wake(harness.client, namespace, 'account');
     expect(messageOf(await said('account', 'False', 'Rejected'))).toMatch(
       /refused the access token with status 401/,
     );
-    const wish = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
-    await stage.waitFor(namespace, 'uses', wish);
-    await makeDue(stage.client, namespace, granted);
+    const expected = { type: 'CredentialsReady', status: 'False', reason: 'CredentialNotReady' };
+    await harness.waitFor(namespace, 'uses', expected);
+    await makeDue(harness.client, namespace, granted);
     await expect.poll(asked, { timeout: 30_000 }).toBe(2);
     await said('account', 'True', 'Connected');
-    await stage.waitFor(namespace, 'uses', { type: 'Ready', status: 'True' });
+    await harness.waitFor(namespace, 'uses', { type: 'Ready', status: 'True' });
   },
 );
 
@@ -331,7 +335,7 @@ test.concurrent(
 async function runs(name: string, run: string): Promise<void> {
   await apply('WorkflowRun', run, { workflow: name });
   const isOver = async () => {
-    const { status } = await stage.client.get(workflowRuns, { namespace, name: run });
+    const { status } = await harness.client.get(workflowRuns, { namespace, name: run });
     if (status?.phase === 'Failed') throw new Error(`${status.reason}: ${status.message}`);
     return status?.phase === 'Succeeded';
   };

@@ -15,26 +15,26 @@ import { hashOf, storeCode, MAX_LINKS, readKey, SEALED_FOR, type Code } from '..
 import { CLIENT } from '../../support/providers/oauth/oauthProvider.ts';
 import { startOAuthHarness, type OAuthHarness } from '../../support/operator/oauthHarness.ts';
 
-let stage: OAuthHarness;
+let harness: OAuthHarness;
 
 beforeAll(async () => {
-  stage = await startOAuthHarness();
-  stage.startOperator();
+  harness = await startOAuthHarness();
+  harness.startOperator();
 }, 600_000);
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 test('a person who opens the link and signs in has connected the account', async () => {
-  await stage.createCredential('mailbox');
-  const before = await stage.said('mailbox', 'NotConnected');
+  await harness.createCredential('mailbox');
+  const before = await harness.said('mailbox', 'NotConnected');
   expect(before.status).toMatchObject({
-    connectURL: `http://windlass-gateway-internal.windlass-system/credentials/${stage.namespace}.mailbox/connect`,
+    connectURL: `http://windlass-gateway-internal.windlass-system/credentials/${harness.namespace}.mailbox/connect`,
     scopes: ['openid', 'email', 'offline_access'],
   });
   const browser = createBrowser();
-  const page = await signIn(browser, await stage.link('mailbox'), { account: 'ada' });
+  const page = await signIn(browser, await harness.link('mailbox'), { account: 'ada' });
   expect(page.status).toBe(200);
-  expect(page.text).toContain(`${stage.namespace}/mailbox`);
-  const { status } = await stage.said('mailbox', 'Connected');
+  expect(page.text).toContain(`${harness.namespace}/mailbox`);
+  const { status } = await harness.said('mailbox', 'Connected');
   expect(status).toMatchObject({
     account: 'ada@example.com',
     grantedScopes: ['openid', 'email', 'offline_access'],
@@ -42,23 +42,23 @@ test('a person who opens the link and signs in has connected the account', async
   const minutes = (Date.parse(status?.expires ?? '') - Date.now()) / 60_000;
   expect(minutes).toBeGreaterThan(55);
   expect(minutes).toBeLessThanOrEqual(60);
-  const { mailbox: token = '' } = await stage.entries('windlass-tokens');
-  const who = await fetch(stage.provider.endpoints.userinfoURL, {
+  const { mailbox: token = '' } = await harness.entries('windlass-tokens');
+  const who = await fetch(harness.provider.endpoints.userinfoURL, {
     headers: { authorization: `Bearer ${token}` },
   });
   expect(await who.json()).toMatchObject({ email: 'ada@example.com' });
-  const [grant = '{}'] = Object.values(await stage.entries('windlass-refresh-tokens'));
+  const [grant = '{}'] = Object.values(await harness.entries('windlass-refresh-tokens'));
   expect(JSON.parse(grant)).toMatchObject({ accessToken: token, refreshToken: expect.any(String) as string });
-  const user = `system:serviceaccount:${stage.namespace}:ana`;
-  expect(stage.log.entries).toContainEqual({
+  const user = `system:serviceaccount:${harness.namespace}:ana`;
+  expect(harness.log.entries).toContainEqual({
     level: 'info',
-    fields: { namespace: stage.namespace, credential: 'mailbox', user },
+    fields: { namespace: harness.namespace, credential: 'mailbox', user },
     message: 'connected a credential',
   });
-  const connected = () => auditTrail([...stage.gateway.log, ...stage.trail]);
+  const connected = () => auditTrail([...harness.gateway.log, ...harness.trail]);
   const object = {
     kind: 'Credential',
-    namespace: stage.namespace,
+    namespace: harness.namespace,
     name: 'mailbox',
     uid: before.metadata.uid,
   };
@@ -68,7 +68,7 @@ test('a person who opens the link and signs in has connected the account', async
   ]);
   // Nothing of it is anywhere else.
   const { refreshToken } = JSON.parse(grant) as { refreshToken: string };
-  const said = JSON.stringify([status, stage.log.entries, stage.trail, stage.gateway.log, page.text]);
+  const said = JSON.stringify([status, harness.log.entries, harness.trail, harness.gateway.log, page.text]);
   for (const secret of [token, refreshToken, CLIENT.secret]) expect(said).not.toContain(secret);
 });
 
@@ -83,7 +83,7 @@ test.each<[what: string, change: (url: URL, name: string) => string | Promise<st
   [
     "with another person's state",
     async (url, name) => {
-      const other = await answerFor(stage, name, 'bob');
+      const other = await answerFor(harness, name, 'bob');
       return withParameter(url, 'state', other.url.searchParams.get('state') ?? '');
     },
     /another browser/,
@@ -98,26 +98,26 @@ test.each<[what: string, change: (url: URL, name: string) => string | Promise<st
   ['without a code', (url) => withParameter(url, 'code', undefined), /returned an error/],
 ])('an answer %s connects nothing', async (what, change, says) => {
   const name = what.replaceAll(/[^a-z]+/g, '-');
-  await stage.createCredential(name);
-  const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor(stage, name, 'mallory');
+  await harness.createCredential(name);
+  const before = harness.provider.granted('authorization_code');
+  const { browser, url } = await answerFor(harness, name, 'mallory');
   const page = await browser.open(await change(url, name));
   expect(page.text).toMatch(says);
-  await expectNothing(stage, name, before);
+  await expectNothing(harness, name, before);
 });
 
 test('an answer counts in the browser that began, and in no other', async () => {
-  await stage.createCredential('bound');
-  const before = stage.provider.granted('authorization_code');
-  const { url } = await answerFor(stage, 'bound', 'ada');
+  await harness.createCredential('bound');
+  const before = harness.provider.granted('authorization_code');
+  const { url } = await answerFor(harness, 'bound', 'ada');
   const stranger = await createBrowser().open(url.href);
   expect([stranger.status, stranger.text]).toEqual([400, expect.stringContaining('another browser')]);
-  await expectNothing(stage, 'bound', before);
+  await expectNothing(harness, 'bound', before);
 });
 
 test('an answer with its state counts once, and a link is opened once', async () => {
-  await stage.createCredential('once');
-  const link = await stage.link('once');
+  await harness.createCredential('once');
+  const link = await harness.link('once');
   const browser = createBrowser();
   const isCallback = (url: string) => url.includes('/oauth/callback');
   const { url } = await signIn(browser, link, { account: 'ada', stop: isCallback });
@@ -125,52 +125,52 @@ test('an answer with its state counts once, and a link is opened once', async ()
   for (const address of [link, `${link}/continue`])
     expect((await createBrowser().open(address)).status).toBe(404);
   expect((await browser.open(url)).status).toBe(200);
-  await stage.said('once', 'Connected');
-  const before = stage.provider.granted('authorization_code');
+  await harness.said('once', 'Connected');
+  const before = harness.provider.granted('authorization_code');
   for (const [name, value] of cookies) browser.cookies.set(name, value);
   expect((await browser.open(url)).status).toBe(400);
-  expect(stage.provider.granted('authorization_code')).toBe(before);
+  expect(harness.provider.granted('authorization_code')).toBe(before);
 });
 
 /** How often connecting has failed at the provider. */
 const failures = () =>
-  stage.log.messages('warn').filter((said) => said === 'cannot connect a credential').length;
+  harness.log.messages('warn').filter((said) => said === 'cannot connect a credential').length;
 
 test('a code that belongs to another verifier brings no token', async () => {
-  await stage.createCredential('replayed');
+  await harness.createCredential('replayed');
   const [first, second] = [
-    await answerFor(stage, 'replayed', 'ada'),
-    await answerFor(stage, 'replayed', 'ada'),
+    await answerFor(harness, 'replayed', 'ada'),
+    await answerFor(harness, 'replayed', 'ada'),
   ];
-  const before = stage.provider.granted('authorization_code');
+  const before = harness.provider.granted('authorization_code');
   // Its state and its browser are right, but the code was made for the challenge of another one.
   const code = first.url.searchParams.get('code') ?? '';
   const page = await second.browser.open(withParameter(second.url, 'code', code));
   expect(page.status).toBe(200);
   await expect.poll(failures, { timeout: 10_000 }).toBe(1);
-  const shown = async () => JSON.stringify((await stage.said('replayed', 'NotConnected')).status);
+  const shown = async () => JSON.stringify((await harness.said('replayed', 'NotConnected')).status);
   await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
-  await expectNothing(stage, 'replayed', before);
+  await expectNothing(harness, 'replayed', before);
 });
 
 test('a code that was used before brings no token, even with its verifier and sealed as the gateway does', async () => {
-  const { metadata, spec } = await stage.createCredential('used');
-  const { browser, url } = await answerFor(stage, 'used', 'ada');
+  const { metadata, spec } = await harness.createCredential('used');
+  const { browser, url } = await answerFor(harness, 'used', 'ada');
   const { code = '', state = '', iss = '' } = Object.fromEntries(url.searchParams);
-  const cookie = browser.cookies.get(cookieName(stage.gateway.publicURL, state)) ?? '';
+  const cookie = browser.cookies.get(cookieName(harness.gateway.publicURL, state)) ?? '';
   expect((await browser.open(url.href)).status).toBe(200);
-  await stage.said('used', 'Connected');
-  const [before, failed] = [stage.provider.granted('authorization_code'), failures()];
-  const key = await readKey(stage.conn);
+  await harness.said('used', 'Connected');
+  const [before, failed] = [harness.provider.granted('authorization_code'), failures()];
+  const key = await readKey(harness.conn);
   if (key === undefined || isUnavailable(key) || !spec.oauth2) throw new Error('nothing can be sealed');
   const again: Code = {
-    namespace: stage.namespace,
+    namespace: harness.namespace,
     name: 'used',
     uid: metadata.uid ?? '',
     generation: metadata.generation ?? 0,
     user: 'mallory',
     connection: hashOf(connectionOf(spec.oauth2)),
-    redirectURI: `${stage.gateway.publicURL}/oauth/callback`,
+    redirectURI: `${harness.gateway.publicURL}/oauth/callback`,
     scopes: [],
     mustNameIssuer: true,
     issuer: iss,
@@ -179,16 +179,16 @@ test('a code that was used before brings no token, even with its verifier and se
     verifier: verifierOf(cookie, state),
     state,
   };
-  await storeCode(stage.conn, await seal(key, JSON.stringify(again), SEALED_FOR));
+  await storeCode(harness.conn, await seal(key, JSON.stringify(again), SEALED_FOR));
   await expect.poll(failures, { timeout: 10_000 }).toBe(failed + 1);
-  const shown = async () => JSON.stringify((await stage.said('used', 'Connected')).status);
+  const shown = async () => JSON.stringify((await harness.said('used', 'Connected')).status);
   await expect.poll(shown, { timeout: 10_000 }).toContain('invalid_grant');
-  expect(stage.provider.granted('authorization_code')).toBe(before);
+  expect(harness.provider.granted('authorization_code')).toBe(before);
 });
 
 test('who says no, or whose provider fails, is told so, and nothing of the answer is shown', async () => {
-  await stage.createCredential('refused');
-  const { browser, url } = await answerFor(stage, 'refused', 'ada');
+  await harness.createCredential('refused');
+  const { browser, url } = await answerFor(harness, 'refused', 'ada');
   const script = '<script>alert(1)</script>';
   const denied = new URL(withParameter(url, 'error', 'access_denied'));
   denied.searchParams.set('error_description', script);
@@ -202,35 +202,39 @@ test('who says no, or whose provider fails, is told so, and nothing of the answe
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
-test('whoever looks at a link is told who asks for what, and uses nothing up', async () => {
-  await stage.createCredential('shown');
-  const link = await stage.link('shown');
+test('a user who opens a link is told who asks for what, and uses nothing up', async () => {
+  await harness.createCredential('shown');
+  const link = await harness.link('shown');
   for (const browser of [createBrowser(), createBrowser()]) {
     const page = await browser.open(link);
-    const { host } = new URL(stage.provider.issuer);
+    const { host } = new URL(harness.provider.issuer);
     expect(page.status).toBe(200);
-    for (const text of [`${stage.namespace}/shown`, `${stage.namespace}:ana asks you`, `Continue to ${host}`])
+    for (const text of [
+      `${harness.namespace}/shown`,
+      `${harness.namespace}:ana asks you`,
+      `Continue to ${host}`,
+    ])
       expect(page.text).toContain(text);
     expect([browser.told, page.headers.get('referrer-policy')]).toEqual([[], 'no-referrer']);
   }
   const guess = { redirect: 'manual', headers: { 'sec-purpose': 'prefetch' } } as const;
   expect((await fetch(`${link}/continue`, guess)).status).toBe(404);
-  const isProvider = (url: string) => url.startsWith(stage.provider.issuer);
+  const isProvider = (url: string) => url.startsWith(harness.provider.issuer);
   expect((await begin(createBrowser(), link, isProvider)).status).toBe(303);
 });
 
 test('the provider is asked with PKCE, the exact redirect URI and a cookie that scripts cannot read', async () => {
-  await stage.createCredential('asked');
+  await harness.createCredential('asked');
   const browser = createBrowser();
-  const page = await begin(browser, await stage.link('asked'), (url) =>
-    url.startsWith(stage.provider.issuer),
+  const page = await begin(browser, await harness.link('asked'), (url) =>
+    url.startsWith(harness.provider.issuer),
   );
   const { searchParams } = new URL(page.url);
   expect(page.status).toBe(303);
   expect(Object.fromEntries(searchParams)).toEqual({
     response_type: 'code',
     client_id: CLIENT.id,
-    redirect_uri: `${stage.gateway.publicURL}/oauth/callback`,
+    redirect_uri: `${harness.gateway.publicURL}/oauth/callback`,
     scope: 'openid email offline_access',
     prompt: 'consent',
     code_challenge_method: 'S256',
@@ -254,7 +258,7 @@ test.each([
   '/oauth/connect/https:%2f%2fevil.example.com',
   '/oauth/connect//evil.example.com',
 ])('%s leads nowhere', async (path) => {
-  const answer = await fetch(`${stage.gateway.publicURL}${path}`, { redirect: 'manual' });
+  const answer = await fetch(`${harness.gateway.publicURL}${path}`, { redirect: 'manual' });
   expect([answer.headers.get('location'), await answer.text()]).toEqual([
     null,
     expect.not.stringContaining('evil'),
@@ -265,18 +269,18 @@ test.each([
 test.each(['/oauth/callback/', '/other', '/oauth/callback?x=1', '/oauth/../oauth/callback2'])(
   'the provider takes no redirect URI that is only like ours: %s',
   async (path) => {
-    await stage.createCredential('exact');
-    const page = await begin(createBrowser(), await stage.link('exact'), (url) =>
-      url.startsWith(stage.provider.issuer),
+    await harness.createCredential('exact');
+    const page = await begin(createBrowser(), await harness.link('exact'), (url) =>
+      url.startsWith(harness.provider.issuer),
     );
-    const url = withParameter(new URL(page.url), 'redirect_uri', `${stage.gateway.publicURL}${path}`);
-    const refused = await createBrowser().open(url, (next) => next.startsWith(stage.gateway.publicURL));
+    const url = withParameter(new URL(page.url), 'redirect_uri', `${harness.gateway.publicURL}${path}`);
+    const refused = await createBrowser().open(url, (next) => next.startsWith(harness.gateway.publicURL));
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('redirect_uri')]);
   },
 );
 
 test('nothing of a request changes the redirect URI', async () => {
-  await stage.createCredential('fixed');
+  await harness.createCredential('fixed');
   const evil = 'evil.example.com';
   const query = `?redirect_uri=https://${evil}/&redirectURI=https://${evil}/`;
   const headers = {
@@ -285,21 +289,21 @@ test('nothing of a request changes the redirect URI', async () => {
     origin: `https://${evil}`,
   };
   const asked = await fetch(
-    `${stage.gateway.internalURL}/credentials/${stage.namespace}.fixed/connect${query}`,
-    { method: 'POST', headers: { ...headers, authorization: `Bearer ${stage.token}` } },
+    `${harness.gateway.internalURL}/credentials/${harness.namespace}.fixed/connect${query}`,
+    { method: 'POST', headers: { ...headers, authorization: `Bearer ${harness.token}` } },
   );
   const { url: link } = (await asked.json()) as { url: string };
   const followed = await fetch(`${link}/continue${query}`, { headers, redirect: 'manual' });
   const target = new URL(followed.headers.get('location') ?? '');
-  expect(target.href.startsWith(stage.provider.endpoints.authorizationURL)).toBe(true);
-  expect(target.searchParams.get('redirect_uri')).toBe(`${stage.gateway.publicURL}/oauth/callback`);
+  expect(target.href.startsWith(harness.provider.endpoints.authorizationURL)).toBe(true);
+  expect(target.searchParams.get('redirect_uri')).toBe(`${harness.gateway.publicURL}/oauth/callback`);
   expect(target.href).not.toContain('evil');
 });
 
 test('a good answer counts at the redirect URI alone', async () => {
-  await stage.createCredential('astray');
-  const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor(stage, 'astray', 'ada');
+  await harness.createCredential('astray');
+  const before = harness.provider.granted('authorization_code');
+  const { browser, url } = await answerFor(harness, 'astray', 'ada');
   for (const path of [
     '/oauth/callback/',
     '/oauth//callback',
@@ -311,16 +315,16 @@ test('a good answer counts at the redirect URI alone', async () => {
       path,
       404,
     ]);
-  await expectNothing(stage, 'astray', before);
+  await expectNothing(harness, 'astray', before);
 });
 
 test('where no issuer is known, an answer that names one connects nothing', async () => {
-  await stage.createCredential('nameless', { issuer: undefined });
-  const before = stage.provider.granted('authorization_code');
-  const { browser, url } = await answerFor(stage, 'nameless', 'ada');
-  expect(url.searchParams.get('iss')).toBe(stage.provider.issuer);
+  await harness.createCredential('nameless', { issuer: undefined });
+  const before = harness.provider.granted('authorization_code');
+  const { browser, url } = await answerFor(harness, 'nameless', 'ada');
+  expect(url.searchParams.get('iss')).toBe(harness.provider.issuer);
   expect((await browser.open(url.href)).text).toMatch(/unexpected issuer/);
-  await expectNothing(stage, 'nameless', before);
+  await expectNothing(harness, 'nameless', before);
 });
 
 const ASKED = {
@@ -342,51 +346,51 @@ test.each(['google', 'microsoft'] as const)(
   '%s is asked for the rights that a workflow needs which uses the account',
   async (preset) => {
     const { spec, address, scope, more } = ASKED[preset];
-    const metadata = { namespace: stage.namespace, name: preset };
-    await stage.client.apply(credentials, {
+    const metadata = { namespace: harness.namespace, name: preset };
+    await harness.client.apply(credentials, {
       metadata,
       spec: { oauth2: { preset, clientID: CLIENT.id, ...spec } },
     });
-    await stage.said(preset, 'NotConnected');
+    await harness.said(preset, 'NotConnected');
     const mail = { id: 'trigger', mail: { credential: preset } };
-    await stage.client.apply(workflows, { metadata, spec: { active: false, nodes: [mail] } });
-    const told = async () => (await stage.client.get(credentials, metadata)).status?.scopes?.join(' ');
+    await harness.client.apply(workflows, { metadata, spec: { active: false, nodes: [mail] } });
+    const told = async () => (await harness.client.get(credentials, metadata)).status?.scopes?.join(' ');
     await expect.poll(told, { timeout: 10_000 }).toBe(scope);
     const isThere = (url: string) => url.startsWith(address);
-    const { searchParams } = new URL((await begin(createBrowser(), await stage.link(preset), isThere)).url);
+    const { searchParams } = new URL((await begin(createBrowser(), await harness.link(preset), isThere)).url);
     expect(Object.fromEntries(searchParams)).toMatchObject({ ...more, scope, client_id: CLIENT.id });
   },
 );
 
 test('of a namespace no more links are given than people can open', async () => {
-  await stage.createCredential('asked-often');
-  const made = `wl:connect:made:${hashOf(stage.namespace)}`;
-  await stage.redisCommand('HSET', made, 'links', String(MAX_LINKS - 1));
-  const last = await stage.askLink('asked-often');
-  const refused = await stage.askLink('asked-often');
+  await harness.createCredential('asked-often');
+  const made = `wl:connect:made:${hashOf(harness.namespace)}`;
+  await harness.redisCommand('HSET', made, 'links', String(MAX_LINKS - 1));
+  const last = await harness.askLink('asked-often');
+  const refused = await harness.askLink('asked-often');
   expect([last.status, refused.status, refused.headers.get('retry-after')]).toEqual([201, 429, '60']);
-  const [left = '0'] = await stage.redisCommand('TTL', made);
+  const [left = '0'] = await harness.redisCommand('TTL', made);
   expect(Number(left)).toBeGreaterThan(0);
-  await stage.redisCommand('DEL', made);
+  await harness.redisCommand('DEL', made);
 });
 
 test('a link is given to who may update the credential, if it is one that is connected', async () => {
   const codeOf = async (answer: Response) => /problem\/([a-z-]+)/.exec(await answer.text())?.[1];
-  await stage.client.apply(credentials, {
-    metadata: { namespace: stage.namespace, name: 'other-kind' },
+  await harness.client.apply(credentials, {
+    metadata: { namespace: harness.namespace, name: 'other-kind' },
     spec: { smtp: { host: 'mail.example.com', from: 'a@example.com' } },
   });
-  expect(await codeOf(await stage.askLink('other-kind'))).toBe('not-connectable');
-  expect(await codeOf(await stage.askLink('nothing'))).toBe('credential-unknown');
-  expect(await codeOf(await stage.askLink('mailbox', 'nobody'))).toBe('unauthorized');
+  expect(await codeOf(await harness.askLink('other-kind'))).toBe('not-connectable');
+  expect(await codeOf(await harness.askLink('nothing'))).toBe('credential-unknown');
+  expect(await codeOf(await harness.askLink('mailbox', 'nobody'))).toBe('unauthorized');
 });
 
 test('of all that was brought here only what three persons allowed has become a token', async () => {
   await expect
-    .poll(() => stage.redisCommand('EXISTS', 'wl:connect:codes'), { timeout: 10_000 })
+    .poll(() => harness.redisCommand('EXISTS', 'wl:connect:codes'), { timeout: 10_000 })
     .toEqual(['0']);
-  expect(stage.provider.granted('authorization_code')).toBe(3);
-  const left = Object.keys(await stage.entries('windlass-tokens')).toSorted();
+  expect(harness.provider.granted('authorization_code')).toBe(3);
+  const left = Object.keys(await harness.entries('windlass-tokens')).toSorted();
   const names = ['mailbox', 'once', 'used'];
   expect(left).toEqual(names.flatMap((name) => [name, `${name}_connection`]));
 });

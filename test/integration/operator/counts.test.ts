@@ -69,22 +69,22 @@ function subject(project: ProjectUid) {
   const failures = createFailureReports({ record }, clock);
   const counts = createCounts(context, failures);
   counts.limitsMissing.onChange(({ name }) => void woken?.push(name));
-  const look = async () => {
+  const reconcile = async () => {
     await counts.reconcile(KEY);
     await clock.advance(MINUTE_MS);
   };
-  return { projects, told, woken, seeded, look, warnings: () => log.messages('warn') };
+  return { projects, told, woken, seeded, reconcile, warnings: () => log.messages('warn') };
 }
 
-test('limits that were put and that somebody removed are put again, without a look at other workflows', async () => {
+test('limits that somebody removed are put again, without a change of other workflows', async () => {
   const project = await newProject(store.conn);
-  const { projects, woken, seeded, look, warnings } = subject(project);
+  const { projects, woken, seeded, reconcile, warnings } = subject(project);
   const key = keysOf(project).wf(`${UID}.test`);
   await projects.putWorkflow(project, { revision, limits });
-  await look();
+  await reconcile();
   expect([woken, warnings()]).toEqual([[], []]);
   await store.conn.command('hdel', key, 'policy');
-  await look();
+  await reconcile();
   expect([woken, warnings()]).toEqual([['orders'], [MISSING]]);
   await projects.putWorkflow(project, { revision, limits });
   expect(await store.conn.command('hget', key, 'policy')).toBe('Queue');
@@ -94,23 +94,23 @@ test('limits that were put and that somebody removed are put again, without a lo
 
 test('limits that this operator has not put yet are awaited, and their absence is no damage', async () => {
   const project = await newProject(store.conn);
-  const { projects, woken, look, warnings } = subject(project);
+  const { projects, woken, reconcile, warnings } = subject(project);
   await projects.open(project);
-  await look();
+  await reconcile();
   expect(woken).toEqual([]);
-  await look();
+  await reconcile();
   expect([woken, warnings()]).toEqual([['orders'], []]);
 });
 
 test('of a store that lost the whole project no single workflow is told', async () => {
   const project = await newProject(store.conn);
-  const { projects, woken, look, warnings } = subject(project);
+  const { projects, woken, reconcile, warnings } = subject(project);
   await projects.putWorkflow(project, { revision, limits });
   await store.conn.command('flushall');
-  await look();
-  await look();
+  await reconcile();
+  await reconcile();
   await openProject(store.conn, project);
-  await look();
+  await reconcile();
   expect([woken, warnings()]).toEqual([[], []]);
 });
 
@@ -120,17 +120,17 @@ test('after a restart of the operator an Event tells of the runs that have faile
     await accepted(store.conn, submissionOf(project, { workflowUid: UID }));
     await advance(store.conn, await claimedOne(store.conn, project), { end: { phase } });
   };
-  const { projects, told, look } = subject(project);
+  const { projects, told, reconcile } = subject(project);
   await projects.putWorkflow(project, { revision, limits });
   for (const phase of ['Failed', 'Cancelled', 'Failed'] as const) await endRun(phase);
-  await look();
+  await reconcile();
   expect(told).toEqual([2]);
   for (let count = 0; count < 3; count += 1) await endRun('Cancelled');
   const cancelled = subject(project);
-  await cancelled.look();
+  await cancelled.reconcile();
   expect(cancelled.told).toEqual([]);
   await endRun('Failed');
   const restarted = subject(project);
-  await restarted.look();
+  await restarted.reconcile();
   expect(restarted.told).toEqual([1]);
 });

@@ -12,30 +12,30 @@ import { accepted, claimed, refOf, submissionOf } from '../../support/runStore/r
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
-  stage.startOperator();
+  harness = await startOperatorHarness();
+  harness.startOperator();
 }, 600_000);
 
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 /** What was told of the object, each once, in no order. */
 async function told(namespace: string, kind: string, name: string): Promise<Set<string>> {
-  const { items } = await stage.client.list(events, { namespace });
+  const { items } = await harness.client.list(events, { namespace });
   const own = items.filter(({ regarding }) => regarding?.kind === kind && regarding.name === name);
   return new Set(own.map(({ type, reason }) => `${type} ${reason}`));
 }
 
 test('what a workflow and a credential lack, and that they have become ready, is told as Events', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const parameters = { to: 'a@example.com', subject: 's', body: 'b' };
   const nodes = [
     { id: 'trigger', manual: {} },
     { id: 'mail', skill: { name: 'send_email', credential: 'mail', parameters } },
   ];
-  await stage.client.create(workflows, {
+  await harness.client.create(workflows, {
     metadata: { namespace, name: 'orders' },
     spec: { active: true, nodes },
   });
@@ -48,14 +48,14 @@ test('what a workflow and a credential lack, and that they have become ready, is
   await isTold('Workflow', 'orders', 'Warning CredentialMissing');
   const passwordRef = { name: 'mail', key: 'password' };
   const smtp = { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef };
-  await stage.client.create(credentials, { metadata: { namespace, name: 'mail' }, spec: { smtp } });
+  await harness.client.create(credentials, { metadata: { namespace, name: 'mail' }, spec: { smtp } });
   await isTold('Credential', 'mail', 'Warning SecretMissing');
   await isTold('Workflow', 'orders', 'Warning CredentialNotReady');
-  await stage.client.create(secrets, { metadata: { namespace, name: 'mail' }, data: { password: 'Mw==' } });
-  await stage.waitFor(namespace, 'orders', READY);
+  await harness.client.create(secrets, { metadata: { namespace, name: 'mail' }, data: { password: 'Mw==' } });
+  await harness.waitFor(namespace, 'orders', READY);
   await isTold('Credential', 'mail', 'Normal Checked');
   await isTold('Workflow', 'orders', 'Normal Serving');
-  const described = await kubectl(stage.server, [
+  const described = await kubectl(harness.server, [
     '-n',
     namespace,
     'describe',
@@ -68,18 +68,18 @@ test('what a workflow and a credential lack, and that they have become ready, is
 });
 
 test('a workflow whose spec becomes invalid is told once, by the reason of Valid', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const metadata = { namespace, name: 'orders' };
-  await stage.client.create(workflows, {
+  await harness.client.create(workflows, {
     metadata,
     spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] },
   });
-  await stage.waitFor(namespace, 'orders', READY);
+  await harness.waitFor(namespace, 'orders', READY);
   const nodes = [
     { id: 'trigger', manual: {} },
     { id: 'a', skill: { name: 'no_such_skill' } },
   ];
-  await stage.client.patch(workflows, metadata, { spec: { nodes } }, { type: 'merge' });
+  await harness.client.patch(workflows, metadata, { spec: { nodes } }, { type: 'merge' });
   await pollUntilPasses(
     'the Events',
     async () =>
@@ -92,28 +92,30 @@ test('a workflow whose spec becomes invalid is told once, by the reason of Valid
 
 test('five hundred failed runs of a workflow cost one Event', async () => {
   const runs = 500;
-  const { namespace, uid: project } = await stage.createProject();
+  const { namespace, uid: project } = await harness.createProject();
   const ref = { namespace, name: 'orders' };
-  await stage.client.create(workflows, {
+  await harness.client.create(workflows, {
     metadata: ref,
     spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] },
   });
-  const { metadata } = await stage.waitFor(namespace, 'orders', READY);
+  const { metadata } = await harness.waitFor(namespace, 'orders', READY);
   const submission = submissionOf(project, { workflowUid: metadata.uid ?? '', trigger: 'execute' });
-  await Promise.all(Array.from({ length: runs }, () => accepted(stage.conn, submission)));
+  await Promise.all(Array.from({ length: runs }, () => accepted(harness.conn, submission)));
   for (let ended = 0; ended < runs; ) {
-    const claims = await claimed(stage.conn, project, 50);
-    await Promise.all(claims.map((claim) => advance(stage.conn, refOf(claim), { end: { phase: 'Failed' } })));
+    const claims = await claimed(harness.conn, project, 50);
+    await Promise.all(
+      claims.map((claim) => advance(harness.conn, refOf(claim), { end: { phase: 'Failed' } })),
+    );
     ended += claims.length;
   }
   // The counts are read at once when a workflow is suspended.
-  await stage.client.patch(workflows, ref, { spec: { suspend: true } }, { type: 'merge' });
+  await harness.client.patch(workflows, ref, { spec: { suspend: true } }, { type: 'merge' });
   await pollUntilPasses(
     'the failed runs in the status',
-    async () => expect((await stage.client.get(workflows, ref)).status?.runs?.failed).toBe(runs),
+    async () => expect((await harness.client.get(workflows, ref)).status?.runs?.failed).toBe(runs),
     SOON,
   );
-  const { items } = await stage.client.list(events, { namespace });
+  const { items } = await harness.client.list(events, { namespace });
   const failed = items.filter(({ reason }) => reason === 'RunsFailed');
   expect(failed.map(({ type, regarding }) => `${type} ${regarding?.kind}/${regarding?.name}`)).toEqual([
     'Warning Workflow/orders',
@@ -121,14 +123,14 @@ test('five hundred failed runs of a workflow cost one Event', async () => {
 });
 
 test('a project that fills its share of the run store is named by its active workflows, with one Event each', async () => {
-  const { namespace, uid } = await stage.createProject();
+  const { namespace, uid } = await harness.createProject();
   const nodes = [{ id: 'trigger', webhook: { path: 'orders' } }];
   for (const [name, active] of Object.entries({ orders: true, returns: false }))
-    await stage.client.create(workflows, { metadata: { namespace, name }, spec: { active, nodes } });
-  await stage.waitFor(namespace, 'orders', READY);
-  await stage.redisCommand('hset', keysOf(uid).meta, 'bytes', String(2 ** 40));
+    await harness.client.create(workflows, { metadata: { namespace, name }, spec: { active, nodes } });
+  await harness.waitFor(namespace, 'orders', READY);
+  await harness.redisCommand('hset', keysOf(uid).meta, 'bytes', String(2 ** 40));
   const full = { type: 'Active', status: 'False', reason: 'ProjectFull' };
-  await stage.waitFor(namespace, 'orders', full, 30_000);
+  await harness.waitFor(namespace, 'orders', full, 30_000);
   await pollUntilPasses(
     'the Event of the active workflow',
     async () => expect(await told(namespace, 'Workflow', 'orders')).toContain('Warning ProjectFull'),

@@ -1,7 +1,7 @@
 /**
  * An operator that is killed right after its k-th write, for every k: whoever comes after it ends at the same
  * state, and nothing is left over. Writes are those to the API server and those to the run store. Each k has
- * a project of its own; one process of the operator looks after all of them, is cut off in each after as many
+ * a project of its own; one process of the operator serves all of them, is cut off in each after as many
  * writes as that one's turn is, and is then killed.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ const LONG = { timeout: 240_000, interval: 1_000 };
 const USERS = 'made-by-hand';
 
 const gate = createWriteGate();
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let kube: KubeApiFaults;
 let redis: RedisProxy;
 let kubeconfigPath: string;
@@ -41,27 +41,31 @@ let operator: Program | undefined;
 let ending: AbortController;
 let recording: Promise<void>[];
 
-// Anew for each test: an operator that also looks after the projects of the one before takes twice as long.
+// Again for each test: an operator that also serves the projects of the one before takes twice as long.
 beforeEach(async () => {
   ending = new AbortController();
   recording = [];
-  stage = await startOperatorHarness({ bounded: false });
-  kube = await startKubeApiFaults({ server: stage.server.url, ca: stage.connection.ca ?? '', auth: {} });
+  harness = await startOperatorHarness({ bounded: false });
+  kube = await startKubeApiFaults({ server: harness.server.url, ca: harness.connection.ca ?? '', auth: {} });
   const refusal = {
     status: 409,
     body: { kind: 'Status', code: 409, reason: 'Conflict', message: 'cut off' },
   };
   kube.always((request) => !gate.passesKube(request), refusal);
-  redis = await startRedisProxy(stage.redis.port, (command) => gate.passesRedis(command));
-  const token = (await stage.connection.auth.token?.()) ?? '';
-  kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, 'operator', token);
+  redis = await startRedisProxy(harness.redis.port, (command) => gate.passesRedis(command));
+  const token = (await harness.connection.auth.token?.()) ?? '';
+  kubeconfigPath = await writeKubeconfig(
+    { ...harness.server, url: kube.connection.server },
+    'operator',
+    token,
+  );
 }, 600_000);
 
 afterEach(async () => {
   await operator?.stop('SIGKILL');
   ending.abort();
   await Promise.all(recording);
-  await stage?.stop();
+  await harness?.stop();
   await kube?.stop();
   await redis?.stop();
 });
@@ -85,19 +89,19 @@ async function apply({ namespace }: Project, edition: Edition = {}): Promise<voi
     { id: 'trigger', webhook: { path, auth } },
     { id: 'mail', skill: { name: 'send_email', credential, parameters } },
   ];
-  await stage.client.apply(workflows, { metadata: { namespace, name: 'one' }, spec: { active, nodes } });
+  await harness.client.apply(workflows, { metadata: { namespace, name: 'one' }, spec: { active, nodes } });
 }
 
 async function createProject(): Promise<Project> {
-  const project = await stage.createProject();
+  const project = await harness.createProject();
   const { namespace } = project;
   const data = { first: 'MQ==', second: 'Mg==', password: 'Mw==' };
   for (const name of [USERS, 'smtp', 'other'])
-    await stage.client.create(secrets, { metadata: { namespace, name }, data });
+    await harness.client.create(secrets, { metadata: { namespace, name }, data });
   for (const name of ['smtp', 'other']) {
     const passwordRef = { name, key: 'password' };
     const smtp = { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef };
-    await stage.client.create(credentials, { metadata: { namespace, name }, spec: { smtp } });
+    await harness.client.create(credentials, { metadata: { namespace, name }, spec: { smtp } });
   }
   return project;
 }
@@ -105,12 +109,12 @@ async function createProject(): Promise<Project> {
 /** A run that waits: there are no runners. */
 async function createRun({ namespace }: Project): Promise<void> {
   const metadata = { namespace, name: 'waiting' };
-  await stage.client.create(workflowRuns, { metadata, spec: { workflow: 'one' } });
+  await harness.client.create(workflowRuns, { metadata, spec: { workflow: 'one' } });
 }
 
 /** Until the end of the tests. */
 function record({ namespace, uid }: Project): void {
-  const { conn, client: kube, log } = stage;
+  const { conn, client: kube, log } = harness;
   recording.push(createRecorder({ conn, kube, project: uid, namespace, log }).run(ending.signal));
 }
 
@@ -124,7 +128,7 @@ type Scenario = {
   isReached: (state: string) => boolean;
 };
 
-const remove = ({ namespace }: Project) => stage.client.delete(workflows, { namespace, name: 'one' });
+const remove = ({ namespace }: Project) => harness.client.delete(workflows, { namespace, name: 'one' });
 /** Whether the workflow says that of its generation. */
 const says = (reason: string, generation: number) => (state: string) =>
   state.includes(`"observedGeneration":${generation},"reason":"${reason}","status":"True","type":"Ready"`);
@@ -161,7 +165,7 @@ const SCENARIOS = {
   },
   'delete the namespace': {
     before: 'waiting',
-    act: ({ namespace }) => deleteNamespace(stage.client, namespace),
+    act: ({ namespace }) => deleteNamespace(harness.client, namespace),
     isReached: (state) => state === '',
   },
 } satisfies Record<string, Scenario>;
@@ -190,8 +194,8 @@ const all = <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<
   Promise.all(items.map(work));
 
 async function statesOf(projects: readonly Project[]): Promise<string[][]> {
-  const found = await readEverything(stage.client, stage.conn);
-  return all(projects, (project) => stateOf(found, stage.conn, project));
+  const found = await readEverything(harness.client, harness.conn);
+  return all(projects, (project) => stateOf(found, harness.conn, project));
 }
 
 /**
@@ -289,9 +293,9 @@ test.for(TURNS)(
  * kill.
  */
 async function expectNoOrphans(): Promise<void> {
-  const { items } = await stage.client.listAll(namespaces);
+  const { items } = await harness.client.listAll(namespaces);
   const there = new Set(items.map(({ metadata }) => metadata.uid));
-  const { keys, accounts } = await readEverything(stage.client, stage.conn);
+  const { keys, accounts } = await readEverything(harness.client, harness.conn);
   expect([...keys.keys(), ...accounts].filter((uid) => !there.has(uid))).toEqual([]);
 }
 

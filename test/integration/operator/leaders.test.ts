@@ -30,31 +30,35 @@ type Replica = {
   sent: string[];
 };
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 const replicas: Replica[] = [];
 
 beforeAll(async () => {
-  stage = await startOperatorHarness({ bounded: false });
-  ({ namespace } = await stage.createProject());
+  harness = await startOperatorHarness({ bounded: false });
+  ({ namespace } = await harness.createProject());
 }, 600_000);
 
 afterAll(async () => {
   await Promise.all(replicas.map(({ process }) => process.stop('SIGKILL')));
   await Promise.all(replicas.flatMap(({ kube, redis }) => [kube.stop(), redis.stop()]));
-  await stage?.stop();
+  await harness?.stop();
 });
 
 /** A replica with proxies of its own, so that what it sends can be told from what others send. */
 async function startReplica(name: string): Promise<Replica> {
-  const kube = await startKubeApiFaults({ ...stage.server.connection, auth: {} });
+  const kube = await startKubeApiFaults({ ...harness.server.connection, auth: {} });
   const sent: string[] = [];
-  const redis = await startRedisProxy(stage.redis.port, ([command = '']) => {
+  const redis = await startRedisProxy(harness.redis.port, ([command = '']) => {
     if (!HANDSHAKE.has(command.toLowerCase())) sent.push(command);
     return true;
   });
-  const token = (await stage.connection.auth.token?.()) ?? '';
-  const kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, name, token);
+  const token = (await harness.connection.auth.token?.()) ?? '';
+  const kubeconfigPath = await writeKubeconfig(
+    { ...harness.server, url: kube.connection.server },
+    name,
+    token,
+  );
   const place = { kubeconfigPath, redisURL: redis.url, pod: name, namespace: SYSTEM };
   const replica = { name, process: startOperatorProcess(place), kube, redis, sent };
   replicas.push(replica);
@@ -68,12 +72,12 @@ const isWrite = ({ method, path }: SeenRequest): boolean => method !== 'GET' && 
 const writesOf = ({ kube }: Replica): number[] => kube.seen.filter(isWrite).map(({ at }) => at);
 
 const holder = async () =>
-  (await stage.client.find(leases, { namespace: SYSTEM, name: 'windlass-operator' }))?.spec?.holderIdentity;
+  (await harness.client.find(leases, { namespace: SYSTEM, name: 'windlass-operator' }))?.spec?.holderIdentity;
 const leads = (replica: Replica) =>
   pollUntil(`${replica.name} leading`, async () => (await holder()) === replica.name, WITHIN);
 
 const put = (name: string, displayName: string) =>
-  stage.client.apply(workflows, {
+  harness.client.apply(workflows, {
     metadata: { namespace, name },
     spec: { displayName, active: true, nodes: [{ id: 'trigger', webhook: { path: name } }] },
   });
@@ -81,13 +85,13 @@ const put = (name: string, displayName: string) =>
 /** Changes a workflow and waits until somebody has seen to it. */
 async function change(displayName: string): Promise<void> {
   await put('watched', displayName);
-  await stage.waitFor(namespace, 'watched', { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
+  await harness.waitFor(namespace, 'watched', { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
 }
 
 const names = Array.from({ length: CROWD }, (_, index) => `crowd-${index}`);
 
 async function served(): Promise<number> {
-  const { items } = await stage.client.listAll(workflows, { namespace });
+  const { items } = await harness.client.listAll(workflows, { namespace });
   return items.filter(({ status }) => status?.conditions?.some(({ type }) => type === 'Routed')).length;
 }
 
@@ -111,23 +115,23 @@ test('a leader that stands still is followed within 20 s, and writes nothing whe
   expect(first.sent.length - before.redis).toBe(0);
   expect(Math.max(...before.kube)).toBeLessThan(Math.min(...writesOf(second)));
   for (const name of names)
-    await stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
-  // The lease of 15 s and two looks of at most 2.4 s are 19.8 s; the rest is for the machine.
+    await harness.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);
+  // The lease of 15 s and two checks of at most 2.4 s are 19.8 s; the rest is for the machine.
   expect(tookMs).toBeLessThan(30_000);
 }, 120_000);
 
 const ofLease = ({ kube }: Replica, verb: string): SeenRequest[] =>
   kube.seen.filter(({ method, path }) => method === verb && path.endsWith('/leases/windlass-operator'));
 
-test('a leader that is told to end gives the lease back, and has written its last before another leads at its next look', async () => {
+test('a leader that is told to end releases the lease, and has written its last before another leads at its next check', async () => {
   const leader = replicas[1] as Replica;
   const next = await startReplica('operator-c');
   await pollUntil('it wanting to lead', () => ofLease(next, 'GET').length > 0, WITHIN);
   leader.process.signal('SIGTERM');
   await leads(next);
-  const { at: givenBackAt } = ofLease(leader, 'PUT').at(-1) as SeenRequest;
+  const { at: releasedAt } = ofLease(leader, 'PUT').at(-1) as SeenRequest;
   // One of them may have come in the same moment. Until the lease ran out there would be six.
-  expect(ofLease(next, 'GET').filter(({ at }) => at > givenBackAt).length).toBeLessThanOrEqual(2);
+  expect(ofLease(next, 'GET').filter(({ at }) => at > releasedAt).length).toBeLessThanOrEqual(2);
   await change('after the end');
   expect(await leader.process.ended).toBe(0);
   expect(Math.max(...writesOf(leader))).toBeLessThan(Math.min(...writesOf(next)));

@@ -6,7 +6,7 @@ import { API_VERSION } from '../../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../../api/kinds.ts';
 import { asChild } from '../../../kube/apply.ts';
 import type { ControllerRevision } from '../../../kube/resource.ts';
-import { finish } from '../../../runs/advance.ts';
+import { finish } from '../../support/runStore/calls.ts';
 import { olderCredentials, type Served } from '../../../operator/project/olderCredentials.ts';
 import {
   accepted,

@@ -39,8 +39,8 @@ async function claimed(): Promise<PollRef> {
   return claim.ref;
 }
 
-/** A look that works, and brings this cursor. */
-async function look(cursor: string, found: { events?: number; lost?: string } = {}): Promise<void> {
+/** A poll that works, and brings this cursor. */
+async function poll(cursor: string, found: { events?: number; lost?: string } = {}): Promise<void> {
   await movePoll(store.conn, await claimed(), { cursor, more: false, ...found });
 }
 
@@ -103,10 +103,10 @@ function subject(annotations: Record<string, string> = {}) {
 
 test('the status is written when something changed, and at most once a minute', async () => {
   const { written, clock, reconcile } = subject();
-  await look('a');
+  await poll('a');
   await reconcile();
   expect(written).toMatchObject([{ cursor: 'a', lastPollTime: expect.any(String) as unknown }]);
-  await look('b');
+  await poll('b');
   await clock.advance(MINUTE_MS - 1);
   await reconcile();
   expect(written).toHaveLength(1);
@@ -118,24 +118,24 @@ test('the status is written when something changed, and at most once a minute', 
   expect(written).toHaveLength(2);
 });
 
-test('why the last look failed is shown until one works', async () => {
+test('why the last poll failed is shown until one works', async () => {
   const { written, clock, reconcile } = subject();
   const failure = { reason: 'Rejected', message: 'The server refuses the password.' };
   await failPoll(store.conn, await claimed(), { ...failure, failures: 1, delayMs: 0 });
   await reconcile();
   expect(written).toEqual([{ lastError: 'Rejected: The server refuses the password.' }]);
-  await look('a');
+  await poll('a');
   await clock.advance(MINUTE_MS);
   await reconcile();
   expect(written.at(-1)).toMatchObject({ cursor: 'a', lastError: null });
 });
 
-test('which wish to begin anew was granted is shown', async () => {
+test('the status shows which requested reset was done', async () => {
   const { written, clock, reconcile } = subject({ 'windlass.dev/reset-cursor': 'now' });
-  await look('{"place":"inbox","cursor":1}');
+  await poll('{"place":"inbox","cursor":1}');
   await reconcile();
   expect(written.at(-1)).not.toHaveProperty('reset');
-  await look('{"place":"inbox","reset":"now","cursor":2}');
+  await poll('{"place":"inbox","reset":"now","cursor":2}');
   await clock.advance(MINUTE_MS);
   await reconcile();
   expect(written.at(-1)).toHaveProperty('reset', 'now');
@@ -143,14 +143,14 @@ test('which wish to begin anew was granted is shown', async () => {
 
 test('a cursor beyond 4 KiB is not shown', async () => {
   const { written, reconcile } = subject();
-  await look('c'.repeat(4_097));
+  await poll('c'.repeat(4_097));
   await reconcile();
   expect(Object.keys(written[0] ?? {})).toEqual(['lastPollTime']);
 });
 
 test('of what was switched off the status forgets where it was', async () => {
   const { written, clock, reconcile, switchOff } = subject();
-  await look('a');
+  await poll('a');
   await reconcile();
   switchOff();
   await clock.advance(MINUTE_MS);
@@ -160,14 +160,14 @@ test('of what was switched off the status forgets where it was', async () => {
 
 const FAILURE = { reason: 'Rejected', message: 'The server refuses the password.', failures: 1, delayMs: 0 };
 
-test('metrics count the looks of all pods by how they ended, their events, and what was given up, each once', async () => {
+test('metrics count the polls of all pods by how they ended, their events, and what was given up, each once', async () => {
   const { metrics, reconcile } = subject();
-  await look('a');
-  await look('b', { events: 3 });
+  await poll('a');
+  await poll('b', { events: 3 });
   await reconcile();
   await reconcile();
   await failPoll(store.conn, await claimed(), FAILURE);
-  await look('c', { events: 4, lost: 'another account' });
+  await poll('c', { events: 4, lost: 'another account' });
   await reconcile();
   expect(await metrics()).toEqual([
     'windlass_poll_triggers{kind="mail",status="True"} 1',
@@ -178,7 +178,7 @@ test('metrics count the looks of all pods by how they ended, their events, and w
   ]);
 });
 
-test('metrics say how the trigger is, and for how long no look has worked; after a while without the run store nobody knows', async () => {
+test('metrics say how the trigger is, and for how long no poll has worked; after a while without the run store nobody knows', async () => {
   const { metrics, clock, reconcile, switchOff } = subject();
   await failPoll(store.conn, await claimed(), FAILURE);
   await store.conn.command('hincrby', keysOf(project).poll(UID), 'put', '-600000');

@@ -1,5 +1,5 @@
 /**
- * From a mail trigger that is applied to what pods look at, and back to its status. The looks are made here,
+ * From a mail trigger that is applied to what pods poll, and back to its status. The polls are made here,
  * at no mail server.
  */
 import { expect, test } from 'vitest';
@@ -17,11 +17,11 @@ const INACTIVE = { type: 'Ready', status: 'True', reason: 'Inactive' };
 const SOON = { timeoutMs: 20_000, everyMs: 25 };
 const REJECTED = new PollError('Rejected', 'The server refuses the password.');
 
-const stage = operatorOfFile();
+const harness = operatorOfFile();
 
-/** A project with the workflow, at which nobody has looked yet. */
+/** A project with the workflow, that nobody has polled yet. */
 async function applied(trigger?: object): Promise<PollProject> {
-  const project = await openPollProject(stage());
+  const project = await openPollProject(harness());
   await project.apply({ ...(trigger && { trigger }) });
   await project.waitFor(PENDING);
   return project;
@@ -30,7 +30,7 @@ async function applied(trigger?: object): Promise<PollProject> {
 const broken = { id: 'ask', skill: { name: 'no_such_skill', parameters: {} } };
 const cursorIn = async ({ workflow }: PollProject) => (await workflow()).status?.poll?.cursor;
 
-test.concurrent('a mail trigger is ready when somebody has looked at the account, and the status says how far it is', async () => {
+test.concurrent('a mail trigger is ready when its account was polled, and the status says how far it is', async () => {
   const project = await applied();
   await pollUntilPasses(
     'the CronJob',
@@ -42,7 +42,7 @@ test.concurrent('a mail trigger is ready when somebody has looked at the account
     fields: { credential: 'inbox' },
     intervalSeconds: 60,
   });
-  await project.look();
+  await project.poll();
   const { status } = await project.waitFor(READY);
   expect(findCondition(status?.conditions, 'TriggerHealthy')).toMatchObject({
     status: 'True',
@@ -57,18 +57,18 @@ test.concurrent('a mail trigger is ready when somebody has looked at the account
   expect(Date.now() - Date.parse(lastPollTime)).toBeLessThan(60_000);
 });
 
-test.concurrent('what fails is said in words with the time of the next look, and is over when a look works', async () => {
-  const { look, waitFor } = await applied();
-  await look(REJECTED);
+test.concurrent('what fails is said in words with the time of the next poll, and is over when a poll works', async () => {
+  const { poll, waitFor } = await applied();
+  await poll(REJECTED);
   const { status } = await waitFor({ type: 'Ready', status: 'False', reason: 'Rejected' });
   expect(findCondition(status?.conditions, 'TriggerHealthy')?.message).toMatch(
     /^The server refuses the password\. The next poll is at \d{4}-/,
   );
   expect(status?.conditions.map(({ type }) => type)).not.toContain('Stalled');
-  await look();
+  await poll();
   await waitFor(READY);
   const counted = async () => {
-    const metrics = await stage().metrics();
+    const metrics = await harness().metrics();
     for (const outcome of ['Polled', 'Rejected'])
       expect(metrics).toMatch(
         new RegExp(`windlass_poll_looks_total\\{kind="mail",outcome="${outcome}"\\} [1-9]`),
@@ -77,7 +77,7 @@ test.concurrent('what fails is said in words with the time of the next look, and
   await pollUntilPasses('the metrics', counted, SOON);
 });
 
-/** Whether the account is looked at by whoever comes next. */
+/** Whether the account is polled by the next pod. */
 async function isDue({ state }: PollProject): Promise<boolean> {
   const found = await state();
   return found !== undefined && found.dueAt <= found.now;
@@ -86,20 +86,20 @@ const SELDOM = { mail: { credential: 'inbox', pollIntervalSeconds: 86_400 } };
 
 test.concurrent('a credential that is changed and works ends the back-off', async () => {
   const project = await applied(SELDOM);
-  await project.look(REJECTED);
+  await project.poll(REJECTED);
   expect(await isDue(project)).toBe(false);
   const patch = { spec: { imap: { username: 'other' } } };
   const ref = { namespace: project.namespace, name: 'inbox' };
-  await stage().client.patch(credentials, ref, patch, { type: 'merge' });
+  await harness().client.patch(credentials, ref, patch, { type: 'merge' });
   await pollUntilPasses('the trigger being due', async () => expect(await isDue(project)).toBe(true), SOON);
 });
 
 test.concurrent('a Secret alone that has what was missing ends the back-off', async () => {
-  const project = await openPollProject(stage(), { hasSecret: false });
+  const project = await openPollProject(harness(), { hasSecret: false });
   await project.apply({ trigger: SELDOM });
   await project.waitFor({ type: 'CredentialsReady', status: 'False' });
   await pollUntil('the trigger', () => project.state(), SOON);
-  await project.look(new PollError('CredentialMissing', 'There is no Secret.'));
+  await project.poll(new PollError('CredentialMissing', 'There is no Secret.'));
   expect(await isDue(project)).toBe(false);
   await project.createSecret();
   await pollUntilPasses('the trigger being due', async () => expect(await isDue(project)).toBe(true), SOON);
@@ -110,17 +110,17 @@ test.concurrent.each([
   ['given another trigger', ({ apply }: PollProject) => apply({ trigger: { manual: {} } })],
   [
     'deleted',
-    ({ namespace }: PollProject) => stage().client.delete(workflows, { namespace, name: 'orders' }),
+    ({ namespace }: PollProject) => harness().client.delete(workflows, { namespace, name: 'orders' }),
   ],
   [
     'changed while a step is broken',
     ({ apply }: PollProject) =>
       apply({ trigger: { mail: { credential: 'inbox', mailbox: 'A' } }, steps: [broken] }),
   ],
-])('a workflow that is %s is looked at no more, and its cursor is gone', async (_what, change) => {
+])('a workflow that is %s is polled no more, and its cursor is gone', async (_what, change) => {
   const project = await applied();
   const { uid = '' } = (await project.workflow()).metadata;
-  await project.look();
+  await project.poll();
   await project.waitFor(READY);
   await change(project);
   await pollUntilPasses('nobody looking', async () => expect(await project.state(uid)).toBeUndefined(), SOON);
@@ -130,13 +130,13 @@ test.concurrent.each([
 test.concurrent('a trigger whose credential is gone costs no pod, says so, and goes on where it was', async () => {
   const project = await applied();
   const ref = { namespace: project.namespace, name: 'inbox' };
-  await project.look();
+  await project.poll();
   const cursor = await pollUntil('the cursor', () => cursorIn(project), SOON);
-  const { spec } = await stage().client.get(credentials, ref);
-  await stage().client.delete(credentials, ref);
+  const { spec } = await harness().client.get(credentials, ref);
+  await harness().client.delete(credentials, ref);
   await project.waitFor({ type: 'TriggerHealthy', status: 'False', reason: 'CredentialMissing' });
   await pollUntilPasses('no CronJob', async () => expect(await project.jobs()).toEqual([]), SOON);
-  await stage().client.create(credentials, { metadata: ref, spec });
+  await harness().client.create(credentials, { metadata: ref, spec });
   await pollUntilPasses('the CronJob', async () => expect(await project.jobs()).toHaveLength(1), SOON);
   expect(await cursorIn(project)).toEqual(cursor);
 });
@@ -145,7 +145,7 @@ test.concurrent('a trigger whose credential is of another kind costs no pod', as
   const project = await applied();
   const smtp = { host: 'mail.example.com', from: 'shop@example.com' };
   const ref = { namespace: project.namespace, name: 'outbox' };
-  await stage().client.create(credentials, { metadata: ref, spec: { smtp } });
+  await harness().client.create(credentials, { metadata: ref, spec: { smtp } });
   await project.apply({ trigger: { mail: { credential: 'outbox' } } });
   await project.waitFor({ type: 'TriggerHealthy', status: 'False', reason: 'WrongCredentialKind' });
   await pollUntilPasses('no CronJob', async () => expect(await project.jobs()).toEqual([]), SOON);
@@ -153,31 +153,31 @@ test.concurrent('a trigger whose credential is of another kind costs no pod', as
 
 test.concurrent('begun again it begins from now', async () => {
   const project = await applied();
-  await project.look();
+  await project.poll();
   await pollUntil('the cursor', () => cursorIn(project), SOON);
   await project.apply({ active: false });
   await project.waitFor(INACTIVE);
   await project.apply();
   await project.waitFor(PENDING);
-  expect(await project.look()).toEqual({ cursor: undefined });
+  expect(await project.poll()).toEqual({ cursor: undefined });
 });
 
-test.concurrent('a broken step keeps what is looked at as it was', async () => {
-  const { triggerIn, look, apply, waitFor } = await applied();
+test.concurrent('a broken step keeps the polled trigger as it was', async () => {
+  const { triggerIn, poll, apply, waitFor } = await applied();
   const before = await triggerIn();
-  await look();
+  await poll();
   await apply({ steps: [broken] });
   await waitFor({ type: 'Valid', status: 'False' });
   expect(await triggerIn()).toEqual(before);
-  expect(await look()).toEqual({ cursor: { uid: 7 } });
+  expect(await poll()).toEqual({ cursor: { uid: 7 } });
 });
 
 test.concurrent('one CronJob serves all workflows of a project, and somebody who deletes it is put right', async () => {
   const { namespace, apply, jobs, waitFor } = await applied();
   await apply({ name: 'invoices', trigger: { mail: { credential: 'inbox', mailbox: 'Invoices' } } });
-  await stage().waitFor(namespace, 'invoices', PENDING);
+  await harness().waitFor(namespace, 'invoices', PENDING);
   await pollUntilPasses('the CronJob', async () => expect(await jobs()).toEqual(['windlass-poll']), SOON);
-  await stage().client.delete(cronJobs, { namespace, name: 'windlass-poll' });
+  await harness().client.delete(cronJobs, { namespace, name: 'windlass-poll' });
   await pollUntilPasses('the CronJob', async () => expect(await jobs()).toEqual(['windlass-poll']), SOON);
   await apply({ active: false });
   await waitFor(INACTIVE);
@@ -185,12 +185,12 @@ test.concurrent('one CronJob serves all workflows of a project, and somebody who
 });
 
 test.concurrent('where a quota admits no CronJob the trigger says so, and nothing else of the project suffers', async () => {
-  const project = await openPollProject(stage());
+  const project = await openPollProject(harness());
   const hard = { 'count/cronjobs.batch': '0' };
   const quotas = `/api/v1/namespaces/${project.namespace}/resourcequotas`;
-  await stage().client.raw('POST', quotas, { body: { metadata: { name: 'none' }, spec: { hard } } });
+  await harness().client.raw('POST', quotas, { body: { metadata: { name: 'none' }, spec: { hard } } });
   // The controller of quotas counts; there is none here.
-  await stage().client.raw('PATCH', `${quotas}/none/status`, {
+  await harness().client.raw('PATCH', `${quotas}/none/status`, {
     body: { status: { hard, used: { 'count/cronjobs.batch': '0' } } },
     contentType: 'application/merge-patch+json',
   });
@@ -206,22 +206,22 @@ test.concurrent('where a quota admits no CronJob the trigger says so, and nothin
   await project.waitFor({ type: 'PoolReady', status: 'True' });
 });
 
-test.concurrent('the annotation has it begin anew once, from now or from a time on', async () => {
-  const { look, apply, triggerIn } = await applied();
-  await look();
+test.concurrent('the annotation resets the cursor once, from now or from a time on', async () => {
+  const { poll, apply, triggerIn } = await applied();
+  await poll();
   const time = '2026-03-02T09:00:00Z';
   await apply({ reset: time });
-  await pollUntil('the wish', async () => (await triggerIn())?.reset?.value === time, SOON);
-  expect(await look()).toEqual({ cursor: undefined, since: new Date(time) });
-  expect(await look()).toEqual({ cursor: { uid: 7 } });
+  await pollUntil('the reset', async () => (await triggerIn())?.reset?.value === time, SOON);
+  expect(await poll()).toEqual({ cursor: undefined, since: new Date(time) });
+  expect(await poll()).toEqual({ cursor: { uid: 7 } });
   await apply({ reset: 'now' });
-  await pollUntil('the other wish', async () => (await triggerIn())?.reset?.value === 'now', SOON);
-  expect(await look()).toEqual({ cursor: undefined });
+  await pollUntil('the other reset', async () => (await triggerIn())?.reset?.value === 'now', SOON);
+  expect(await poll()).toEqual({ cursor: undefined });
 });
 
 test.concurrent('an annotation that nobody understands is told, with what to write', async () => {
-  const { look, apply, workflow, waitFor } = await applied();
-  await look();
+  const { poll, apply, workflow, waitFor } = await applied();
+  await poll();
   await waitFor(READY);
   await apply({ reset: 'yesterday' });
   const told = async () => findCondition((await workflow()).status?.conditions, 'TriggerHealthy');
@@ -236,19 +236,19 @@ test.concurrent('an annotation that nobody understands is told, with what to wri
 });
 
 test.concurrent('a cursor that is lost is an event that people see', async () => {
-  const { namespace, look } = await applied();
-  await look({ baselineLost: 'The server has numbered the mails anew.' });
+  const { namespace, poll } = await applied();
+  await poll({ baselineLost: 'The server has numbered the mails again.' });
   const event = await pollUntil(
     'the event',
     async () => {
-      const { items } = await stage().client.list(events, { namespace });
+      const { items } = await harness().client.list(events, { namespace });
       return items.find(({ reason }) => reason === 'BaselineLost');
     },
     SOON,
   );
   expect(event).toMatchObject({
     type: 'Warning',
-    note: 'The server has numbered the mails anew.',
+    note: 'The server has numbered the mails again.',
     regarding: { kind: 'Workflow', name: 'orders' },
   });
 });

@@ -6,28 +6,28 @@ import { openPollProject, type PollProject } from '../../support/operator/pollPr
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 
 const SOON = { timeoutMs: 20_000, everyMs: 25 };
-/** What the run store knows is looked at each half minute. */
+/** The operator reads the run store each half minute. */
 const TOLD = { timeoutMs: 45_000, everyMs: 100 };
 
-const stage = operatorOfFile();
+const harness = operatorOfFile();
 
-test('when a run store loses everything, a trigger goes on from the cursor of the status, and begins anew where that has none', async () => {
-  const small = await openPollProject(stage());
-  const large = await openPollProject(stage());
+test('when a run store loses everything, a trigger goes on from the cursor of the status, and begins again where that has none', async () => {
+  const small = await openPollProject(harness());
+  const large = await openPollProject(harness());
   for (const project of [small, large]) {
     await project.apply();
     await pollUntil('the trigger', () => project.state(), SOON);
   }
   const shown = async (project: PollProject) => (await project.workflow()).status?.poll;
-  await small.look();
-  await large.look({ cursor: 'too large for the status'.repeat(200) });
+  await small.poll();
+  await large.poll({ cursor: 'too large for the status'.repeat(200) });
   await pollUntil('the cursor', async () => (await shown(small))?.cursor, SOON);
-  await pollUntil('the time of the look', async () => (await shown(large))?.lastPollTime, SOON);
+  await pollUntil('the time of the poll', async () => (await shown(large))?.lastPollTime, SOON);
   expect(await shown(large)).not.toHaveProperty('cursor');
-  await stage().redis.replace();
-  await stage().conn.ready();
-  expect(await nextLook(small)).toEqual({ cursor: { uid: 7 } });
-  expect(await nextLook(large)).toEqual({ cursor: undefined });
+  await harness().redis.replace();
+  await harness().conn.ready();
+  expect(await nextPoll(small)).toEqual({ cursor: { uid: 7 } });
+  expect(await nextPoll(large)).toEqual({ cursor: undefined });
   await pollUntil('the Event', async () => (await losses(large)).length > 0, TOLD);
   expect(await losses(large)).toEqual([
     'The run store has lost the cursor, which was too large for the status.',
@@ -35,16 +35,16 @@ test('when a run store loses everything, a trigger goes on from the cursor of th
   expect(await losses(small)).toEqual([]);
 }, 120_000);
 
-/** From where the first look goes on after the loss. */
-async function nextLook(project: PollProject): Promise<unknown> {
+/** From where the first poll goes on after the loss. */
+async function nextPoll(project: PollProject): Promise<unknown> {
   const again = { timeoutMs: 60_000, everyMs: 100 };
   await pollUntil('the trigger again', () => project.state().catch(() => undefined), again);
   // A pod that finds the project not open yet comes again.
-  return pollUntil('the next look', () => project.look(), SOON);
+  return pollUntil('the next poll', () => project.poll(), SOON);
 }
 
 /** What Events say of cursors that were lost. */
 async function losses({ namespace }: PollProject): Promise<(string | undefined)[]> {
-  const { items } = await stage().client.list(events, { namespace });
+  const { items } = await harness().client.list(events, { namespace });
   return items.filter(({ reason }) => reason === 'BaselineLost').map(({ note }) => note);
 }

@@ -20,27 +20,27 @@ const QUOTA =
 
 const OPERATOR = `system:serviceaccount:${SYSTEM}:windlass-operator`;
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness({ startsPools: false });
-  stage.startOperator();
+  harness = await startOperatorHarness({ startsPools: false });
+  harness.startOperator();
 }, 600_000);
 
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 test('a quota that keeps runners away is named by the workflow, which is Active again once a runner is ready', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
-  await stage.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
+  await harness.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
   const started = { type: 'PoolReady', status: 'False', reason: 'PoolStarting' };
-  await stage.waitFor(namespace, 'orders', started);
-  await stage.waitFor(namespace, 'orders', { type: 'Active', status: 'True' });
+  await harness.waitFor(namespace, 'orders', started);
+  await harness.waitFor(namespace, 'orders', { type: 'Active', status: 'True' });
   await pool(namespace, {
     replicas: 0,
     conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: QUOTA }],
   });
-  const { status } = await stage.waitFor(namespace, 'orders', {
+  const { status } = await harness.waitFor(namespace, 'orders', {
     type: 'Active',
     status: 'False',
     reason: 'PodsRefused',
@@ -52,28 +52,28 @@ test('a quota that keeps runners away is named by the workflow, which is Active 
   expect(findCondition(status?.conditions, 'PoolReady')?.message).toContain('exceeded quota: compute');
   expect(findCondition(status?.conditions, 'Stalled')).toBeUndefined();
   await pool(namespace, { replicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [] });
-  await stage.waitFor(namespace, 'orders', { type: 'Ready', status: 'True', reason: 'Serving' });
-  await stage.waitFor(namespace, 'orders', { type: 'Active', status: 'True' });
+  await harness.waitFor(namespace, 'orders', { type: 'Ready', status: 'True', reason: 'Serving' });
+  await harness.waitFor(namespace, 'orders', { type: 'Active', status: 'True' });
 });
 
 const UNSCHEDULED = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
 
 test('settings with which no node takes a runner are not in effect, and say the words of the scheduler', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
-  await stage.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
+  await harness.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
   const rolledOut = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
   await pool(namespace, { observedGeneration: 1, ...rolledOut });
-  await stage.waitFor(namespace, 'orders', { type: 'Ready', status: 'True' });
+  await harness.waitFor(namespace, 'orders', { type: 'Ready', status: 'True' });
   const runners = { replicas: 2 };
-  await stage.client.create(projectSettings, {
+  await harness.client.create(projectSettings, {
     metadata: { namespace, name: 'default' },
     spec: { runners },
   });
   await settingsSay(namespace, 'Unknown', 'RollingOut');
   const labels = { ...POOL_LABELS };
   const template = { serviceAccountName: POOL, containers: [{ name: 'runner', image: 'a' }] };
-  await stage.client.create(pods, { metadata: { namespace, name: 'newer', labels }, spec: template });
+  await harness.client.create(pods, { metadata: { namespace, name: 'newer', labels }, spec: template });
   const unscheduled = {
     type: 'PodScheduled',
     status: 'False',
@@ -81,7 +81,7 @@ test('settings with which no node takes a runner are not in effect, and say the 
     message: UNSCHEDULED,
     lastTransitionTime: '2026-01-01T00:00:00Z',
   };
-  await stage.client.patch(
+  await harness.client.patch(
     pods,
     { namespace, name: 'newer' },
     { status: { conditions: [unscheduled] } },
@@ -91,14 +91,14 @@ test('settings with which no node takes a runner are not in effect, and say the 
   await pollUntil(
     'the workflow naming what keeps the newer runner away',
     async () => {
-      const { status } = await stage.client.get(workflows, { namespace, name: 'orders' });
+      const { status } = await harness.client.get(workflows, { namespace, name: 'orders' });
       const ready = findCondition(status?.conditions, 'PoolReady');
       return ready?.status === 'True' && ready.message.includes(UNSCHEDULED);
     },
     { timeoutMs: 20_000 },
   );
   const reasons = async () =>
-    (await stage.client.list(events, { namespace })).items.map(
+    (await harness.client.list(events, { namespace })).items.map(
       ({ reason, regarding }) => `${regarding.kind} ${reason}`,
     );
   await pollUntil(
@@ -113,46 +113,50 @@ test('settings with which no node takes a runner are not in effect, and say the 
 
 test('without the right to list pods the log names it, and the pool is reconciled all the same', async () => {
   const role = { name: 'windlass-operator' };
-  const { rules } = await stage.client.get(clusterRoles, role);
+  const { rules } = await harness.client.get(clusterRoles, role);
   const lacks = rules.filter(({ resources }) => !resources.includes('pods'));
   expect(lacks).toHaveLength(rules.length - 1);
-  await stage.client.patch(clusterRoles, role, { rules: lacks }, { type: 'merge' });
+  await harness.client.patch(clusterRoles, role, { rules: lacks }, { type: 'merge' });
   try {
-    const { namespace } = await stage.createProject();
+    const { namespace } = await harness.createProject();
     const rule = { apiGroups: [''], resources: ['pods'], verbs: ['list'] };
-    const isGone = async () => !(await isAllowed(stage.client, { user: OPERATOR, namespace }, rule));
+    const isGone = async () => !(await isAllowed(harness.client, { user: OPERATOR, namespace }, rule));
     await pollUntil('the right being gone', isGone, { timeoutMs: 15_000, everyMs: 20 });
     const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
-    await stage.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
-    await stage.waitFor(namespace, 'orders', { type: 'PoolReady', status: 'False', reason: 'PoolStarting' });
+    await harness.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
+    await harness.waitFor(namespace, 'orders', {
+      type: 'PoolReady',
+      status: 'False',
+      reason: 'PoolStarting',
+    });
     const named = () =>
-      stage.log.entries.some(
+      harness.log.entries.some(
         ({ message, fields }) =>
           message === 'cannot list the runner pods' &&
           (fields as { err?: Error }).err?.message.includes('cannot list resource "pods"') === true,
       );
     await pollUntil('the right in the log', named, { timeoutMs: 20_000 });
   } finally {
-    await stage.client.patch(clusterRoles, role, { rules }, { type: 'merge' });
+    await harness.client.patch(clusterRoles, role, { rules }, { type: 'merge' });
   }
 });
 
 test('a namespace whose only workflow is invalid says that no pool is started, and has none', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const nodes = [
     { id: 'trigger', webhook: { path: 'orders' } },
     { id: 'a', skill: { name: 'no_such_skill' } },
   ];
-  await stage.client.create(workflows, {
+  await harness.client.create(workflows, {
     metadata: { namespace, name: 'orders' },
     spec: { active: true, nodes },
   });
-  await stage.waitFor(namespace, 'orders', {
+  await harness.waitFor(namespace, 'orders', {
     type: 'PoolReady',
     status: 'Unknown',
     reason: 'PoolNotStarted',
   });
-  expect(await stage.client.find(deployments, { namespace, name: POOL })).toBeUndefined();
+  expect(await harness.client.find(deployments, { namespace, name: POOL })).toBeUndefined();
 });
 
 /** Waits until the settings say so of their current generation; returns the message. */
@@ -161,7 +165,7 @@ async function settingsSay(namespace: string, status: string, reason: string): P
   await pollUntil(
     `settings that are Ready=${status}/${reason}`,
     async () => {
-      const object = await stage.client.get(projectSettings, { namespace, name: 'default' });
+      const object = await harness.client.get(projectSettings, { namespace, name: 'default' });
       const ready = findCondition(object.status?.conditions, 'Ready');
       message = ready?.message ?? '';
       return ready?.status === status && ready.reason === reason;
@@ -173,6 +177,6 @@ async function settingsSay(namespace: string, status: string, reason: string): P
 
 async function pool(namespace: string, status: object): Promise<void> {
   const ref = { namespace, name: POOL };
-  await pollUntil('the pool being there', () => stage.client.find(deployments, ref), { timeoutMs: 20_000 });
-  await stage.client.patch(deployments, ref, { status }, { type: 'merge', subresource: 'status' });
+  await pollUntil('the pool being there', () => harness.client.find(deployments, ref), { timeoutMs: 20_000 });
+  await harness.client.patch(deployments, ref, { status }, { type: 'merge', subresource: 'status' });
 }

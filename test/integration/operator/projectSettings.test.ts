@@ -37,19 +37,19 @@ const BOUNDS = {
 const SOON = { timeoutMs: 20_000, everyMs: 50 };
 const NAME = 'default';
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness({
+  harness = await startOperatorHarness({
     env: { PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS), RUNNER_DISRUPTION_BUDGET: 'true' },
   });
-  stage.startOperator();
+  harness.startOperator();
 }, 600_000);
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 /** A project with a schedule, whose pool and CronJob are in place. */
 async function openProject() {
-  const project = await openScheduleProject(stage);
+  const project = await openScheduleProject(harness);
   await project.apply({});
   await project.waitFor(READY);
   const { namespace } = project;
@@ -60,7 +60,7 @@ async function openProject() {
       metadata: { name: NAME },
       spec,
     };
-    return stage.apply(namespace, stringify(object));
+    return harness.apply(namespace, stringify(object));
   };
   return { ...project, set };
 }
@@ -71,7 +71,7 @@ async function said(namespace: string, status: string, reason: string): Promise<
   await pollUntil(
     `Ready=${status}/${reason}`,
     async () => {
-      const object = await stage.client.get(projectSettings, { namespace, name: NAME });
+      const object = await harness.client.get(projectSettings, { namespace, name: NAME });
       const ready = findCondition(object.status?.conditions, 'Ready');
       message = ready?.message ?? '';
       const isCurrent = object.status?.observedGeneration === object.metadata.generation;
@@ -83,7 +83,7 @@ async function said(namespace: string, status: string, reason: string): Promise<
 }
 
 const RUNNER = 'windlass-runner';
-const poolIn = (namespace: string) => stage.client.get(deployments, { namespace, name: RUNNER });
+const poolIn = (namespace: string) => harness.client.get(deployments, { namespace, name: RUNNER });
 const podOf = ({ spec }: Deployment) => spec?.template.spec;
 const variable = (pool: Deployment, name: string) =>
   podOf(pool)?.containers[0]?.env?.find((each) => each.name === name)?.value;
@@ -123,9 +123,9 @@ test.concurrent('settings roll the pool out, and without them it is as the insta
   expect(podOf(pool)?.containers[0]?.resources).toEqual(ALL.runners?.resources);
   expect(variable(pool, 'EGRESS_ALLOW')).toBe('127.0.0.0/8,10.20.0.0/16');
   const ref = { namespace, name: RUNNER };
-  const annotations = async () => (await stage.client.get(serviceAccounts, ref)).metadata.annotations;
+  const annotations = async () => (await harness.client.get(serviceAccounts, ref)).metadata.annotations;
   expect(await annotations()).toEqual(ALL.runners?.serviceAccountAnnotations);
-  expect(await stage.client.find(podDisruptionBudgets, ref)).toBeDefined();
+  expect(await harness.client.find(podDisruptionBudgets, ref)).toBeDefined();
   const tickPod = async () => (await onlyCronJob()).spec?.jobTemplate.spec?.template.spec;
   await pollUntil(
     'the tick on these nodes',
@@ -133,14 +133,14 @@ test.concurrent('settings roll the pool out, and without them it is as the insta
     SOON,
   );
   expect(await tickPod()).toMatchObject(PLACED);
-  await stage.client.delete(projectSettings, { namespace, name: NAME });
+  await harness.client.delete(projectSettings, { namespace, name: NAME });
   await pollUntil(
     'the pool as before',
     async () => {
       const { spec } = await poolIn(namespace);
       expect(spec).toEqual(before.spec);
       expect(await annotations()).toBeUndefined();
-      expect(await stage.client.find(podDisruptionBudgets, ref)).toBeUndefined();
+      expect(await harness.client.find(podDisruptionBudgets, ref)).toBeUndefined();
       expect(await tickPod()).not.toHaveProperty('priorityClassName');
       return true;
     },
@@ -154,13 +154,13 @@ test.concurrent('settings beyond the bounds of the installation are named, and t
   expect(await said(namespace, 'False', 'SettingsNotAdmitted')).toBe(
     'egress.allow: the installation does not let projects add 0.0.0.0/0 (projectSettings.egress.allow: 10.20.0.0/16). For these the values of the installation stay in effect; the other settings are applied.',
   );
-  const object = await stage.client.get(projectSettings, { namespace, name: NAME });
+  const object = await harness.client.get(projectSettings, { namespace, name: NAME });
   expect(findCondition(object.status?.conditions, 'Stalled')?.status).toBe('True');
   await pollUntil('two runners', async () => (await poolIn(namespace)).spec?.replicas === 2, SOON);
   expect(variable(await poolIn(namespace), 'EGRESS_ALLOW')).toBe('127.0.0.0/8,10.20.0.0/16');
   await set({ runners: { replicas: 50 } });
   await said(namespace, 'False', 'SettingsNotAdmitted');
-  const { status } = await stage.client.get(projectSettings, { namespace, name: NAME });
+  const { status } = await harness.client.get(projectSettings, { namespace, name: NAME });
   expect(status?.replicas).toBe(1);
   await set({ runners: { replicas: 2 } });
   await said(namespace, 'True', 'SettingsApplied');
@@ -206,8 +206,8 @@ test.concurrent('settings that the API server refuses in a pool do not keep it f
 });
 
 test.concurrent('a first pool comes with settings that the API server refuses, where the installation says', async () => {
-  const { namespace, apply, waitFor } = await openScheduleProject(stage);
-  await stage.client.create(projectSettings, {
+  const { namespace, apply, waitFor } = await openScheduleProject(harness);
+  await harness.client.create(projectSettings, {
     metadata: { namespace, name: NAME },
     spec: { runners: { ...REFUSED, replicas: 2 } },
   });
@@ -261,9 +261,9 @@ async function refuse<T extends KubeObject>(
     metadata,
     spec: { policyName: metadata.name, validationActions: ['Deny'] },
   };
-  await stage.apply(namespace, [policy, binding].map((object) => stringify(object)).join('---\n'));
+  await harness.apply(namespace, [policy, binding].map((object) => stringify(object)).join('---\n'));
   const create = () =>
-    stage.client.create(
+    harness.client.create(
       resource,
       { ...probe, metadata: { namespace, name: 'probe' } },
       {
@@ -297,26 +297,26 @@ test.concurrent('an account that may not be written keeps no older settings in t
   await refuse(namespace, serviceAccounts, {});
   await set(ALL);
   expect(await said(namespace, 'False', 'Unauthorized')).toContain('the cluster forbids it');
-  const object = await stage.client.get(projectSettings, { namespace, name: NAME });
+  const object = await harness.client.get(projectSettings, { namespace, name: NAME });
   expect(findCondition(object.status?.conditions, 'Stalled')).toBeUndefined();
   expect((await poolIn(namespace)).spec?.replicas).toBe(3);
   await waitFor({ type: 'PoolReady', status: 'False', reason: 'Unauthorized' });
 });
 
 test.concurrent('without a Deployment accounts are polled, and what else a pool has goes with the last workflow', async () => {
-  const { namespace, apply, waitFor, jobs } = await openPollProject(stage);
+  const { namespace, apply, waitFor, jobs } = await openPollProject(harness);
   await refuse(namespace, deployments, DEPLOYMENT);
   await apply();
   await waitFor({ type: 'Active', status: 'False', reason: 'Unauthorized' });
   const ref = { namespace, name: RUNNER };
   expect(await jobs()).toEqual(['windlass-poll']);
-  expect(await stage.client.find(secrets, ref)).toBeDefined();
-  await stage.client.delete(workflows, { namespace, name: 'orders' });
+  expect(await harness.client.find(secrets, ref)).toBeDefined();
+  await harness.client.delete(workflows, { namespace, name: 'orders' });
   await pollUntilPasses(
     'the namespace without a pool',
     async () => {
       for (const kind of [secrets, serviceAccounts, roles, roleBindings] as Resource[])
-        expect(await stage.client.find(kind, ref)).toBeUndefined();
+        expect(await harness.client.find(kind, ref)).toBeUndefined();
       expect(await jobs()).toEqual([]);
     },
     SOON,
@@ -324,13 +324,13 @@ test.concurrent('without a Deployment accounts are polled, and what else a pool 
 });
 
 test.concurrent('settings of a project without workflows are accepted, and hold for its first pool', async () => {
-  const { namespace, apply, waitFor } = await openScheduleProject(stage);
-  await stage.client.create(projectSettings, {
+  const { namespace, apply, waitFor } = await openScheduleProject(harness);
+  await harness.client.create(projectSettings, {
     metadata: { namespace, name: NAME },
     spec: { runners: { replicas: 2 } },
   });
   await said(namespace, 'True', 'Accepted');
-  expect((await stage.client.list(cronJobs, { namespace })).items).toEqual([]);
+  expect((await harness.client.list(cronJobs, { namespace })).items).toEqual([]);
   await apply({});
   await waitFor(READY);
   await said(namespace, 'True', 'SettingsApplied');
@@ -354,15 +354,15 @@ test.concurrent('a workflow without a timeout takes that of the settings, in a r
   const key = keysOf(uid).wf(before.metadata.uid ?? '');
   await pollUntil(
     'the timeout in the run store',
-    async () => (await stage.conn.command('hget', key, 'timeout')) === '300000',
+    async () => (await harness.conn.command('hget', key, 'timeout')) === '300000',
     SOON,
   );
   const revisionNow = async () => (await waitFor(READY)).status?.revision ?? '';
   const isOther = async () => (await revisionNow()) !== before.status?.revision;
   await pollUntil('another revision in the status', isOther, SOON);
   const revision = await revisionNow();
-  const held = await stage.client.get(controllerRevisions, { namespace, name: revision });
-  expect(held.data).toMatchObject({ timeoutMs: 300_000 });
-  await stage.client.delete(projectSettings, { namespace, name: NAME });
+  const stored = await harness.client.get(controllerRevisions, { namespace, name: revision });
+  expect(stored.data).toMatchObject({ timeoutMs: 300_000 });
+  await harness.client.delete(projectSettings, { namespace, name: NAME });
   await pollUntil('the revision as before', async () => !(await isOther()), SOON);
 });

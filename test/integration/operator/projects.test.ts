@@ -52,7 +52,7 @@ function watched(project: string, routes: ServedWorkflow[]) {
   return { projects, hadPlace };
 }
 
-const held = async (project: string) => ({
+const storedOf = async (project: string) => ({
   revision: await store.conn.command('exists', keysOf(project).revision(revision.name)),
   limit: await store.conn.command('hget', keysOf(project).wf(limits.workflowUid), 'limit'),
 });
@@ -67,14 +67,14 @@ test('a store that was emptied gets the revisions before it opens, and the limit
   await store.conn.command('flushall');
   expect(await projects.check('emptied')).toEqual({ outcome: 'done', lost: true });
   expect(hadPlace).toEqual([false, false]);
-  expect(await held('emptied')).toEqual({ revision: 1, limit: '1' });
+  expect(await storedOf('emptied')).toEqual({ revision: 1, limit: '1' });
   expect(await projects.check('emptied')).toEqual({ outcome: 'done', lost: false });
 });
 
 test('an operator that starts after the store was emptied knows that by the routes', async () => {
   const { projects } = watched('restarted', [{ revision, limits }]);
   expect(await projects.check('restarted')).toEqual({ outcome: 'done', lost: true });
-  expect(await held('restarted')).toEqual({ revision: 1, limit: '1' });
+  expect(await storedOf('restarted')).toEqual({ revision: 1, limit: '1' });
   const successor = watched('restarted', [{ revision, limits }]).projects;
   expect(await successor.check('restarted')).toEqual({ outcome: 'done', lost: false });
 });
@@ -130,7 +130,7 @@ test('another operator goes on with a large deletion where the one before it sto
   ]);
 });
 
-test('a seeding that broke off goes on where it was, with the limits that workflows have now', async () => {
+test('a seeding that was interrupted goes on where it was, with the limits that workflows have now', async () => {
   const projects = ['first', 'second', 'third', 'fourth'].map((run) => [{ run: recordedRun(run), revision }]);
   const read: number[] = [];
   const source = {
@@ -166,7 +166,7 @@ test('a store that was replaced by another one with a place gets everything, too
   await store.conn.command('flushall');
   await store.conn.command('hset', keysOf('replaced').meta, 'id', 'another');
   expect(await projects.check('replaced')).toEqual({ outcome: 'done', lost: true });
-  expect(await held('replaced')).toEqual({ revision: 1, limit: '1' });
+  expect(await storedOf('replaced')).toEqual({ revision: 1, limit: '1' });
 });
 
 test('a server that may have lost the end of its log gets everything again, and the project has lost nothing', async () => {
@@ -177,8 +177,8 @@ test('a server that may have lost the end of its log gets everything again, and 
   const keys = keysOf('cut');
   await store.conn.command('unlink', keys.revision(revision.name), keys.wf(limits.workflowUid));
   expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
-  expect(await held('cut')).toEqual({ revision: 0, limit: null });
+  expect(await storedOf('cut')).toEqual({ revision: 0, limit: null });
   projects.invalidateAll();
   expect(await projects.check('cut')).toEqual({ outcome: 'done', lost: false });
-  expect(await held('cut')).toEqual({ revision: 1, limit: '1' });
+  expect(await storedOf('cut')).toEqual({ revision: 1, limit: '1' });
 });

@@ -9,18 +9,18 @@ import { startReplicas } from '../../support/operator/gatewayReplicas.ts';
 
 const WORKFLOWS = 100;
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let gateways: GatewayProcess[] = [];
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
-  gateways = await startReplicas(stage, stage.server.kubeconfigPath);
-  stage.startOperator();
+  harness = await startOperatorHarness();
+  gateways = await startReplicas(harness, harness.server.kubeconfigPath);
+  harness.startOperator();
 }, 600_000);
 
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
-  await stage?.stop();
+  await harness?.stop();
 });
 
 const manifest = (namespace: string, name: string): Manifest<Workflow> => ({
@@ -38,24 +38,24 @@ const post = async (gateway: GatewayProcess, id: string): Promise<number> => {
 };
 
 test('a POST in the moment after Ready is answered by every replica, for one fresh workflow after the other', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const answers: number[] = [];
   for (let index = 0; index < WORKFLOWS; index += 1) {
     const name = `fresh-${index}`;
-    await stage.client.create(workflows, manifest(namespace, name));
-    await stage.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' });
+    await harness.client.create(workflows, manifest(namespace, name));
+    await harness.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' });
     answers.push(...(await Promise.all(gateways.map((gateway) => post(gateway, `${namespace}.${name}`)))));
   }
   expect(answers.filter((status) => status === 200)).toHaveLength(WORKFLOWS * gateways.length);
 }, 120_000);
 
 test('many workflows that are applied at once become ready, and all of them answer', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const names = Array.from({ length: WORKFLOWS }, (_, index) => `crowd-${index}`);
-  await Promise.all(names.map((name) => stage.client.create(workflows, manifest(namespace, name))));
+  await Promise.all(names.map((name) => harness.client.create(workflows, manifest(namespace, name))));
   const answers = await Promise.all(
     names.map(async (name) => {
-      await stage.waitFor(namespace, name, { type: 'Ready', status: 'True' }, 60_000);
+      await harness.waitFor(namespace, name, { type: 'Ready', status: 'True' }, 60_000);
       return Promise.all(gateways.map((gateway) => post(gateway, `${namespace}.${name}`)));
     }),
   );
@@ -63,18 +63,18 @@ test('many workflows that are applied at once become ready, and all of them answ
 }, 120_000);
 
 test('switched off, a URL is gone at every replica within two seconds', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const id = `${namespace}.off`;
-  await stage.client.create(workflows, manifest(namespace, 'off'));
-  await stage.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Serving' });
+  await harness.client.create(workflows, manifest(namespace, 'off'));
+  await harness.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Serving' });
   const startedAt = performance.now();
   const ref = { namespace, name: 'off' };
-  await stage.client.patch(workflows, ref, { spec: { active: false } }, { type: 'merge' });
+  await harness.client.patch(workflows, ref, { spec: { active: false } }, { type: 'merge' });
   const closed = async () => {
     const statuses = await Promise.all(gateways.map((gateway) => post(gateway, id)));
     return statuses.every((status) => status === 404);
   };
   await expect.poll(closed, { timeout: 10_000, interval: 10 }).toBe(true);
   expect(performance.now() - startedAt).toBeLessThan(2_000);
-  await stage.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Inactive' });
+  await harness.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Inactive' });
 });

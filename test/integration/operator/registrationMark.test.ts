@@ -27,7 +27,7 @@ import { pollUntil } from '../../support/time/poll.ts';
 const PUBLIC_URL = 'https://hooks.example.com';
 const WITHIN = { timeoutMs: 10_000, everyMs: 20 };
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 /** With the operator's rights. */
 let client: KubeClient;
 let caches: Caches;
@@ -38,9 +38,9 @@ let recorder: Recorder;
 let reconcile: (key: Key) => Promise<Action>;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
-  client = createClient(stage.connection, { fieldManager: 'windlass-operator' });
-  caches = createCaches({ client, namespace: SYSTEM, watched: [], log: stage.log });
+  harness = await startOperatorHarness();
+  client = createClient(harness.connection, { fieldManager: 'windlass-operator' });
+  caches = createCaches({ client, namespace: SYSTEM, watched: [], log: harness.log });
   following = startCaches(caches, ended.signal);
   await synced(caches);
 }, 600_000);
@@ -49,18 +49,18 @@ afterAll(async () => {
   ended.abort();
   await following;
   await client?.close();
-  await stage?.stop();
+  await harness?.stop();
 });
 
 beforeEach(() => {
   clock = createManualClock();
-  recorder = createRecorder(client, 'windlass.dev/operator', { log: stage.log, clock });
+  recorder = createRecorder(client, 'windlass.dev/operator', { log: harness.log, clock });
   reconcile = reconcilerWith(client);
 });
 
 /** In the namespaces of `granted` runners may read the token. */
 function reconcilerWith(client: KubeClient, granted: string[] = []): (key: Key) => Promise<Action> {
-  const { conn, log } = stage;
+  const { conn, log } = harness;
   const grantedSecrets = new Map(granted.map((namespace) => [namespace, ['bots']]));
   const known = { registrations: createRegistrations(), pools: { grantedSecrets } };
   const context = { client, caches, conn, events: recorder, log, clock, config: { PUBLIC_URL }, ...known };
@@ -70,7 +70,7 @@ function reconcilerWith(client: KubeClient, granted: string[] = []): (key: Key) 
 async function createCredential(namespace: string, finalizers: string[]): Promise<Key & { uid: string }> {
   const key = { namespace, name: 'helper' };
   const spec = { bot: { tokenRef: { name: 'bots', key: 'token' } } };
-  const { metadata } = await stage.client.create(credentials, { metadata: { ...key, finalizers }, spec });
+  const { metadata } = await harness.client.create(credentials, { metadata: { ...key, finalizers }, spec });
   return { ...key, uid: metadata.uid ?? '' };
 }
 
@@ -82,11 +82,11 @@ const goingCredential = (namespace: string) => createCredential(namespace, [BOT_
  * bot.
  */
 async function wantBot(namespace: string, project: string): Promise<void> {
-  await openProject(stage.conn, project);
+  await openProject(harness.conn, project);
   const labels = { ...POOL_LABELS };
   const containers = [{ name: 'runner', image: 'windlass:test' }];
   const template = { metadata: { labels }, spec: { containers } };
-  await stage.client.create(deployments, {
+  await harness.client.create(deployments, {
     metadata: { namespace, name: POOL, labels },
     spec: { selector: { matchLabels: labels }, template },
   });
@@ -94,7 +94,7 @@ async function wantBot(namespace: string, project: string): Promise<void> {
   const verify = { secretRefs: [{ name: 'bots', key: 'token' }], toleranceSeconds: 300, material };
   const workflow = { workflow: 'answers', workflowUID: 'answers-1', projectUID: project, revision: 'r-1' };
   const bot = { credential: 'helper', platform: 'telegram' as const, verify };
-  await stage.client.create(webhookRoutes, {
+  await harness.client.create(webhookRoutes, {
     metadata: { namespace, name: 'answers' },
     spec: { ...workflow, trigger: 'bot', active: true, bot },
   });
@@ -106,7 +106,7 @@ async function wantBot(namespace: string, project: string): Promise<void> {
 }
 
 async function deleteIt(key: Key): Promise<void> {
-  await stage.client.delete(credentials, key);
+  await harness.client.delete(credentials, key);
   const isSeen = () =>
     Promise.resolve(
       caches.credentials.get(key.namespace, key.name)?.metadata.deletionTimestamp !== undefined,
@@ -114,9 +114,11 @@ async function deleteIt(key: Key): Promise<void> {
   await pollUntil('the deletion being seen', isSeen, WITHIN);
 }
 
-const find = (key: Key): Promise<Credential | undefined> => stage.client.find(credentials, key);
+const find = (key: Key): Promise<Credential | undefined> => harness.client.find(credentials, key);
 
-/** Lets a minute pass, and sees that the Credential is there until it is over, and looked at all the time. */
+/**
+ * Lets a minute pass, and sees that the Credential is there until it is over, and reconciled all the time.
+ */
 async function waitItOut(key: Key): Promise<void> {
   for (const ms of [0, ...Array<number>(29).fill(2_000), 1_900]) {
     await clock.advance(ms);
@@ -129,34 +131,34 @@ async function waitItOut(key: Key): Promise<void> {
 }
 
 test('nobody is asked to register a bot before its Credential has the mark', async () => {
-  const { namespace, uid: project } = await stage.createProject();
+  const { namespace, uid: project } = await harness.createProject();
   const { uid, ...key } = await createCredential(namespace, []);
   await wantBot(namespace, project);
   const ended = { ...client, patch: () => Promise.reject(new Error('ended')) };
   await expect(reconcilerWith(ended, [namespace])(key)).rejects.toThrow('ended');
-  expect(await REGISTRATIONS.read(stage.conn, project, uid)).not.toHaveProperty('waiting');
+  expect(await REGISTRATIONS.read(harness.conn, project, uid)).not.toHaveProperty('waiting');
   await reconcilerWith(client, [namespace])(key);
   expect((await find(key))?.metadata.finalizers).toEqual([BOT_FINALIZER]);
-  expect(await REGISTRATIONS.read(stage.conn, project, uid)).toHaveProperty('waiting');
+  expect(await REGISTRATIONS.read(harness.conn, project, uid)).toHaveProperty('waiting');
 });
 
 test('a Credential that is deleted while nobody can delete the webhook goes after a minute and not before, and what stays is told', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const key = await goingCredential(namespace);
   await deleteIt(key);
   await waitItOut(key);
   expect(await find(key)).toBeUndefined();
   await recorder.flush();
-  const { items } = await stage.client.list(events, { namespace });
+  const { items } = await harness.client.list(events, { namespace });
   expect(items.map(({ reason, note }) => [reason, note])).toEqual([
     ['NotUnregistered', expect.stringContaining('no runner has answered in time')],
   ]);
 });
 
 test('a namespace that is deleted is kept from going for a minute at most', async () => {
-  const { namespace } = await stage.createProject();
+  const { namespace } = await harness.createProject();
   const key = await goingCredential(namespace);
-  await stage.client.delete(namespaces, { name: namespace });
+  await harness.client.delete(namespaces, { name: namespace });
   // There is no namespace controller here; this is what it does.
   await deleteIt(key);
   await waitItOut(key);

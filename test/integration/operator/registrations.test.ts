@@ -23,7 +23,7 @@ const SOON = { timeoutMs: 30_000, everyMs: 50 };
 const LONG = { timeout: 90_000 };
 const THEIRS = 'https://other.example.com/secret-path';
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 let project: string;
 let runner: RunnerProgram;
@@ -32,17 +32,20 @@ const servers: TelegramServer[] = [];
 let bots = 1_000;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness({ triesCredentials: true, env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' } });
-  stage.startOperator();
-  ({ namespace, uid: project } = await stage.createProject());
+  harness = await startOperatorHarness({
+    triesCredentials: true,
+    env: { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' },
+  });
+  harness.startOperator();
+  ({ namespace, uid: project } = await harness.createProject());
   await apply('Workflow', 'first', { active: true, nodes: [{ id: 'trigger', manual: {} }] });
-  await stage.waitFor(namespace, 'first', { type: 'Ready', status: 'True' });
-  const { data } = await stage.client.get(secrets, { namespace, name: 'windlass-runner' });
+  await harness.waitFor(namespace, 'first', { type: 'Ready', status: 'True' });
+  const { data } = await harness.client.get(secrets, { namespace, name: 'windlass-runner' });
   const given = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
-  const identity = await tokenOf(stage.client, namespace, 'windlass-runner');
+  const identity = await tokenOf(harness.client, namespace, 'windlass-runner');
   runner = await startRunnerProgram({
-    kubeconfigPath: await writeKubeconfig(stage.server, 'runner', identity),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await writeKubeconfig(harness.server, 'runner', identity),
+    redisURL: harness.redis.url,
     namespace,
     project,
     env: {
@@ -55,18 +58,18 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await runner?.stop('SIGKILL');
-  await stage?.stop();
+  await harness?.stop();
   await Promise.all(servers.map((server) => server.close()));
 });
 
 const manifestOf = (kind: string, name: string, spec: object) =>
   stringify({ apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name }, spec });
 const apply = (kind: string, name: string, spec: object) =>
-  stage.apply(namespace, manifestOf(kind, name, spec));
+  harness.apply(namespace, manifestOf(kind, name, spec));
 
 const nextToken = () => TELEGRAM_TOKEN.replace(/^\d+/, String((bots += 1)));
 const putToken = (name: string, token: string) =>
-  stage.apply(
+  harness.apply(
     namespace,
     stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token } }),
   );
@@ -96,13 +99,13 @@ async function startBot(name: string, others: string[] = []) {
 const switchTo = (name: string, active: boolean) =>
   apply('Workflow', name, { active, nodes: [{ id: 'trigger', bot: { credential: name } }] });
 const registered = (name: string) =>
-  stage.waitFor(namespace, name, { type: 'TriggerHealthy', status: 'True', reason: 'Registered' });
-const find = (name: string) => stage.client.find(credentials, { namespace, name });
+  harness.waitFor(namespace, name, { type: 'TriggerHealthy', status: 'True', reason: 'Registered' });
+const find = (name: string) => harness.client.find(credentials, { namespace, name });
 const urlOf = (name: string) => `https://hooks.example.com/bot/${namespace}.${name}`;
 
-/** Has the operator look at the Secret of a bot, as it does every few minutes. */
+/** Has the operator read the Secret of a bot, as it does every few minutes. */
 const touch = (name: string, { url }: TelegramServer) =>
-  stage.client.patch(
+  harness.client.patch(
     credentials,
     { namespace, name },
     { spec: { bot: { apiURL: `${url}/` } } },
@@ -117,7 +120,7 @@ const told = (reason: string, kind: string, name: string) =>
   pollUntil(
     `${kind} ${name} having an Event ${reason}`,
     async () => {
-      const { items } = await stage.client.list(events, { namespace });
+      const { items } = await harness.client.list(events, { namespace });
       const isAbout = ({ regarding }: (typeof items)[number]) =>
         regarding?.kind === kind && regarding.name === name;
       return items.find((event) => event.reason === reason && isAbout(event))?.note ?? false;
@@ -139,10 +142,10 @@ describe('a bot of a project', () => {
         secretToken: botSecret(token, metadata?.uid ?? ''),
         allowedUpdates: ['message', 'channel_post'],
       });
-      await stage.waitFor(namespace, 'switched', { type: 'Ready', status: 'True', reason: 'Serving' });
+      await harness.waitFor(namespace, 'switched', { type: 'Ready', status: 'True', reason: 'Serving' });
       await switchTo('switched', false);
-      const isLetGo = async () => (await find('switched'))?.metadata.finalizers === undefined;
-      await pollUntil('the mark being gone', isLetGo, SOON);
+      const isReleased = async () => (await find('switched'))?.metadata.finalizers === undefined;
+      await pollUntil('the mark being gone', isReleased, SOON);
       expect(webhook().url).toBe('');
       await switchTo('switched', true);
       const isBack = () => Promise.resolve(webhook().url === urlOf('switched'));
@@ -157,8 +160,8 @@ describe('a bot of a project', () => {
       const { telegram } = await startBot('refused');
       telegram.setFault('unavailable');
       await touch('refused', telegram);
-      const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unreachable' };
-      const { status } = await stage.waitFor(namespace, 'refused', wish);
+      const expected = { type: 'TriggerHealthy', status: 'False', reason: 'Unreachable' };
+      const { status } = await harness.waitFor(namespace, 'refused', expected);
       const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
       expect(said).toMatch(/^The bot is not registered: .*status 502/);
       telegram.setFault(undefined);
@@ -177,7 +180,7 @@ describe('a bot of a project', () => {
       await touch('replaced', telegram);
       const isThere = () => Promise.resolve(telegram.webhook(other).url === urlOf('replaced'));
       await pollUntil('the other bot being registered', isThere, SOON);
-      await pollUntil('the bot before being let go', () => Promise.resolve(webhook().url === ''), SOON);
+      await pollUntil('the bot before being released', () => Promise.resolve(webhook().url === ''), SOON);
       expect(telegram.webhook(other).pending).toEqual([]);
       await registered('replaced');
     },
@@ -190,9 +193,9 @@ describe('a bot of a project', () => {
       const { webhook } = await startBot('deleted');
       const ref = { namespace, name: 'deleted' };
       await Promise.all([
-        stage.client.delete(secrets, ref),
-        stage.client.delete(credentials, ref),
-        stage.client.delete(workflows, ref),
+        harness.client.delete(secrets, ref),
+        harness.client.delete(credentials, ref),
+        harness.client.delete(workflows, ref),
       ]);
       await gone('deleted');
       expect(webhook().url).toBe('');
@@ -205,7 +208,7 @@ describe('a bot of a project', () => {
     async ({ expect }) => {
       const { telegram } = await startBot('revoked');
       telegram.setFault('unauthorized');
-      await stage.client.delete(credentials, { namespace, name: 'revoked' });
+      await harness.client.delete(credentials, { namespace, name: 'revoked' });
       await gone('revoked');
       expect(await told('NotUnregistered', 'Credential', 'revoked')).toMatch(
         /refused the token with status 401/,
@@ -217,11 +220,11 @@ describe('a bot of a project', () => {
     const { telegram, webhook, token } = await startBot('changed');
     const { metadata } = (await find('changed')) ?? {};
     telegram.register({ url: THEIRS, secretToken: 'theirs' }, token);
-    // As if the time to look again had come; whoever begins to lead looks at all.
+    // As if the time to check again had come; a new leader checks all.
     const key = keysOf(project).registration(metadata?.uid ?? '');
-    await stage.conn.command('hset', key, 'answered', 0);
-    await stage.stopOperator();
-    stage.startOperator();
+    await harness.conn.command('hset', key, 'answered', 0);
+    await harness.stopOperator();
+    harness.startOperator();
     for (const kind of ['Credential', 'Workflow'])
       expect(await told('RegistrationChanged', kind, 'changed')).toMatch(
         /were sent to other\.example\.com\./,
@@ -237,11 +240,11 @@ describe('a bot of a project', () => {
     async () => {
       const { telegram, webhook, token } = await putBot('marked');
       telegram.register({ pending: [{ update_id: 1 }] }, token);
-      await stage.stopOperator();
+      await harness.stopOperator();
       const marked = { metadata: { finalizers: [BOT_FINALIZER] } };
-      await stage.client.patch(credentials, { namespace, name: 'marked' }, marked, { type: 'merge' });
+      await harness.client.patch(credentials, { namespace, name: 'marked' }, marked, { type: 'merge' });
       await switchTo('marked', true);
-      stage.startOperator();
+      harness.startOperator();
       await registered('marked');
       expect(webhook()).toMatchObject({ url: urlOf('marked'), pending: [] });
     },
@@ -253,9 +256,9 @@ describe('a bot of a project', () => {
     const key = keysOf(project).registration(metadata?.uid ?? '');
     // As after a runner that was ended: the bot that was registered is another one than that of the token.
     const result = { works: true, url: urlOf('lost'), bot: '999' };
-    await stage.stopOperator();
-    await stage.conn.command('hset', key, 'answer', JSON.stringify({ key: 'before', failures: 0, result }));
-    stage.startOperator();
+    await harness.stopOperator();
+    await harness.conn.command('hset', key, 'answer', JSON.stringify({ key: 'before', failures: 0, result }));
+    harness.startOperator();
     expect(await told('NotUnregistered', 'Credential', 'lost')).toMatch(/no runner has its token/);
     expect(webhook().url).toBe(urlOf('lost'));
   });
@@ -268,9 +271,9 @@ test(
     const { webhook } = await startBot('last');
     // What the namespace controller does at once, and goes on when they are gone.
     const leaving = runner.stop('SIGTERM');
-    await Promise.all([stage.client.delete(namespaces, { name: namespace }), leaving]);
+    await Promise.all([harness.client.delete(namespaces, { name: namespace }), leaving]);
     expect(webhook().url).toBe('');
-    const isLetGo = async () => (await find('last'))?.metadata.finalizers === undefined;
-    await pollUntil('the mark being gone', isLetGo, SOON);
+    const isReleased = async () => (await find('last'))?.metadata.finalizers === undefined;
+    await pollUntil('the mark being gone', isReleased, SOON);
   },
 );

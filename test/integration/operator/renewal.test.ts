@@ -29,7 +29,7 @@ const WITHIN = { timeout: 60_000, interval: 100 };
 const FRESH: Times = { obtainedMs: -1_000, expiresMs: 3_600_000 };
 const CROWD = Array.from({ length: 100 }, (_, at) => `account-${at}`);
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let provider: OAuthProvider;
 let kube: KubeApiFaults;
 const gate = createWriteGate();
@@ -38,9 +38,9 @@ const EGRESS = { RUNNER_EGRESS_ALLOW: '127.0.0.0/8' };
 const LEASE = { namespace: SYSTEM, name: 'windlass-operator' };
 
 beforeAll(async () => {
-  stage = await startOperatorHarness({ env: EGRESS });
+  harness = await startOperatorHarness({ env: EGRESS });
   provider = await startOAuthProvider({ redirectURI: 'https://hooks.example.com/oauth/callback' });
-  kube = await startKubeApiFaults({ ...stage.server.connection, auth: {} });
+  kube = await startKubeApiFaults({ ...harness.server.connection, auth: {} });
   const body = { kind: 'Status', code: 500, reason: 'InternalError', message: 'cut off' };
   kube.always((request) => !gate.passesKube(request), { status: 500, body });
 }, 600_000);
@@ -48,15 +48,19 @@ afterAll(async () => {
   await Promise.all([...operators.values()].map((operator) => operator.stop('SIGKILL')));
   await kube?.stop();
   await provider?.close();
-  await stage?.stop();
+  await harness?.stop();
 });
 
 async function startOperator(pod: string): Promise<void> {
-  const token = (await stage.connection.auth.token?.()) ?? '';
-  const kubeconfigPath = await writeKubeconfig({ ...stage.server, url: kube.connection.server }, pod, token);
+  const token = (await harness.connection.auth.token?.()) ?? '';
+  const kubeconfigPath = await writeKubeconfig(
+    { ...harness.server, url: kube.connection.server },
+    pod,
+    token,
+  );
   const operator = startOperatorProcess({
     kubeconfigPath,
-    redisURL: stage.redis.url,
+    redisURL: harness.redis.url,
     pod,
     namespace: SYSTEM,
     env: EGRESS,
@@ -66,15 +70,15 @@ async function startOperator(pod: string): Promise<void> {
 
 /** Kills the one that leads, and takes its lease away, which would run out by itself. */
 async function killLeader(): Promise<void> {
-  const { spec } = await stage.client.get(leases, LEASE);
+  const { spec } = await harness.client.get(leases, LEASE);
   const operator = operators.get(spec?.holderIdentity ?? '');
   if (!operator) throw new Error(`nobody here leads, but ${spec?.holderIdentity}`);
   await operator.stop('SIGKILL');
-  await stage.client.delete(leases, LEASE);
+  await harness.client.delete(leases, LEASE);
 }
 
 async function entries(namespace: string, name: string): Promise<Record<string, string>> {
-  const { data = {} } = (await stage.client.find(secrets, { namespace, name })) ?? {};
+  const { data = {} } = (await harness.client.find(secrets, { namespace, name })) ?? {};
   const texts = Object.entries(data).map(([key, value]) => [
     key,
     Buffer.from(value, 'base64').toString('utf8'),
@@ -93,20 +97,20 @@ const grants = async (namespace: string) =>
   );
 
 async function readyOf(namespace: string, name: string) {
-  const { status } = await stage.client.get(credentials, { namespace, name });
+  const { status } = await harness.client.get(credentials, { namespace, name });
   const ready = findCondition(status?.conditions, 'Ready');
   return { reason: ready?.reason, message: ready?.message, expires: status?.expires };
 }
 
 /** The reasons of the warnings there. */
 async function told(namespace: string): Promise<string[]> {
-  const { items } = await stage.client.list(events, { namespace });
+  const { items } = await harness.client.list(events, { namespace });
   return items.flatMap(({ type, reason }) => (type === 'Warning' ? [reason] : [])).toSorted();
 }
 
 async function make(names: readonly string[], times: Times = DUE) {
-  const project = await stage.createProject();
-  const granted = await grantAccounts(stage.client, provider, project.namespace, names, times);
+  const project = await harness.createProject();
+  const granted = await grantAccounts(harness.client, provider, project.namespace, names, times);
   return { ...project, granted };
 }
 
@@ -164,7 +168,7 @@ test('what cannot be stored is kept and stored later, and nothing is asked for m
   const { namespace, granted } = project;
   await expect.poll(async () => (await readyOf(namespace, 'kept')).reason, WITHIN).toBe('Connected');
   gate.arm(project, 0);
-  await Promise.all(granted.map((each) => makeDue(stage.client, namespace, each)));
+  await Promise.all(granted.map((each) => makeDue(harness.client, namespace, each)));
   const tries = () => gate.writes(project).filter((write) => write.includes('refresh-tokens')).length;
   await expect.poll(tries, WITHIN).toBeGreaterThan(2);
   gate.open();
@@ -176,7 +180,7 @@ test('a provider that takes the access back is believed: the token goes, and an 
   const { namespace, granted } = await make(['revoked', 'stays'], FRESH);
   await expect.poll(async () => Object.keys(await tokens(namespace)), WITHIN).toEqual(['revoked', 'stays']);
   await provider.takeBack('revoked');
-  for (const each of granted.slice(0, 1)) await makeDue(stage.client, namespace, each);
+  for (const each of granted.slice(0, 1)) await makeDue(harness.client, namespace, each);
   await expect.poll(async () => (await readyOf(namespace, 'revoked')).reason, WITHIN).toBe('NotConnected');
   expect((await readyOf(namespace, 'revoked')).message).toMatch(/revoked the access.*invalid_grant.*POST to/);
   expect(Object.keys(await tokens(namespace))).toEqual(['stays']);

@@ -13,7 +13,8 @@ import {
   type Resource,
 } from '../../../kube/resource.ts';
 import { credentials, webhookRoutes, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
-import { hasPoolAccount, poolAccount } from '../../../store/accounts.ts';
+import { hasPoolAccount } from '../../support/runStore/calls.ts';
+import { poolAccount } from '../../../store/accounts.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { openProject, storeId } from '../../../runs/project.ts';
@@ -36,19 +37,19 @@ const KINDS: Resource<KubeObject>[] = [
   secrets,
 ];
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 let uid: string;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
+  harness = await startOperatorHarness();
 }, 600_000);
 
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 beforeEach(async () => {
-  await stage.stopOperator();
-  ({ namespace, uid } = await stage.createProject());
+  await harness.stopOperator();
+  ({ namespace, uid } = await harness.createProject());
 });
 
 function manifest(name: string, spec: object = {}): string {
@@ -81,7 +82,7 @@ const smtp = stringify({
 
 /** The version of every object in the project. */
 async function versions(): Promise<Record<string, string | undefined>> {
-  const lists = await Promise.all(KINDS.map((resource) => stage.client.listAll(resource, { namespace })));
+  const lists = await Promise.all(KINDS.map((resource) => harness.client.listAll(resource, { namespace })));
   return Object.fromEntries(
     lists.flatMap(({ items }, index) =>
       items.map(({ metadata }) => [`${KINDS[index]?.plural}/${metadata.name}`, metadata.resourceVersion]),
@@ -93,7 +94,7 @@ const reconciled = async (controller: string, outcome = '(after|done)'): Promise
   await pollUntil(
     `a reconcile of ${controller}`,
     async () => {
-      const found = (await stage.metrics()).match(
+      const found = (await harness.metrics()).match(
         new RegExp(
           `windlass_operator_reconciles_total\\{controller="${controller}",outcome="${outcome}"\\} [1-9]`,
         ),
@@ -104,109 +105,110 @@ const reconciled = async (controller: string, outcome = '(after|done)'): Promise
   );
 };
 
-test('an operator that starts anew writes nothing when nothing has changed', async () => {
-  stage.startOperator();
-  await stage.apply(namespace, `${smtp}---\n${manifest('one')}---\n${manifest('two', { active: false })}`);
-  await stage.waitFor(namespace, 'one', READY);
-  await stage.waitFor(namespace, 'two', { type: 'Ready', status: 'True', reason: 'Inactive' });
+test('an operator that starts again writes nothing when nothing has changed', async () => {
+  harness.startOperator();
+  await harness.apply(namespace, `${smtp}---\n${manifest('one')}---\n${manifest('two', { active: false })}`);
+  await harness.waitFor(namespace, 'one', READY);
+  await harness.waitFor(namespace, 'two', { type: 'Ready', status: 'True', reason: 'Inactive' });
   // No workflow waits for what the operator says of a credential that asks for nothing.
   const isChecked = async () =>
-    (await stage.client.get(credentials, { namespace, name: 'smtp' })).status !== undefined;
+    (await harness.client.get(credentials, { namespace, name: 'smtp' })).status !== undefined;
   await pollUntil('the credential being checked', isChecked, { timeoutMs: 15_000, everyMs: 25 });
-  await stage.stopOperator();
+  await harness.stopOperator();
   const before = await versions();
   expect(Object.keys(before)).toHaveLength(12);
-  stage.startOperator();
+  harness.startOperator();
   for (const controller of ['workflow', 'credential', 'project', 'counts']) await reconciled(controller);
   const written = ['workflows', 'credentials', 'webhookroutes', 'controllerrevisions', 'deployments'];
-  for (const kind of written) expect(await stage.metrics()).not.toContain(`verb="apply",resource="${kind}"`);
-  await stage.apply(namespace, manifest('three'));
-  await stage.waitFor(namespace, 'three', READY);
+  for (const kind of written)
+    expect(await harness.metrics()).not.toContain(`verb="apply",resource="${kind}"`);
+  await harness.apply(namespace, manifest('three'));
+  await harness.waitFor(namespace, 'three', READY);
   expect(await versions()).toMatchObject(before);
 });
 
 test('what changed while no operator ran takes effect when one starts', async () => {
-  stage.startOperator();
-  await stage.apply(namespace, `${smtp}---\n${manifest('one')}---\n${manifest('two')}`);
-  await stage.waitFor(namespace, 'one', READY);
-  await stage.waitFor(namespace, 'two', READY);
-  await stage.stopOperator();
-  await stage.apply(namespace, manifest('one', { active: false }));
-  await stage.client.delete(workflows, { namespace, name: 'two' });
-  await stage.client.delete(roles, { namespace, name: 'windlass-runner' });
-  stage.startOperator();
-  await stage.waitFor(namespace, 'one', { type: 'Ready', status: 'True', reason: 'Inactive' });
+  harness.startOperator();
+  await harness.apply(namespace, `${smtp}---\n${manifest('one')}---\n${manifest('two')}`);
+  await harness.waitFor(namespace, 'one', READY);
+  await harness.waitFor(namespace, 'two', READY);
+  await harness.stopOperator();
+  await harness.apply(namespace, manifest('one', { active: false }));
+  await harness.client.delete(workflows, { namespace, name: 'two' });
+  await harness.client.delete(roles, { namespace, name: 'windlass-runner' });
+  harness.startOperator();
+  await harness.waitFor(namespace, 'one', { type: 'Ready', status: 'True', reason: 'Inactive' });
   const found = async () => [
-    (await stage.client.find(webhookRoutes, { namespace, name: 'two' })) !== undefined,
-    (await stage.client.find(roles, { namespace, name: 'windlass-runner' })) !== undefined,
+    (await harness.client.find(webhookRoutes, { namespace, name: 'two' })) !== undefined,
+    (await harness.client.find(roles, { namespace, name: 'windlass-runner' })) !== undefined,
   ];
   await expect.poll(found, { timeout: 15_000, interval: 25 }).toEqual([false, true]);
 });
 
 test('no route opens before the run store has its revision; switching off needs no run store', async () => {
-  stage.startOperator();
-  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
-  await stage.waitFor(namespace, 'one', READY);
-  await stage.redis.kill();
+  harness.startOperator();
+  await harness.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  await harness.waitFor(namespace, 'one', READY);
+  await harness.redis.kill();
   try {
-    await stage.apply(
+    await harness.apply(
       namespace,
       `${manifest('two')}---\n${manifest('one', { active: false, timeout: '5m' })}`,
     );
-    await stage.waitFor(namespace, 'two', { type: 'Routed', status: 'False', reason: 'StoreUnavailable' });
-    expect(await stage.client.find(webhookRoutes, { namespace, name: 'two' })).toBeUndefined();
-    const off = await stage.waitFor(namespace, 'one', {
+    await harness.waitFor(namespace, 'two', { type: 'Routed', status: 'False', reason: 'StoreUnavailable' });
+    expect(await harness.client.find(webhookRoutes, { namespace, name: 'two' })).toBeUndefined();
+    const off = await harness.waitFor(namespace, 'one', {
       type: 'Active',
       status: 'False',
       reason: 'Inactive',
     });
     expect(off.status?.url).toBeUndefined();
     const isClosed = async () =>
-      (await stage.client.get(webhookRoutes, { namespace, name: 'one' })).spec.webhook === undefined;
+      (await harness.client.get(webhookRoutes, { namespace, name: 'one' })).spec.webhook === undefined;
     await pollUntil('the route closed', isClosed, { timeoutMs: 15_000, everyMs: 25 });
   } finally {
-    await stage.redis.restart();
+    await harness.redis.restart();
   }
-  expect((await stage.waitFor(namespace, 'two', READY, 30_000)).status?.url).toBeDefined();
+  expect((await harness.waitFor(namespace, 'two', READY, 30_000)).status?.url).toBeDefined();
 });
 
 test('an operator that starts before the run store shows what that counts soon after it is there', async () => {
-  stage.startOperator();
-  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
-  const { metadata } = await stage.waitFor(namespace, 'one', READY);
-  await stage.stopOperator();
-  await accepted(stage.conn, submissionOf(uid, { workflow: 'one', workflowUid: metadata.uid ?? '' }));
-  await stage.redis.kill();
+  harness.startOperator();
+  await harness.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  const { metadata } = await harness.waitFor(namespace, 'one', READY);
+  await harness.stopOperator();
+  await accepted(harness.conn, submissionOf(uid, { workflow: 'one', workflowUid: metadata.uid ?? '' }));
+  await harness.redis.kill();
   try {
-    stage.startOperator();
+    harness.startOperator();
     await reconciled('counts', 'waiting');
   } finally {
-    await stage.redis.restart();
+    await harness.redis.restart();
   }
-  const totals = async () => (await stage.client.get(workflows, { namespace, name: 'one' })).status?.runs;
+  const totals = async () => (await harness.client.get(workflows, { namespace, name: 'one' })).status?.runs;
   await expect.poll(totals, { timeout: 15_000, interval: 50 }).toMatchObject({ active: 1 });
 });
 
-test('a run that this run store let go of without an end is ended, and says why', async () => {
-  stage.startOperator();
-  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
-  const workflow = await stage.waitFor(namespace, 'one', READY);
+test('a run that this run store released without an end is ended, and says why', async () => {
+  harness.startOperator();
+  await harness.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  const workflow = await harness.waitFor(namespace, 'one', READY);
   const revision = workflow.status?.revision ?? '';
   const annotations = { [ANNOTATION.recorded]: 'store' };
   const ref = { namespace, name: 'begun' };
   const metadata = { ...ref, annotations };
   const spec = { workflow: 'one' };
-  await stage.client.create(workflowRuns, { metadata, spec });
+  await harness.client.create(workflowRuns, { metadata, spec });
   const epoch = Date.now() + 60_000;
   const nodes = [
     { id: 'trigger', phase: 'Succeeded', attempts: 1 },
     { id: 'mail', phase: 'Running', attempts: 1 },
   ];
   const status = { phase: 'Running', epoch, sequence: 5, revision, nodes };
-  await stage.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
-  await stage.stopOperator();
-  stage.startOperator();
-  const ending = async () => (await stage.client.get(workflowRuns, ref)).status;
+  await harness.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+  await harness.stopOperator();
+  harness.startOperator();
+  const ending = async () => (await harness.client.get(workflowRuns, ref)).status;
   const lost = { phase: 'Failed', reason: 'DataLost', epoch, sequence: 5 };
   await expect.poll(ending, { timeout: 15_000, interval: 50 }).toMatchObject(lost);
   const { message, nodes: left } = (await ending()) ?? {};
@@ -215,19 +217,19 @@ test('a run that this run store let go of without an end is ended, and says why'
 });
 
 test('a record without a status, of a run that ended in this run store, is finished and not executed again', async () => {
-  stage.startOperator();
-  await stage.apply(namespace, `${smtp}---\n${manifest('one')}`);
-  const { metadata, status } = await stage.waitFor(namespace, 'one', READY);
+  harness.startOperator();
+  await harness.apply(namespace, `${smtp}---\n${manifest('one')}`);
+  const { metadata, status } = await harness.waitFor(namespace, 'one', READY);
   const submission = submissionOf(uid, {
     workflow: 'one',
     workflowUid: metadata.uid ?? '',
     revision: status?.revision ?? '',
   });
-  const name = await accepted(stage.conn, submission);
-  await advance(stage.conn, await claimedOne(stage.conn, uid), { end: { phase: 'Succeeded' } });
-  const state = await stateOf(stage.conn, uid, name);
-  await recorded(stage.conn, state, 'written');
-  await stage.conn.command('unlink', keysOf(uid).run(name));
+  const name = await accepted(harness.conn, submission);
+  await advance(harness.conn, await claimedOne(harness.conn, uid), { end: { phase: 'Succeeded' } });
+  const state = await stateOf(harness.conn, uid, name);
+  await recorded(harness.conn, state, 'written');
+  await harness.conn.command('unlink', keysOf(uid).run(name));
   // Created by an attempt that the API server executed and never answered.
   const controller = true;
   const owner = {
@@ -237,50 +239,50 @@ test('a record without a status, of a run that ended in this run store, is finis
     uid: metadata.uid ?? '',
     controller,
   };
-  const id = await storeId(stage.conn, uid);
+  const id = await storeId(harness.conn, uid);
   if (typeof id !== 'string') throw new Error('the store has no id');
   const annotations = { [ANNOTATION.recorded]: id };
   const ref = { namespace, name };
-  await stage.client.create(workflowRuns, {
+  await harness.client.create(workflowRuns, {
     metadata: { ...ref, annotations, ownerReferences: [owner] },
     spec: { workflow: 'one', revision: status?.revision ?? '' },
   });
-  await stage.stopOperator();
-  stage.startOperator();
-  const ending = async () => (await stage.client.get(workflowRuns, ref)).status;
+  await harness.stopOperator();
+  harness.startOperator();
+  const ending = async () => (await harness.client.get(workflowRuns, ref)).status;
   const ended = { phase: 'Succeeded', completionTime: new Date(state.endedAt ?? 0).toISOString() };
   await expect.poll(ending, { timeout: 15_000, interval: 50 }).toMatchObject(ended);
-  expect(await readCounts(stage.conn, uid, metadata.uid ?? '')).toMatchObject({ succeeded: 1, active: 0 });
+  expect(await readCounts(harness.conn, uid, metadata.uid ?? '')).toMatchObject({ succeeded: 1, active: 0 });
 });
 
 test('limits that somebody removed from the run store by hand are put again', async () => {
-  stage.startOperator();
-  await stage.apply(namespace, `${smtp}---\n${manifest('one', { suspend: true })}`);
-  const { metadata } = await stage.waitFor(namespace, 'one', { ...READY, reason: 'Suspended' });
+  harness.startOperator();
+  await harness.apply(namespace, `${smtp}---\n${manifest('one', { suspend: true })}`);
+  const { metadata } = await harness.waitFor(namespace, 'one', { ...READY, reason: 'Suspended' });
   const wf = keysOf(uid).wf(metadata.uid ?? '');
-  await stage.conn.command('unlink', wf);
-  const suspended = () => stage.conn.command('hget', wf, 'suspended');
+  await harness.conn.command('unlink', wf);
+  const suspended = () => harness.conn.command('hget', wf, 'suspended');
   await expect.poll(suspended, { timeout: 30_000, interval: 100 }).toBe('1');
 });
 
 test('a wiped run store gets back place, revisions, limits and account', async () => {
-  stage.startOperator();
-  await stage.apply(
+  harness.startOperator();
+  await harness.apply(
     namespace,
     `${smtp}---\n${manifest('one', { concurrency: { limit: 1, policy: 'Reject' } })}`,
   );
-  const { status, metadata } = await stage.waitFor(namespace, 'one', READY);
-  await stage.redisCommand('flushall');
-  await stage.redisCommand('acl', 'deluser', poolAccount(uid));
-  await stage.redisCommand('acl', 'save');
-  await stage.redis.restart();
+  const { status, metadata } = await harness.waitFor(namespace, 'one', READY);
+  await harness.redisCommand('flushall');
+  await harness.redisCommand('acl', 'deluser', poolAccount(uid));
+  await harness.redisCommand('acl', 'save');
+  await harness.redis.restart();
   const patience = { timeoutMs: 15_000, everyMs: 100 };
-  const keys = () => stage.redisCommand('keys', `wl:{${uid}}:*`);
+  const keys = () => harness.redisCommand('keys', `wl:{${uid}}:*`);
   const isRevisionBack = async () => (await keys()).includes(`wl:{${uid}}:rev:${status?.revision}`);
   await pollUntil('the revision back', isRevisionBack, patience);
-  const isAccountBack = async () => (await hasPoolAccount(stage.conn, uid)) === true;
+  const isAccountBack = async () => (await hasPoolAccount(harness.conn, uid)) === true;
   await pollUntil('the account back', isAccountBack, patience);
-  const limits = () => stage.redisCommand('hget', `wl:{${uid}}:wf:${metadata.uid}`, 'limit');
+  const limits = () => harness.redisCommand('hget', `wl:{${uid}}:wf:${metadata.uid}`, 'limit');
   await pollUntil('the limits back', async () => (await limits())[0] === '1', patience);
-  expect(await openProject(stage.conn, uid)).toMatchObject({ outcome: 'done', fresh: false });
+  expect(await openProject(harness.conn, uid)).toMatchObject({ outcome: 'done', fresh: false });
 });

@@ -22,23 +22,23 @@ import { claimed, refOf, submissionOf } from '../../support/runStore/runStore.ts
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
 const TOLD = 'restoring lost run store data';
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 let uid: string;
 let workflowUid: string;
 let revision: string;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
+  harness = await startOperatorHarness();
 }, 600_000);
 
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 beforeEach(async () => {
-  stage.startOperator();
-  ({ namespace, uid } = await stage.createProject());
+  harness.startOperator();
+  ({ namespace, uid } = await harness.createProject());
   await applyWorkflow('orders');
-  const workflow = await stage.waitFor(namespace, 'orders', { type: 'Routed', status: 'True' });
+  const workflow = await harness.waitFor(namespace, 'orders', { type: 'Routed', status: 'True' });
   workflowUid = workflow.metadata.uid ?? '';
   revision = workflow.status?.revision ?? '';
 });
@@ -52,7 +52,7 @@ async function applyWorkflow(name: string, spec: object = {}): Promise<void> {
     { id: 'reply', response: { status: 201, body: "{{ $('agent').text_content }}" } },
   ];
   const object = { apiVersion: API_VERSION, kind: 'Workflow', metadata: { name } };
-  await stage.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
+  await harness.apply(namespace, stringify({ ...object, spec: { active: true, nodes, ...spec } }));
 }
 
 const output = (text: string) => ({ text_content: text, data_content: null });
@@ -93,7 +93,7 @@ async function recordRun(
   };
   const input = { text_content: '', data_content: { item: 'desk' } };
   const given = { workflow: 'orders', revision, trigger: { type: 'webhook' }, input, ...spec };
-  await stage.client.create(workflowRuns, { metadata, spec: given });
+  await harness.client.create(workflowRuns, { metadata, spec: given });
   const begun = {
     phase: 'Running',
     epoch: 5,
@@ -102,7 +102,7 @@ async function recordRun(
     nodes: [succeeded('trigger')],
     ...status,
   };
-  await stage.client.patch(
+  await harness.client.patch(
     workflowRuns,
     { namespace, name },
     { status: begun },
@@ -112,37 +112,37 @@ async function recordRun(
 
 /** Empties the run store and breaks off all connections to it. */
 async function wipe(): Promise<void> {
-  await stage.redisCommand('flushall');
-  await stage.redis.restart();
-  await stage.conn.ready();
+  await harness.redisCommand('flushall');
+  await harness.redis.restart();
+  await harness.conn.ready();
 }
 
 async function wipeWhileStopped(): Promise<void> {
-  await stage.stopOperator();
+  await harness.stopOperator();
   await wipe();
-  stage.startOperator();
+  harness.startOperator();
 }
 
 const opened = () =>
-  pollUntil('the project open', async () => typeof (await storeId(stage.conn, uid)) === 'string', SOON);
+  pollUntil('the project open', async () => typeof (await storeId(harness.conn, uid)) === 'string', SOON);
 
 const inStore = async (run: string): Promise<RunState | undefined> => {
-  const state = await readRun(stage.conn, uid, run);
+  const state = await readRun(harness.conn, uid, run);
   return state && !('outcome' in state) ? state : undefined;
 };
 
 const recorded = async (name: string): Promise<WorkflowRun> =>
-  stage.client.get(workflowRuns, { namespace, name });
+  harness.client.get(workflowRuns, { namespace, name });
 
 /** What runners do with all that is ready: each run succeeds at once, and is recorded. */
 async function executeAll(): Promise<string[]> {
   const runs: string[] = [];
   for (;;) {
-    const claims = await claimed(stage.conn, uid, 100);
+    const claims = await claimed(harness.conn, uid, 100);
     if (claims.length === 0) return runs;
     for (const claim of claims) {
       runs.push(claim.state.run);
-      await advance(stage.conn, refOf(claim), { end: { phase: 'Succeeded' } });
+      await advance(harness.conn, refOf(claim), { end: { phase: 'Succeeded' } });
     }
   }
 }
@@ -153,15 +153,17 @@ test('three hundred recorded runs all end after the store was wiped while no ope
     await Promise.all(names.slice(at, at + 30).map((name) => recordRun(name)));
   await wipeWhileStopped();
   await opened();
-  const reads = (await stage.metrics()).match(/verb="(get|list)",resource="workflowruns",code="200"\} \d+/g);
+  const reads = (await harness.metrics()).match(
+    /verb="(get|list)",resource="workflowruns",code="200"\} \d+/g,
+  );
   const count = (reads ?? []).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   expect(count).toBeLessThan(30);
   expect((await executeAll()).toSorted()).toEqual(names.toSorted());
   const stop = new AbortController();
-  const { conn, client: kube, log } = stage;
+  const { conn, client: kube, log } = harness;
   const recording = createRecorder({ conn, kube, project: uid, namespace, log }).run(stop.signal);
   const open = async () => {
-    const { items } = await stage.client.listAll(workflowRuns, { namespace });
+    const { items } = await harness.client.listAll(workflowRuns, { namespace });
     return items.filter(({ status }) => !isTerminal(status?.phase)).map(({ metadata }) => metadata.name);
   };
   await expect.poll(open, { timeout: 60_000, interval: 500 }).toEqual([]);
@@ -187,14 +189,14 @@ test('a run goes on after its last recorded step; what must not be repeated is m
   });
   expect(state?.nodes.find(({ id }) => id === 'agent')?.output).toEqual(output('two desks'));
   expect(state?.reply).toMatchObject({ status: 201, body: 'two desks' });
-  const [claim] = await claimed(stage.conn, uid);
+  const [claim] = await claimed(harness.conn, uid);
   expect(claim).toMatchObject({ remainingMs: 0, state: { run: 'begun' } });
-  expect(stage.log.entries.map(({ message }) => message)).toContain(TOLD);
+  expect(harness.log.entries.map(({ message }) => message)).toContain(TOLD);
 });
 
 test('what cannot go on ends, and no node of it stays open', async () => {
   // An operator would end the cancelled one between the two writes that record it.
-  await stage.stopOperator();
+  await harness.stopOperator();
   const running = { id: 'mail', phase: 'Running', attempts: 1 } satisfies NodeStatus;
   const cut = succeeded('agent', { truncated: true });
   await recordRun('needs-cut', { status: { nodes: [succeeded('trigger'), cut] } });
@@ -209,7 +211,7 @@ test('what cannot go on ends, and no node of it stays open', async () => {
   await recordRun('no-revision', { spec: { revision: 'orders-0' }, status: { revision: 'orders-0' } });
   await recordRun('ended', { status: { phase: 'Succeeded', completionTime: '2026-01-01T00:00:01.000Z' } });
   await wipe();
-  stage.startOperator();
+  harness.startOperator();
   await opened();
   const ends = async (name: string) => (await recorded(name)).status;
   expect(await ends('needs-cut')).toMatchObject({
@@ -222,22 +224,22 @@ test('what cannot go on ends, and no node of it stays open', async () => {
   expect(cancelled).toMatchObject({ phase: 'Cancelled', epoch: 5, sequence: 7 });
   expect(cancelled?.nodes?.map(({ phase }) => phase)).toEqual(['Succeeded', 'Unknown']);
   expect(await ends('no-revision')).toMatchObject({ phase: 'Failed', reason: 'RevisionMissing' });
-  expect((await claimed(stage.conn, uid)).map(({ state }) => state.run)).toEqual(['had-all']);
+  expect((await claimed(harness.conn, uid)).map(({ state }) => state.run)).toEqual(['had-all']);
 });
 
 test('of runs that people made, those of a workflow that is gone are cancelled and the others go on', async () => {
   await recordRun('own', { owned: false });
   await applyWorkflow('other');
-  const other = await stage.waitFor(namespace, 'other', { type: 'Routed', status: 'True' });
+  const other = await harness.waitFor(namespace, 'other', { type: 'Routed', status: 'True' });
   await recordRun('orphan', {
     owned: false,
     spec: { workflow: 'other', revision: other.status?.revision ?? '' },
     status: { revision: other.status?.revision ?? '' },
   });
-  await stage.stopOperator();
-  await stage.client.delete(workflows, { namespace, name: 'other' });
+  await harness.stopOperator();
+  await harness.client.delete(workflows, { namespace, name: 'other' });
   await wipe();
-  stage.startOperator();
+  harness.startOperator();
   await opened();
   const phase = async () => (await recorded('orphan')).status?.phase;
   await expect.poll(phase, { timeout: 15_000, interval: 50 }).toBe('Cancelled');
@@ -247,19 +249,19 @@ test('of runs that people made, those of a workflow that is gone are cancelled a
 
 test('a repeated event of a recorded run is that run also after the store was wiped', async () => {
   const event = submissionOf(uid, { workflowUid, dedupeKey: 'delivery-1', bodyHash: 'body-1' });
-  const first = await submit(stage.conn, event);
+  const first = await submit(harness.conn, event);
   expect(first).toMatchObject({ outcome: 'accepted' });
   const dedupeHash = (await inStore('run' in first ? first.run : ''))?.dedupeHash;
   const mark = { [ANNOTATION.dedupe]: `${dedupeHash} body-1` };
   await recordRun('kept', { annotations: mark, status: { phase: 'Failed' } });
   await wipe();
   await opened();
-  expect(await submit(stage.conn, event)).toMatchObject({
+  expect(await submit(harness.conn, event)).toMatchObject({
     outcome: 'accepted',
     run: 'kept',
     duplicate: true,
   });
-  expect(await submit(stage.conn, { ...event, bodyHash: 'body-2' })).toEqual({
+  expect(await submit(harness.conn, { ...event, bodyHash: 'body-2' })).toEqual({
     outcome: 'conflict',
     run: 'kept',
   });
@@ -267,19 +269,19 @@ test('a repeated event of a recorded run is that run also after the store was wi
 
 test('runs of a workflow without a route are put back, too', async () => {
   await recordRun('begun');
-  await stage.stopOperator();
+  await harness.stopOperator();
   await applyWorkflow('orders', {
     nodes: [{ id: 'trigger', schedule: { cron: '0 0 * * *', timeZone: 'UTC' } }],
   });
-  await stage.client.delete(webhookRoutes, { namespace, name: 'orders' });
+  await harness.client.delete(webhookRoutes, { namespace, name: 'orders' });
   await wipe();
-  stage.startOperator();
+  harness.startOperator();
   await opened();
   expect(await inStore('begun')).toMatchObject({ phase: 'Pending' });
 });
 
 test('a namespace that is new has lost nothing', async () => {
-  const told = stage.log.entries.filter(({ message, fields }) => {
+  const told = harness.log.entries.filter(({ message, fields }) => {
     const { namespace: name } = fields as { namespace?: string };
     return message === TOLD && name === namespace;
   });

@@ -22,38 +22,41 @@ const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const WITHIN = { timeout: 40_000, interval: 25 };
 const READY = { type: 'Ready', status: 'True' };
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 let uid: string;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
+  harness = await startOperatorHarness();
 }, 600_000);
 
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 beforeEach(async () => {
-  stage.startOperator();
-  ({ namespace, uid } = await stage.createProject());
+  harness.startOperator();
+  ({ namespace, uid } = await harness.createProject());
 });
 
 const HELLO = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'hello' } } as const;
 
 async function applyWorkflow(spec: object = {}): Promise<string> {
   const nodes = [{ id: 'trigger', manual: { testData: { from: 'test data' } } }];
-  await stage.apply(namespace, stringify({ ...HELLO, spec: { active: true, nodes, ...spec } }));
-  const { metadata } = await stage.waitFor(namespace, 'hello', READY);
+  await harness.apply(namespace, stringify({ ...HELLO, spec: { active: true, nodes, ...spec } }));
+  const { metadata } = await harness.waitFor(namespace, 'hello', READY);
   return metadata.uid ?? '';
 }
 
 const create = (name: string, spec: Partial<RunSpec> = {}) =>
-  stage.client.create(workflowRuns, { metadata: { namespace, name }, spec: { workflow: 'hello', ...spec } });
+  harness.client.create(workflowRuns, {
+    metadata: { namespace, name },
+    spec: { workflow: 'hello', ...spec },
+  });
 
 const submitted = (name: string): Promise<RunState> =>
   pollUntil(
     `run ${name} in the run store`,
     async () => {
-      const run = await readRun(stage.conn, uid, name);
+      const run = await readRun(harness.conn, uid, name);
       return run !== undefined && !('outcome' in run) && run;
     },
     SOON,
@@ -63,7 +66,7 @@ const ended = (name: string) =>
   pollUntil(
     `the end of run ${name}`,
     async () => {
-      const { status } = await stage.client.get(workflowRuns, { namespace, name });
+      const { status } = await harness.client.get(workflowRuns, { namespace, name });
       return status?.completionTime !== undefined && status;
     },
     SOON,
@@ -71,7 +74,7 @@ const ended = (name: string) =>
 
 test('a run made as an object is submitted under its own name, with its input, for the current revision', async () => {
   await applyWorkflow();
-  const { status } = await stage.waitFor(namespace, 'hello', READY);
+  const { status } = await harness.waitFor(namespace, 'hello', READY);
   const object = await create('one', { input: { data_content: { name: 'Ada', none: null } } });
   const run = await submitted('one');
   expect(run).toMatchObject({
@@ -88,7 +91,7 @@ test('a run made as an object gets the labels of records, and its workflow as ow
   const workflow = await applyWorkflow();
   await create('one', { test: true });
   await submitted('one');
-  const { metadata } = await stage.client.get(workflowRuns, { namespace, name: 'one' });
+  const { metadata } = await harness.client.get(workflowRuns, { namespace, name: 'one' });
   expect(metadata.labels).toEqual({
     [LABEL.workflow]: 'hello',
     [LABEL.trigger]: 'execute',
@@ -125,10 +128,10 @@ async function forbidLabels(run: string): Promise<void> {
     kind: 'ValidatingAdmissionPolicyBinding',
     spec: { policyName: policy.metadata.name, validationActions: ['Deny'] },
   };
-  await stage.apply(namespace, [policy, binding].map((each) => stringify(each)).join('---\n'));
+  await harness.apply(namespace, [policy, binding].map((each) => stringify(each)).join('---\n'));
   const label = { metadata: { labels: { team: 'a' } } };
   const isRefused = () =>
-    stage.client
+    harness.client
       .patch(workflowRuns, { namespace, name: run }, label, { type: 'merge', dryRun: true })
       .then(() => false, isInvalid);
   await pollUntil('the policy in effect', isRefused, SOON);
@@ -139,24 +142,24 @@ test('a run that the operator cannot label is executed all the same', async () =
   await create('one', { trigger: { type: 'nightly job' } });
   expect(await submitted('one')).toMatchObject({ trigger: 'nightly job' });
   const labels = async (name: string) =>
-    (await stage.client.get(workflowRuns, { namespace, name })).metadata.labels;
+    (await harness.client.get(workflowRuns, { namespace, name })).metadata.labels;
   expect(await labels('one')).toEqual({ [LABEL.workflow]: 'hello' });
   await forbidLabels('one');
   await create('two');
   await submitted('two');
   expect(await labels('two')).toBeUndefined();
-  expect(stage.log.messages('warn')).toContain('cannot adopt run');
+  expect(harness.log.messages('warn')).toContain('cannot adopt run');
 });
 
-test('an operator that starts anew submits nothing twice', async () => {
+test('an operator that starts again submits nothing twice', async () => {
   const workflow = await applyWorkflow();
   await create('one');
   await submitted('one');
-  await stage.stopOperator();
-  stage.startOperator();
+  await harness.stopOperator();
+  harness.startOperator();
   await create('two');
   await submitted('two');
-  expect(await unfinishedRuns(stage.conn, uid, workflow)).toEqual(['one', 'two']);
+  expect(await unfinishedRuns(harness.conn, uid, workflow)).toEqual(['one', 'two']);
 });
 
 test('of an inactive workflow a test run takes its test data, and another run fails and says why', async () => {
@@ -180,29 +183,29 @@ test('a run that was accepted before its workflow was switched off runs, and one
   await applyWorkflow({ active: false });
   await create('after');
   expect(await ended('after')).toMatchObject({ phase: 'Failed', reason: 'WorkflowInactive' });
-  expect(await unfinishedRuns(stage.conn, uid, workflow)).toEqual(['before']);
-  const { status } = await stage.client.get(workflowRuns, { namespace, name: 'before' });
+  expect(await unfinishedRuns(harness.conn, uid, workflow)).toEqual(['before']);
+  const { status } = await harness.client.get(workflowRuns, { namespace, name: 'before' });
   expect(status?.completionTime).toBeUndefined();
 });
 
 test('of a suspended workflow every run fails, and one that was accepted before waits until it is resumed', async () => {
   await applyWorkflow();
-  const revision = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  const revision = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
   await create('before');
   await submitted('before');
   await applyWorkflow({ suspend: true, timeout: '5m' });
-  const { status } = await stage.waitFor(namespace, 'hello', { ...READY, reason: 'Suspended' });
+  const { status } = await harness.waitFor(namespace, 'hello', { ...READY, reason: 'Suspended' });
   expect(status?.conditions).toContainEqual(
     expect.objectContaining({ type: 'Active', status: 'False', reason: 'Suspended' }),
   );
-  const shown = async () => (await stage.client.get(workflows, { namespace, name: 'hello' })).status;
+  const shown = async () => (await harness.client.get(workflows, { namespace, name: 'hello' })).status;
   await expect.poll(shown, { timeout: 20_000, interval: 25 }).toMatchObject({
     runs: { active: 1, running: 0, waiting: 1 },
     conditions: expect.arrayContaining([
       expect.objectContaining({ type: 'Ready', message: expect.stringContaining('1 run waits and starts') }),
     ]) as unknown,
   });
-  const columns = await kubectl(stage.server, [
+  const columns = await kubectl(harness.server, [
     '-n',
     namespace,
     'get',
@@ -220,7 +223,7 @@ test('of a suspended workflow every run fails, and one that was accepted before 
       message: expect.stringContaining('set spec.suspend to false'),
     });
   }
-  const denied = auditTrail(stage.trail).filter(
+  const denied = auditTrail(harness.trail).filter(
     ({ object, run }) => object?.namespace === namespace && /^run-\d$/.test(String(run)),
   );
   expect(denied.map(({ event, result, reason }) => `${event} ${result} ${String(reason)}`)).toEqual([
@@ -229,11 +232,11 @@ test('of a suspended workflow every run fails, and one that was accepted before 
     'run.retry denied Suspended',
     'run.execute denied Suspended',
   ]);
-  await stage.stopOperator();
-  expect(await claimed(stage.conn, uid)).toEqual([]);
-  stage.startOperator();
+  await harness.stopOperator();
+  expect(await claimed(harness.conn, uid)).toEqual([]);
+  harness.startOperator();
   await applyWorkflow({ timeout: '5m' });
-  expect((await claimedOne(stage.conn, uid)).run).toBe('before');
+  expect((await claimedOne(harness.conn, uid)).run).toBe('before');
 });
 
 test('a workflow is suspended also by a spec that is invalid', async () => {
@@ -248,10 +251,10 @@ test('a workflow is suspended also by a spec that is invalid', async () => {
     ],
   };
   const changes = { type: 'merge', fieldManager: 'test' } as const;
-  await stage.client.patch(workflows, { namespace, name: 'hello' }, { spec }, changes);
-  await stage.waitFor(namespace, 'hello', { type: 'Active', status: 'False', reason: 'Suspended' });
-  expect(await claimed(stage.conn, uid)).toEqual([]);
-  expect((await stage.client.get(webhookRoutes, { namespace, name: 'hello' })).spec).toMatchObject({
+  await harness.client.patch(workflows, { namespace, name: 'hello' }, { spec }, changes);
+  await harness.waitFor(namespace, 'hello', { type: 'Active', status: 'False', reason: 'Suspended' });
+  expect(await claimed(harness.conn, uid)).toEqual([]);
+  expect((await harness.client.get(webhookRoutes, { namespace, name: 'hello' })).spec).toMatchObject({
     active: false,
     suspended: true,
   });
@@ -259,7 +262,7 @@ test('a workflow is suspended also by a spec that is invalid', async () => {
 
 test('a run that is applied before its workflow waits for it', async () => {
   await create('early');
-  const status = async () => (await stage.client.get(workflowRuns, { namespace, name: 'early' })).status;
+  const status = async () => (await harness.client.get(workflowRuns, { namespace, name: 'early' })).status;
   await expect.poll(status, { timeout: 20_000, interval: 25 }).toMatchObject({
     phase: 'Pending',
     reason: 'WorkflowMissing',
@@ -272,7 +275,7 @@ test('a run that is applied before its workflow waits for it', async () => {
 
 test('a run of an older revision executes that one, and one of a revision that does not exist fails', async () => {
   await applyWorkflow();
-  const first = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  const first = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
   await applyWorkflow({ timeout: '5m' });
   await create('older', { revision: first });
   expect((await submitted('older')).revision).toBe(first);
@@ -282,7 +285,7 @@ test('a run of an older revision executes that one, and one of a revision that d
 
 test('a revision that was never activated is executed by test runs alone, also after another one was', async () => {
   await applyWorkflow({ active: false });
-  const never = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  const never = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
   await applyWorkflow({ timeout: '5m' });
   await create('real', { revision: never });
   expect(await ended('real')).toMatchObject({ phase: 'Failed', reason: 'RevisionNotActivated' });
@@ -300,11 +303,11 @@ test('a ControllerRevision that somebody made under the name of a revision is re
   const data = { ...revision, planted: true };
   const labels = { [LABEL.workflow]: 'hello' };
   const metadata = { namespace, name, labels };
-  await stage.client.create(controllerRevisions, { metadata, revision: 1, data });
+  await harness.client.create(controllerRevisions, { metadata, revision: 1, data });
   await applyWorkflow({ nodes });
   await create('one');
   expect((await submitted('one')).revision).toBe(name);
-  expect((await stage.client.get(controllerRevisions, { namespace, name })).data).toEqual(revision);
+  expect((await harness.client.get(controllerRevisions, { namespace, name })).data).toEqual(revision);
 });
 
 test.each([
@@ -316,15 +319,20 @@ test.each([
     const object = { ...HELLO, spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] } };
     const { name, revision } = namedRevision(object);
     const metadata = { namespace, name, ...fields };
-    await stage.client.create(controllerRevisions, { metadata, revision: 1, data: revision });
-    await stage.apply(namespace, stringify(object));
-    const wish = { type: 'Routed', status: 'False', reason: 'RevisionNameTaken' } as const;
-    const { status } = await stage.waitFor(namespace, 'hello', wish);
+    await harness.client.create(controllerRevisions, { metadata, revision: 1, data: revision });
+    await harness.apply(namespace, stringify(object));
+    const expected = { type: 'Routed', status: 'False', reason: 'RevisionNameTaken' } as const;
+    const { status } = await harness.waitFor(namespace, 'hello', expected);
     expect(findCondition(status?.conditions, 'Stalled')?.message).toContain(`ControllerRevision ${name} `);
     const ref = { namespace, name };
-    await stage.client.patch(controllerRevisions, ref, { metadata: { finalizers: null } }, { type: 'merge' });
-    await stage.client.delete(controllerRevisions, ref);
-    // Looked at again when the workflow changes, or soon.
+    await harness.client.patch(
+      controllerRevisions,
+      ref,
+      { metadata: { finalizers: null } },
+      { type: 'merge' },
+    );
+    await harness.client.delete(controllerRevisions, ref);
+    // Reconciled again when the workflow changes, or soon.
     await applyWorkflow({ timeout: '6m' });
     await applyWorkflow(object.spec);
   },
@@ -348,14 +356,14 @@ test('a run that failed is repeated with its input, also by a repetition, and no
 
 test('a failed run whose input its workflow withheld is repeated with what its trigger shows, if that is all of it', async () => {
   const workflow = await applyWorkflow({ recordData: 'Errors' });
-  const revision = (await stage.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
-  await stage.stopOperator();
+  const revision = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await harness.stopOperator();
   const output = { text_content: 'text', data_content: { item: 'desk' } };
   await recordFailure(workflow, 'shown', { revision, node: { id: 'trigger', output } });
   await recordFailure(workflow, 'headers', { revision, node: { id: 'trigger', output }, hadMore: true });
   await recordFailure(workflow, 'cut', { revision, node: { id: 'trigger', output, truncated: true } });
   await recordFailure(workflow, 'other', { revision, node: { id: 'step', output } });
-  stage.startOperator();
+  harness.startOperator();
   await create('again', { retryOf: 'shown' });
   expect(JSON.parse((await submitted('again')).input)).toEqual(output);
   for (const [name, why] of [
@@ -386,7 +394,7 @@ async function recordFailure(workflow: string, name: string, { revision, node, h
   };
   const metadata = { namespace, name, annotations, ownerReferences: [owner] };
   const spec = { workflow: 'hello', inputRedacted: true, inputTruncated: true } as const;
-  await stage.client.create(workflowRuns, { metadata, spec });
+  await harness.client.create(workflowRuns, { metadata, spec });
   const end = {
     phase: 'Failed',
     completionTime: new Date().toISOString(),
@@ -396,7 +404,7 @@ async function recordFailure(workflow: string, name: string, { revision, node, h
   } as const;
   const nodes = [{ phase: 'Succeeded', ...node }] as NonNullable<RunStatus['nodes']>;
   const status = { ...end, nodes };
-  await stage.client.apply(
+  await harness.client.apply(
     workflowRuns,
     { metadata: { namespace, name }, status },
     { subresource: 'status' },
@@ -423,16 +431,16 @@ test('a test run goes as far as a node, and so does one that repeats it; the nod
 
 test('a run that is created while the run store is away is submitted when it is back', async () => {
   await applyWorkflow();
-  await stage.redis.kill();
+  await harness.redis.kill();
   await create('one');
-  await stage.redis.restart();
+  await harness.redis.restart();
   expect((await submitted('one')).phase).toBe('Pending');
 });
 
 test('runs that are created as objects, and their cancelling, are in the audit trail once, with who requested them', async () => {
   const workflow = await applyWorkflow();
   const about = () =>
-    auditTrail(stage.trail).filter(
+    auditTrail(harness.trail).filter(
       ({ event, object }) => event.startsWith('run.') && object?.namespace === namespace,
     );
   await create('first', { requestedBy: 'ada' });
@@ -442,7 +450,7 @@ test('runs that are created as objects, and their cancelling, are in the audit t
   await create('nowhere', { revision: 'hello-none' });
   await ended('nowhere');
   const cancel = { spec: { cancel: true } };
-  await stage.client.patch(workflowRuns, { namespace, name: 'first' }, cancel, { type: 'merge' });
+  await harness.client.patch(workflowRuns, { namespace, name: 'first' }, cancel, { type: 'merge' });
   const object = { kind: 'Workflow', namespace, name: 'hello', uid: workflow };
   const version = { resourceVersion: expect.stringMatching(/^\d+$/) as string, manager: 'test' };
   await expect.poll(about, WITHIN).toMatchObject([
@@ -458,21 +466,21 @@ test('a cancel reaches a run that waits, and one that never was submitted', asyn
   await create('one');
   await submitted('one');
   const cancel = { spec: { cancel: true } };
-  await stage.client.patch(workflowRuns, { namespace, name: 'one' }, cancel, { type: 'merge' });
-  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
+  await harness.client.patch(workflowRuns, { namespace, name: 'one' }, cancel, { type: 'merge' });
+  await expect.poll(() => unfinishedRuns(harness.conn, uid, workflow), WITHIN).toEqual([]);
   await create('orphan', { workflow: 'nobody', cancel: true });
   expect(await ended('orphan')).toMatchObject({ phase: 'Cancelled' });
 });
 
 test('a run that the run store has lost can be cancelled', async () => {
   await applyWorkflow();
-  await stage.stopOperator();
+  await harness.stopOperator();
   await create('lost', { trigger: { type: 'execute' } });
   const ref = { namespace, name: 'lost' };
   const status = { phase: 'Running', epoch: 3, sequence: 7 };
-  await stage.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
-  await stage.client.patch(workflowRuns, ref, { spec: { cancel: true } }, { type: 'merge' });
-  stage.startOperator();
+  await harness.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+  await harness.client.patch(workflowRuns, ref, { spec: { cancel: true } }, { type: 'merge' });
+  harness.startOperator();
   expect(await ended('lost')).toMatchObject({ phase: 'Cancelled', epoch: 3, sequence: 7 });
 });
 
@@ -482,16 +490,16 @@ test('a run that waits is cancelled when its object is deleted', async () => {
   await create('two');
   await submitted('one');
   await submitted('two');
-  await stage.client.delete(workflowRuns, { namespace, name: 'one' });
-  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual(['two']);
+  await harness.client.delete(workflowRuns, { namespace, name: 'one' });
+  await expect.poll(() => unfinishedRuns(harness.conn, uid, workflow), WITHIN).toEqual(['two']);
 });
 
 test('the runs of a workflow that is deleted are cancelled', async () => {
   const workflow = await applyWorkflow();
   await create('one');
   await submitted('one');
-  await stage.client.delete(workflows, { namespace, name: 'hello' });
-  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
+  await harness.client.delete(workflows, { namespace, name: 'hello' });
+  await expect.poll(() => unfinishedRuns(harness.conn, uid, workflow), WITHIN).toEqual([]);
 });
 
 test('the runs of a workflow whose route was gone first are cancelled; a route that is deleted costs no run', async () => {
@@ -499,46 +507,46 @@ test('the runs of a workflow whose route was gone first are cancelled; a route t
   await create('one');
   await submitted('one');
   const ref = { namespace, name: 'hello' };
-  const { uid: first } = (await stage.client.get(webhookRoutes, ref)).metadata;
-  await stage.client.delete(webhookRoutes, ref);
-  const isBack = async () => (await stage.client.get(webhookRoutes, ref)).metadata.uid !== first;
+  const { uid: first } = (await harness.client.get(webhookRoutes, ref)).metadata;
+  await harness.client.delete(webhookRoutes, ref);
+  const isBack = async () => (await harness.client.get(webhookRoutes, ref)).metadata.uid !== first;
   await pollUntil('the route back', isBack, SOON);
-  await stage.waitFor(namespace, 'hello', READY);
-  expect(await unfinishedRuns(stage.conn, uid, workflow)).toEqual(['one']);
-  await Promise.all([stage.client.delete(webhookRoutes, ref), stage.client.delete(workflows, ref)]);
-  await expect.poll(() => unfinishedRuns(stage.conn, uid, workflow), WITHIN).toEqual([]);
+  await harness.waitFor(namespace, 'hello', READY);
+  expect(await unfinishedRuns(harness.conn, uid, workflow)).toEqual(['one']);
+  await Promise.all([harness.client.delete(webhookRoutes, ref), harness.client.delete(workflows, ref)]);
+  await expect.poll(() => unfinishedRuns(harness.conn, uid, workflow), WITHIN).toEqual([]);
 });
 
 test('of ended runs the newest stay, as many as the history says', async () => {
   await applyWorkflow({ history: { succeeded: 2, failed: 1 } });
   const phases = ['Succeeded', 'Succeeded', 'Succeeded', 'Succeeded', 'Failed', 'Cancelled'] as const;
-  await stage.stopOperator();
+  await harness.stopOperator();
   for (const [index, phase] of phases.entries()) {
     await create(`run-${index}`);
     const completionTime = new Date(Date.now() - 60_000 + index * 1_000).toISOString();
     const status = { phase, completionTime };
     const ref = { namespace, name: `run-${index}` };
-    await stage.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+    await harness.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
   }
-  stage.startOperator();
+  harness.startOperator();
   const names = async () =>
-    (await stage.client.listAll(workflowRuns, { namespace })).items.map(({ metadata }) => metadata.name);
+    (await harness.client.listAll(workflowRuns, { namespace })).items.map(({ metadata }) => metadata.name);
   await pollUntil('three runs left', async () => (await names()).length === 3, SOON);
   expect(await names()).toEqual(['run-2', 'run-3', 'run-5']);
 });
 
 test('of revisions the newest ten stay, and the one that is in effect', async () => {
   for (let minutes = 1; minutes <= 13; minutes += 1) await applyWorkflow({ timeout: `${minutes}m` });
-  const { status } = await stage.waitFor(namespace, 'hello', READY);
-  const kept = () => stage.client.listAll(controllerRevisions, { namespace });
+  const { status } = await harness.waitFor(namespace, 'hello', READY);
+  const kept = () => harness.client.listAll(controllerRevisions, { namespace });
   await pollUntil('ten revisions', async () => (await kept()).items.length <= 11, SOON);
   expect((await kept()).items.map(({ metadata }) => metadata.name)).toContain(status?.revision);
 });
 
 test('what the run store counts is shown in the status', async () => {
   const workflow = await applyWorkflow();
-  const { status } = await stage.waitFor(namespace, 'hello', READY);
-  await submit(stage.conn, {
+  const { status } = await harness.waitFor(namespace, 'hello', READY);
+  await submit(harness.conn, {
     project: uid,
     workflow: 'hello',
     workflowUid: workflow,
@@ -552,7 +560,7 @@ test('what the run store counts is shown in the status', async () => {
   const runs = await pollUntil(
     'totals in the status',
     async () => {
-      const { status } = await stage.client.get(workflows, { namespace, name: 'hello' });
+      const { status } = await harness.client.get(workflows, { namespace, name: 'hello' });
       return status?.runs;
     },
     SOON,
@@ -566,8 +574,8 @@ test('after dataTTL the input and the outputs of a run are removed, and how it e
   await create('private', { input: { text_content: 'from a customer', data_content: { card: '4111' } } });
   const ref = { namespace, name: 'private' };
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"card":"4111"}' };
-  await stage.client.patch(workflowRuns, ref, { metadata: { annotations } }, { type: 'merge' });
-  const early = stage.client.patch(
+  await harness.client.patch(workflowRuns, ref, { metadata: { annotations } }, { type: 'merge' });
+  const early = harness.client.patch(
     workflowRuns,
     ref,
     [
@@ -586,11 +594,11 @@ test('after dataTTL the input and the outputs of a run are removed, and how it e
     reason: 'NodeFailed',
     nodes: [{ id: 'trigger', phase: 'Succeeded' as const, output: { data_content: { card: '4111' } } }],
   };
-  await stage.client.apply(workflowRuns, { metadata: ref, status }, { subresource: 'status' });
+  await harness.client.apply(workflowRuns, { metadata: ref, status }, { subresource: 'status' });
   const run = await pollUntil(
     'the data going',
     async () => {
-      const found = await stage.client.get(workflowRuns, ref);
+      const found = await harness.client.get(workflowRuns, ref);
       return found.metadata.annotations?.['windlass.dev/data-removed'] !== undefined && found;
     },
     SOON,

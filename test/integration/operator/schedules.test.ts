@@ -10,8 +10,8 @@ import { pollUntil } from '../../support/time/poll.ts';
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/operator/scheduleProject.ts';
 
-const stage = operatorOfFile();
-const openProject = () => openScheduleProject(stage());
+const harness = operatorOfFile();
+const openProject = () => openScheduleProject(harness());
 
 test.concurrent('a schedule is a CronJob of its workflow, and the status says when it fires next', async () => {
   const { uid, apply, waitFor, onlyCronJob } = await openProject();
@@ -45,7 +45,7 @@ test.concurrent('when it has fired the status says so', async () => {
   const { metadata } = await onlyCronJob();
   const last = `${new Date().toISOString().slice(0, 16)}:00Z`;
   const status = { lastScheduleTime: last };
-  await stage().client.patch(
+  await harness().client.patch(
     cronJobs,
     { namespace, name: metadata.name },
     { status },
@@ -55,7 +55,7 @@ test.concurrent('when it has fired the status says so', async () => {
   await pollUntil(
     'the times in the status',
     async () => {
-      const workflow = await stage().client.get(workflows, { namespace, name: 'report' });
+      const workflow = await harness().client.get(workflows, { namespace, name: 'report' });
       expect(workflow.status?.schedule).toEqual({ last, next });
       return true;
     },
@@ -69,12 +69,17 @@ test.concurrent('ticks that fail are told, until one succeeds again', async () =
   await waitFor(READY);
   const { name } = (await onlyCronJob()).metadata;
   const told = (status: object) =>
-    stage().client.patch(cronJobs, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
+    harness().client.patch(
+      cronJobs,
+      { namespace, name },
+      { status },
+      { type: 'merge', subresource: 'status' },
+    );
   const ago = (minutes: number) =>
     `${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)}:00Z`;
   await told({ lastScheduleTime: ago(1), lastSuccessfulTime: ago(60) });
-  const wish = { type: 'Ready', status: 'False', reason: 'TicksFail' };
-  const { status } = await waitFor(wish);
+  const expected = { type: 'Ready', status: 'False', reason: 'TicksFail' };
+  const { status } = await waitFor(expected);
   expect(findCondition(status?.conditions, 'Scheduled')?.message).toContain(name);
   await told({ lastSuccessfulTime: ago(0) });
   await waitFor(READY);
@@ -115,7 +120,7 @@ test.concurrent('switched off, and deleted, it leaves no CronJob', async () => {
   expect(await found()).toEqual([]);
   await apply({});
   await waitFor(READY);
-  await stage().client.delete(workflows, { namespace, name: 'report' });
+  await harness().client.delete(workflows, { namespace, name: 'report' });
   await pollUntil('no CronJob', async () => (await found()).length === 0, SOON);
 });
 
@@ -124,7 +129,7 @@ test.concurrent('with another trigger there is no CronJob and no time in the sta
   await apply({});
   await waitFor(READY);
   const spec = { active: true, nodes: [{ id: 'tick', manual: {} }] };
-  await stage().client.patch(
+  await harness().client.patch(
     workflows,
     { namespace, name: 'report' },
     { spec },
@@ -152,8 +157,8 @@ test.concurrent.each([
 ])('%s is told, and nothing is made', async (_what, schedule, says) => {
   const { apply, waitFor, found } = await openProject();
   await apply(schedule);
-  const wish = { type: 'Ready', status: 'False', reason: 'InvalidSchedule' };
-  const { status } = await waitFor(wish);
+  const expected = { type: 'Ready', status: 'False', reason: 'InvalidSchedule' };
+  const { status } = await waitFor(expected);
   expect(findCondition(status?.conditions, 'Stalled')?.message).toContain(says);
   expect(await found()).toEqual([]);
 });

@@ -9,13 +9,13 @@ import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 import { BROKEN, READY, SOON, STEP, openScheduleProject } from '../../support/operator/scheduleProject.ts';
 
-const stage = operatorOfFile();
-const openProject = () => openScheduleProject(stage());
+const harness = operatorOfFile();
+const openProject = () => openScheduleProject(harness());
 
 type Ref = { namespace: string; name: string };
 
 function patchByHand(ref: Ref, spec: object): Promise<unknown> {
-  return stage().client.patch(cronJobs, ref, { spec }, { type: 'merge', fieldManager: 'kubectl' });
+  return harness().client.patch(cronJobs, ref, { spec }, { type: 'merge', fieldManager: 'kubectl' });
 }
 
 test.concurrent('a CronJob of somebody else that has our labels is left alone', async () => {
@@ -26,14 +26,14 @@ test.concurrent('a CronJob of somebody else that has our labels is left alone', 
   const theirs = {
     metadata: { name: 'theirs', namespace, ...(metadata.labels && { labels: metadata.labels }) },
   };
-  await stage().client.create(cronJobs, { ...theirs, ...(spec && { spec }) });
+  await harness().client.create(cronJobs, { ...theirs, ...(spec && { spec }) });
   await apply({ cron: '0 8 * * *' });
   await pollUntil('the old one gone', async () => !(await names()).includes(metadata.name), SOON);
   expect(await names()).toContain('theirs');
 });
 
 test.concurrent.each([
-  ['deleted', (ref: Ref) => stage().client.delete(cronJobs, ref)],
+  ['deleted', (ref: Ref) => harness().client.delete(cronJobs, ref)],
   ['changed', (ref: Ref) => patchByHand(ref, { schedule: '* * * * *' })],
 ])('a CronJob that is %s by hand beside a broken step is put right', async (_what, meddle) => {
   const { namespace, apply, waitFor, onlyCronJob } = await openProject();
@@ -53,7 +53,7 @@ test.concurrent.each([
     },
     SOON,
   );
-  const route = await stage().client.get(webhookRoutes, { namespace, name: 'report' });
+  const route = await harness().client.get(webhookRoutes, { namespace, name: 'report' });
   expect(route.spec).toMatchObject({ active: true, schedule: { cron: '0 9 * * 1-5' } });
 });
 
@@ -62,7 +62,7 @@ test.concurrent('somebody who deletes or changes the CronJob is put right', asyn
   await apply({});
   await waitFor(READY);
   const { metadata } = await onlyCronJob();
-  await stage().client.delete(cronJobs, { namespace, name: metadata.name });
+  await harness().client.delete(cronJobs, { namespace, name: metadata.name });
   await pollUntil('it is back', async () => (await found()).length === 1, SOON);
   expect((await onlyCronJob()).metadata.uid).not.toBe(metadata.uid);
   await patchByHand({ namespace, name: metadata.name }, { schedule: '* * * * *' });
@@ -114,9 +114,9 @@ async function refuseCronJobs(
       validations: [{ expression: 'false', message: 'no image of that registry' }],
     },
   };
-  await stage().client.raw('POST', `${group}ies`, { body });
+  await harness().client.raw('POST', `${group}ies`, { body });
   const binding = { metadata, spec: { policyName: namespace, validationActions: ['Deny'] } };
-  await stage().client.raw('POST', `${group}ybindings`, { body: binding });
+  await harness().client.raw('POST', `${group}ybindings`, { body: binding });
   const isAdmitted = () =>
     probe().then(
       () => true,
@@ -124,8 +124,8 @@ async function refuseCronJobs(
     );
   await pollUntil('the policy in effect', async () => !(await isAdmitted()), SOON);
   return async () => {
-    await stage().client.raw('DELETE', `${group}ybindings/${namespace}`);
-    await stage().client.raw('DELETE', `${group}ies/${namespace}`);
+    await harness().client.raw('DELETE', `${group}ybindings/${namespace}`);
+    await harness().client.raw('DELETE', `${group}ies/${namespace}`);
     await pollUntil('the policy away', isAdmitted, SOON);
   };
 }
@@ -134,7 +134,7 @@ async function refuseCronJobs(
 function refuseImages(namespace: string): Promise<() => Promise<unknown>> {
   const probe = { metadata: { name: 'probe', namespace }, spec: probeSpec };
   return refuseCronJobs(namespace, ['CREATE', 'UPDATE'], () =>
-    stage().client.create(cronJobs, probe, { dryRun: true }),
+    harness().client.create(cronJobs, probe, { dryRun: true }),
   );
 }
 
@@ -142,7 +142,7 @@ function refuseImages(namespace: string): Promise<() => Promise<unknown>> {
 function refuseDeleting({ namespace, name }: Ref): Promise<() => Promise<unknown>> {
   const path = `/apis/batch/v1/namespaces/${namespace}/cronjobs/${name}?dryRun=All`;
   return refuseCronJobs(namespace, ['DELETE'], () =>
-    stage()
+    harness()
       .client.raw('DELETE', path)
       .catch((error: unknown) => {
         // The operator deletes it as soon as the policy is gone.
@@ -167,8 +167,8 @@ test.concurrent('a CronJob that the API server refuses to change goes on as it w
   const admit = await refuseImages(namespace);
   try {
     await apply({}, { nodes: [STEP] });
-    const wish = { type: 'Ready', status: 'False', reason: 'ScheduleRefused' };
-    const { status } = await waitFor(wish);
+    const expected = { type: 'Ready', status: 'False', reason: 'ScheduleRefused' };
+    const { status } = await waitFor(expected);
     expect(findCondition(status?.conditions, 'Scheduled')?.message).toContain('no image of that registry');
     expect(findCondition(status?.conditions, 'Stalled')).toBeUndefined();
     expect(status?.schedule?.next).toBe(before?.schedule?.next);
@@ -186,7 +186,7 @@ test.concurrent('a workflow whose CronJob cannot be deleted is suspended in the 
   await apply({});
   const { metadata } = await waitFor(READY);
   const { wf } = keysOf(uid);
-  const flag = () => stage().conn.command('hget', wf(metadata.uid ?? ''), 'suspended');
+  const flag = () => harness().conn.command('hget', wf(metadata.uid ?? ''), 'suspended');
   expect(await flag()).toBe('0');
   const admit = await refuseDeleting({ namespace, name: (await onlyCronJob()).metadata.name });
   try {
@@ -206,10 +206,10 @@ test.concurrent('where a quota admits one CronJob the times can be changed all t
   await waitFor(READY);
   const hard = { 'count/cronjobs.batch': '1' };
   const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  await stage().client.raw('POST', quotas, { body: { metadata: { name: 'few' }, spec: { hard } } });
+  await harness().client.raw('POST', quotas, { body: { metadata: { name: 'few' }, spec: { hard } } });
   // The controller of quotas counts; there is none here.
   const count = (used: string) =>
-    stage().client.raw('PATCH', `${quotas}/few/status`, {
+    harness().client.raw('PATCH', `${quotas}/few/status`, {
       body: { status: { hard, used: { 'count/cronjobs.batch': used } } },
       contentType: 'application/merge-patch+json',
     });

@@ -15,23 +15,26 @@ const SOON = { timeoutMs: 40_000, everyMs: 25 };
 const READY = { type: 'Ready', status: 'True', reason: 'Serving' };
 const NAME = 'windlass-variables';
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 let uid: string;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
-  stage.startOperator();
+  harness = await startOperatorHarness();
+  harness.startOperator();
 }, 600_000);
 
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 beforeEach(async () => {
-  ({ namespace, uid } = await stage.createProject());
+  ({ namespace, uid } = await harness.createProject());
 });
 
 const setVariables = (data: Record<string, string>) =>
-  stage.apply(namespace, stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: NAME }, data }));
+  harness.apply(
+    namespace,
+    stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: NAME }, data }),
+  );
 
 const applyGreeting = (body = '{{ $vars.greeting }}') => {
   const nodes = [
@@ -39,12 +42,12 @@ const applyGreeting = (body = '{{ $vars.greeting }}') => {
     { id: 'reply', response: { body } },
   ];
   const workflow = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'greet' } };
-  return stage.apply(namespace, stringify({ ...workflow, spec: { active: true, nodes } }));
+  return harness.apply(namespace, stringify({ ...workflow, spec: { active: true, nodes } }));
 };
 
 async function acceptRun(): Promise<string> {
-  const { spec } = await stage.client.get(webhookRoutes, { namespace, name: 'greet' });
-  const submitted = await submit(stage.conn, {
+  const { spec } = await harness.client.get(webhookRoutes, { namespace, name: 'greet' });
+  const submitted = await submit(harness.conn, {
     project: uid,
     workflow: 'greet',
     workflowUid: spec.workflowUID,
@@ -59,19 +62,19 @@ async function acceptRun(): Promise<string> {
 }
 
 async function variablesOf(run: string): Promise<unknown> {
-  const state = await readRun(stage.conn, uid, run);
+  const state = await readRun(harness.conn, uid, run);
   if (!state || 'outcome' in state || state.variables === undefined) return undefined;
-  const found = await getVariables(stage.conn, uid, state.variables);
+  const found = await getVariables(harness.conn, uid, state.variables);
   return 'outcome' in found ? undefined : found.values;
 }
 
 const invalid = (reason: string) =>
-  stage.waitFor(namespace, 'greet', { type: 'Valid', status: 'False', reason });
+  harness.waitFor(namespace, 'greet', { type: 'Valid', status: 'False', reason });
 
 test('a run uses the variables at its acceptance, and later ones are for later runs', async () => {
   await setVariables({ greeting: 'Hello', 'limits.json': '{"max": 5}' });
   await applyGreeting();
-  await stage.waitFor(namespace, 'greet', READY);
+  await harness.waitFor(namespace, 'greet', READY);
   const first = await acceptRun();
   expect(await variablesOf(first)).toEqual({ greeting: 'Hello', 'limits.json': { max: 5 } });
 
@@ -91,17 +94,17 @@ test('a run uses the variables at its acceptance, and later ones are for later r
 test('variables that no run uses any more are removed', async () => {
   await setVariables({ greeting: 'one' });
   await applyGreeting();
-  await stage.waitFor(namespace, 'greet', READY);
+  await harness.waitFor(namespace, 'greet', READY);
   await setVariables({ greeting: 'two' });
   const left = await pollUntil(
     'one set of variables',
     async () => {
       const sets = new Set<string>();
-      await forEachPage(stage.conn, keysOf(uid).variables('*'), async (names) => {
+      await forEachPage(harness.conn, keysOf(uid).variables('*'), async (names) => {
         for (const name of names) sets.add(name);
         await Promise.resolve();
       });
-      const texts = await Promise.all([...sets].map((key) => stage.conn.command('get', key)));
+      const texts = await Promise.all([...sets].map((key) => harness.conn.command('get', key)));
       return texts.length === 1 && texts[0] === '{"greeting":"two"}' && texts;
     },
     SOON,
@@ -112,18 +115,18 @@ test('variables that no run uses any more are removed', async () => {
 test('a missing variable keeps the workflow from being served, until it appears', async () => {
   await applyGreeting();
   await invalid('VariableMissing');
-  expect(await stage.client.find(webhookRoutes, { namespace, name: 'greet' })).toBeUndefined();
+  expect(await harness.client.find(webhookRoutes, { namespace, name: 'greet' })).toBeUndefined();
   await setVariables({ greeting: 'Hello' });
-  await stage.waitFor(namespace, 'greet', READY);
+  await harness.waitFor(namespace, 'greet', READY);
 });
 
 test('a variable that vanishes sets a condition and closes no route', async () => {
   await setVariables({ greeting: 'Hello' });
   await applyGreeting();
-  await stage.waitFor(namespace, 'greet', READY);
-  await stage.client.delete(configMaps, { namespace, name: NAME });
+  await harness.waitFor(namespace, 'greet', READY);
+  await harness.client.delete(configMaps, { namespace, name: NAME });
   await invalid('VariableMissing');
-  const { spec } = await stage.client.get(webhookRoutes, { namespace, name: 'greet' });
+  const { spec } = await harness.client.get(webhookRoutes, { namespace, name: 'greet' });
   expect(spec.active).toBe(true);
   expect(await variablesOf(await acceptRun())).toEqual({});
 });
@@ -131,7 +134,7 @@ test('a variable that vanishes sets a condition and closes no route', async () =
 test('variables that are too large or not JSON are named, and runs keep the values from before', async () => {
   await setVariables({ greeting: 'Hello' });
   await applyGreeting("{{ $vars.greeting }} {{ $vars['a.json'] ?? 1 }}");
-  await stage.waitFor(namespace, 'greet', READY);
+  await harness.waitFor(namespace, 'greet', READY);
   await setVariables({ greeting: 'x'.repeat(70_000) });
   await invalid('VariablesTooLarge');
   expect(await variablesOf(await acceptRun())).toEqual({ greeting: 'Hello' });

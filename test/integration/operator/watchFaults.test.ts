@@ -1,6 +1,7 @@
 /**
- * Operator and gateway behind proxies to the API server that misbehave: a change that is made meanwhile is in effect within 5 s of the
- * end of the fault (within 30 s of the change when watches fall silent), and nothing is made twice.
+ * Operator and gateway behind proxies to the API server that misbehave: a change that is made meanwhile is in
+ * effect within 5 s of the end of the fault (within 30 s of the change when watches fall silent), and nothing
+ * is made twice.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { controllerRevisions, deployments } from '../../../kube/resource.ts';
@@ -25,7 +26,7 @@ import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
 const GATEWAY = 'gateway-1';
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 /** One for the operator, one for the gateway. */
 let proxies: KubeApiFaults[] = [];
 let gateway: GatewayProcess;
@@ -34,24 +35,24 @@ let uid: string;
 let changes = 0;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness();
-  await applyChart(stage.server, SYSTEM, { templates: ['gateway', 'gateway-rbac'] });
-  const upstream = { ...stage.server.connection, auth: {} };
+  harness = await startOperatorHarness();
+  await applyChart(harness.server, SYSTEM, { templates: ['gateway', 'gateway-rbac'] });
+  const upstream = { ...harness.server.connection, auth: {} };
   proxies = await Promise.all([startKubeApiFaults(upstream), startKubeApiFaults(upstream)]);
   const [operatorProxy, gatewayProxy] = proxies as [KubeApiFaults, KubeApiFaults];
-  const token = await tokenOf(stage.client, SYSTEM, 'windlass-gateway');
+  const token = await tokenOf(harness.client, SYSTEM, 'windlass-gateway');
   const url = gatewayProxy.connection.server;
   // It acknowledges for itself.
-  stage.gateway.lag(GATEWAY);
+  harness.gateway.lag(GATEWAY);
   gateway = await startGateway({
-    kubeconfigPath: await writeKubeconfig({ ...stage.server, url }, 'gateway', token),
-    redisURL: stage.redis.url,
+    kubeconfigPath: await writeKubeconfig({ ...harness.server, url }, 'gateway', token),
+    redisURL: harness.redis.url,
     pod: GATEWAY,
     namespace: SYSTEM,
     env: { REDIS_USERNAME: TESTER, REDIS_PASSWORD: TESTER },
   });
-  stage.startOperator({ ...operatorProxy.connection, auth: stage.connection.auth });
-  ({ namespace, uid } = await stage.createProject());
+  harness.startOperator({ ...operatorProxy.connection, auth: harness.connection.auth });
+  ({ namespace, uid } = await harness.createProject());
   await put();
   await served(60_000);
 }, 600_000);
@@ -67,7 +68,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await gateway?.stop();
-  await stage?.stop();
+  await harness?.stop();
   await Promise.all(proxies.map((proxy) => proxy.stop()));
 });
 
@@ -83,7 +84,7 @@ async function post(to: string): Promise<number> {
 }
 
 const put = () =>
-  stage.client.apply(workflows, {
+  harness.client.apply(workflows, {
     metadata: { namespace, name: 'one' },
     spec: { active: true, nodes: [{ id: 'trigger', webhook: { path: path() } }] },
   });
@@ -95,8 +96,8 @@ async function change(): Promise<void> {
   const metadata = { namespace, name: `number-${changes}` };
   const passwordRef = { name: 'nobody', key: 'password' };
   const smtp = { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef };
-  await stage.client.create(credentials, { metadata, spec: { smtp } });
-  await stage.client.create(workflowRuns, { metadata, spec: { workflow: 'one' } });
+  await harness.client.create(credentials, { metadata, spec: { smtp } });
+  await harness.client.create(workflowRuns, { metadata, spec: { workflow: 'one' } });
 }
 
 const served = (timeoutMs: number) =>
@@ -109,7 +110,7 @@ const served = (timeoutMs: number) =>
 async function inEffect(timeoutMs: number): Promise<number> {
   const ref = { namespace, name: `number-${changes}` };
   const isChecked = async () =>
-    (await stage.client.get(credentials, ref)).status?.conditions?.some(
+    (await harness.client.get(credentials, ref)).status?.conditions?.some(
       ({ type, reason }) => type === 'Ready' && reason === 'SecretMissing',
     );
   const isSubmitted = async () => (await runsOf()).includes(ref.name);
@@ -123,8 +124,8 @@ async function inEffect(timeoutMs: number): Promise<number> {
 }
 
 async function runsOf(): Promise<string[]> {
-  const { metadata } = await stage.client.get(workflows, { namespace, name: 'one' });
-  const runs = await unfinishedRuns(stage.conn, uid, metadata.uid ?? '');
+  const { metadata } = await harness.client.get(workflows, { namespace, name: 'one' });
+  const runs = await unfinishedRuns(harness.conn, uid, metadata.uid ?? '');
   return Array.isArray(runs) ? runs : [];
 }
 
@@ -151,7 +152,8 @@ test.for([
 });
 
 test('changes right before and right after watches are closed are in effect within 5 s', async () => {
-  // A proxy that closes every 30 s: our own watches end before that, so that one that closes them early is the worse one.
+  // A proxy that closes every 30 s: our own watches end before that, so that one that closes them early is
+  // the worse one.
   const close = async () => proxies.forEach((proxy) => proxy.endWatches());
   await close();
   await change();
@@ -161,7 +163,7 @@ test('changes right before and right after watches are closed are in effect with
   expect(await inEffect(5_000)).toBe(404);
 });
 
-test('a change whose events are held up is in effect within 5 s of their release', async () => {
+test('a change whose events are delayed is in effect within 5 s of their release', async () => {
   proxies.forEach((proxy) => proxy.holdWatches());
   await change();
   await change();
@@ -176,7 +178,7 @@ test('lists that are older than what was seen take nothing back', async () => {
   const lists = new Map<string, unknown>();
   for (const { group, version, plural } of kinds) {
     const listPath = `/apis/${group}/${version}/${plural}`;
-    lists.set(listPath, await stage.client.raw('GET', listPath));
+    lists.set(listPath, await harness.client.raw('GET', listPath));
   }
   await change();
   expect(await inEffect(5_000)).toBe(404);
@@ -212,11 +214,11 @@ test('while watches are silent, without being closed, a change is in effect with
 }, 60_000);
 
 test('after all of this there is nothing twice', async () => {
-  const revisions = (await stage.client.listAll(controllerRevisions, { namespace })).items;
+  const revisions = (await harness.client.listAll(controllerRevisions, { namespace })).items;
   const contents = revisions.map(({ data }) => JSON.stringify(data));
   expect(new Set(contents)).toHaveLength(contents.length);
-  expect((await stage.client.listAll(webhookRoutes, { namespace })).items).toHaveLength(1);
-  expect((await stage.client.listAll(deployments, { namespace })).items).toHaveLength(1);
+  expect((await harness.client.listAll(webhookRoutes, { namespace })).items).toHaveLength(1);
+  expect((await harness.client.listAll(deployments, { namespace })).items).toHaveLength(1);
   const made = Array.from({ length: changes }, (_, index) => `number-${index + 1}`);
   expect((await runsOf()).filter((run) => run.startsWith('number-')).toSorted()).toEqual(made.toSorted());
 });

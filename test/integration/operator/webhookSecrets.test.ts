@@ -24,12 +24,12 @@ import {
 } from '../../support/operator/webhookHarness.ts';
 
 let webhooks: WebhookHarness;
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let gateways: GatewayProcess[];
 
 beforeAll(async () => {
   webhooks = await startWebhookHarness();
-  ({ harness: stage, gateways } = webhooks);
+  ({ harness, gateways } = webhooks);
 }, 600_000);
 afterAll(() => webhooks?.stop());
 
@@ -55,7 +55,7 @@ test('secrets are rotated without one refusal, and the old one is refused everyw
   const namespace = await webhooks.project({ old: 'old-token', new: 'new-token' });
   const id = `${namespace}.rotated`;
   const change = async (...keys: string[]) => {
-    await stage.apply(namespace, manifest('rotated', bearer(...keys)));
+    await harness.apply(namespace, manifest('rotated', bearer(...keys)));
     await webhooks.serving(namespace, 'rotated');
   };
   await change('old');
@@ -70,10 +70,10 @@ test('secrets are rotated without one refusal, and the old one is refused everyw
 test('a value that was changed in place is taken up when the workflow is touched', async () => {
   const namespace = await webhooks.project({ token: 'before' });
   const id = `${namespace}.touched`;
-  await stage.apply(namespace, manifest('touched', bearer('token')));
+  await harness.apply(namespace, manifest('touched', bearer('token')));
   await webhooks.serving(namespace, 'touched');
   await webhooks.putSecret(namespace, { token: 'after' });
-  await kubectl(stage.server, [
+  await kubectl(harness.server, [
     '-n',
     namespace,
     'annotate',
@@ -92,7 +92,7 @@ test('once auth is asked for and ready, and once another scheme is, nobody is le
   const namespace = await webhooks.project({ token: 's3cret' });
   const id = `${namespace}.edited`;
   const become = async (auth?: WebhookAuth) => {
-    await stage.apply(namespace, manifest('edited', auth));
+    await harness.apply(namespace, manifest('edited', auth));
     await webhooks.serving(namespace, 'edited');
   };
   await become();
@@ -111,37 +111,37 @@ test('what is gone is taken out: a secret of the user, a workflow, the last one 
   const namespace = await webhooks.project({ token: 's3cret' });
   const uids: string[] = [];
   for (const name of ['one', 'two']) {
-    await stage.apply(namespace, manifest(name, bearer('token')));
+    await harness.apply(namespace, manifest(name, bearer('token')));
     uids.push((await webhooks.serving(namespace, name)).metadata.uid ?? '');
   }
   expect(await webhooks.entriesIn(namespace)).toEqual(uids.toSorted());
-  await stage.client.delete(workflows, { namespace, name: 'one' });
+  await harness.client.delete(workflows, { namespace, name: 'one' });
   await until('its entry being gone', async () => (await webhooks.entriesIn(namespace))?.join() === uids[1]);
   expect(await webhooks.statuses(`${namespace}.two`, token('s3cret'))).toEqual([200, 200]);
 
-  await stage.client.delete(secrets, { namespace, name: 'hooks' });
-  // It looks at all Secrets when it starts, and otherwise every five minutes.
-  await stage.stopOperator();
-  stage.startOperator();
-  await stage.waitFor(namespace, 'two', {
+  await harness.client.delete(secrets, { namespace, name: 'hooks' });
+  // It reads all Secrets when it starts, and otherwise every five minutes.
+  await harness.stopOperator();
+  harness.startOperator();
+  await harness.waitFor(namespace, 'two', {
     type: 'CredentialsReady',
     status: 'False',
     reason: 'SecretMissing',
   });
-  await stage.waitFor(namespace, 'two', { type: 'Routed', status: 'True' });
+  await harness.waitFor(namespace, 'two', { type: 'Routed', status: 'True' });
   expect(await webhooks.statuses(`${namespace}.two`, token('s3cret'))).toEqual([503, 503]);
   expect(await webhooks.entriesIn(namespace)).toBeUndefined();
 });
 
 test('a project that spoils its own Secret closes nobody else', async () => {
   const namespace = await webhooks.project({ token: 's3cret' });
-  await stage.apply(namespace, manifest('spoiled', bearer('token')));
+  await harness.apply(namespace, manifest('spoiled', bearer('token')));
   await webhooks.serving(namespace, 'spoiled');
-  await stage.client.delete(secrets, { namespace, name: WEBHOOKS });
-  // What gateways hold they go on with, and the operator puts back what is missing as soon as it looks.
+  await harness.client.delete(secrets, { namespace, name: WEBHOOKS });
+  // What gateways hold they go on with, and the operator puts back what is missing as soon as it checks.
   expect(await webhooks.statuses(`${namespace}.spoiled`, token('s3cret'))).toEqual([200, 200]);
-  await stage.stopOperator();
-  stage.startOperator();
+  await harness.stopOperator();
+  harness.startOperator();
   await until('the Secret being put back', async () => (await webhooks.entriesIn(namespace))?.length === 1);
   await webhooks.serving(namespace, 'spoiled');
 });

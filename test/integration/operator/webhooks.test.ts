@@ -37,12 +37,12 @@ const WITHIN = { timeout: 40_000, interval: 50 };
 const STANDARD_KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 let webhooks: WebhookHarness;
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let gateways: GatewayProcess[];
 
 beforeAll(async () => {
   webhooks = await startWebhookHarness();
-  ({ harness: stage, gateways } = webhooks);
+  ({ harness, gateways } = webhooks);
 }, 600_000);
 afterAll(() => webhooks?.stop());
 
@@ -86,7 +86,7 @@ test('each scheme lets in whoever proves it, everywhere, and nobody else, as soo
     SCHEMES.map(async ([scheme, auth, sent, challenge]) => {
       const name = scheme.toLowerCase();
       const id = `${namespace}.${name}`;
-      await stage.apply(namespace, manifest(name, auth));
+      await harness.apply(namespace, manifest(name, auth));
       await webhooks.serving(namespace, name);
       const right = sent();
       expect(await webhooks.statuses(id, right)).toEqual([200, 200]);
@@ -100,28 +100,28 @@ test('each scheme lets in whoever proves it, everywhere, and nobody else, as soo
       expect(other.flat().filter((status) => status !== 401)).toHaveLength(isFixed ? 2 : 0);
     }),
   );
-  const routes = await kubectl(stage.server, ['-n', namespace, 'get', 'webhookroutes']);
+  const routes = await kubectl(harness.server, ['-n', namespace, 'get', 'webhookroutes']);
   for (const [scheme] of SCHEMES)
     expect(routes).toMatch(new RegExp(`^${scheme.toLowerCase()} .* ${scheme} `, 'm'));
 });
 
 const eventsOf = async (namespace: string, wanted: string) =>
-  (await stage.client.list(events, { namespace })).items
+  (await harness.client.list(events, { namespace })).items
     .filter(({ reason }) => reason === wanted)
     .map(({ type, note, regarding }) => ({ type, note, name: regarding?.name }));
 
 const readyMessage = ({ status }: Workflow) => findCondition(status?.conditions, 'Ready')?.message;
 
 test('a webhook without auth is shown as Public, and auth.none says that this is on purpose', async () => {
-  const { namespace } = await stage.createProject();
-  await stage.apply(namespace, manifest('open'));
+  const { namespace } = await harness.createProject();
+  await harness.apply(namespace, manifest('open'));
   const open = await webhooks.serving(namespace, 'open');
   expect(readyMessage(open)).toContain('Public: anybody who knows the URL can start runs. Add auth');
   expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
   for (const kind of ['webhookroutes', 'workflows.windlass.dev'])
-    expect(await kubectl(stage.server, ['-n', namespace, 'get', kind])).toMatch(/^open .* Public /m);
+    expect(await kubectl(harness.server, ['-n', namespace, 'get', kind])).toMatch(/^open .* Public /m);
   expect(await webhooks.entriesIn(namespace)).toBeUndefined();
-  await stage.apply(namespace, manifest('open', { none: {} }));
+  await harness.apply(namespace, manifest('open', { none: {} }));
   const meant = await webhooks.serving(namespace, 'open');
   expect(readyMessage(meant)).toContain('Public on purpose');
   expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
@@ -130,51 +130,51 @@ test('a webhook without auth is shown as Public, and auth.none says that this is
 test('where the namespace requires auth a public webhook closes, and opens again when it no longer does', async () => {
   const namespace = await webhooks.project({ token: 's3cret' });
   const label = (value: string | null) =>
-    stage.client.patch(
+    harness.client.patch(
       namespaces,
       { name: namespace },
       { metadata: { labels: { [LABEL.requireAuth]: value } } },
       { type: 'merge' },
     );
-  await stage.apply(namespace, manifest('open'));
-  await stage.apply(namespace, manifest('guarded', bearer('token')));
+  await harness.apply(namespace, manifest('open'));
+  await harness.apply(namespace, manifest('guarded', bearer('token')));
   for (const name of ['open', 'guarded']) await webhooks.serving(namespace, name);
   await label('true');
   const refused = { type: 'Valid', status: 'False', reason: 'AuthRequired' };
-  const closed = await stage.waitFor(namespace, 'open', refused);
+  const closed = await harness.waitFor(namespace, 'open', refused);
   expect(readyMessage(closed)).toContain('set auth to one of hmac, ');
   expect(closed.status?.access).toBe('Closed');
-  const { spec } = await stage.client.get(webhookRoutes, { namespace, name: 'open' });
+  const { spec } = await harness.client.get(webhookRoutes, { namespace, name: 'open' });
   expect(spec).toMatchObject({ active: false, inactiveReason: 'AuthRequired' });
   const event = { type: 'Warning', name: 'open', note: expect.stringMatching(/returns 404.*require-auth/) };
   await expect.poll(() => eventsOf(namespace, 'WebhookClosed'), WITHIN).toEqual([event]);
   await expect.poll(() => webhooks.statuses(`${namespace}.open`), WITHIN).toEqual([404, 404]);
   expect(await webhooks.statuses(`${namespace}.guarded`, token('s3cret'))).toEqual([200, 200]);
-  await stage.apply(namespace, manifest('open', { none: {} }));
-  await stage.waitFor(namespace, 'open', refused);
-  await stage.client.patch(
+  await harness.apply(namespace, manifest('open', { none: {} }));
+  await harness.waitFor(namespace, 'open', refused);
+  await harness.client.patch(
     workflows,
     { namespace, name: 'open' },
     { spec: { suspend: true } },
     { type: 'merge' },
   );
-  const both = await stage.waitFor(namespace, 'open', {
+  const both = await harness.waitFor(namespace, 'open', {
     type: 'Active',
     status: 'False',
     reason: 'Suspended',
   });
   expect(readyMessage(both)).toMatch(/set auth to one of .* The workflow is also suspended: /);
-  await stage.client.patch(
+  await harness.client.patch(
     workflows,
     { namespace, name: 'open' },
     { spec: { suspend: null } },
     { type: 'merge' },
   );
-  await stage.waitFor(namespace, 'open', { type: 'Active', status: 'False', reason: 'AuthRequired' });
+  await harness.waitFor(namespace, 'open', { type: 'Active', status: 'False', reason: 'AuthRequired' });
   await label(null);
   await webhooks.serving(namespace, 'open');
   expect(await webhooks.statuses(`${namespace}.open`)).toEqual([200, 200]);
-  const trail = auditTrail(stage.trail).filter(
+  const trail = auditTrail(harness.trail).filter(
     ({ object }) => object?.namespace === namespace && object.name === 'open',
   );
   const lines = trail.map(({ event, reason, manager, resourceVersion }) => ({
@@ -193,15 +193,15 @@ test('where the namespace requires auth a public webhook closes, and opens again
 
 test('taking auth away from a live webhook is an Event that names the scheme, and a line in the audit trail', async () => {
   const namespace = await webhooks.project({ token: 's3cret' });
-  await stage.apply(namespace, manifest('bare', bearer('token')));
+  await harness.apply(namespace, manifest('bare', bearer('token')));
   await webhooks.serving(namespace, 'bare');
   const told = () => eventsOf(namespace, 'WebhookMadePublic');
   expect(await told()).toEqual([]);
-  await stage.apply(namespace, manifest('bare', { none: {} }));
+  await harness.apply(namespace, manifest('bare', { none: {} }));
   await webhooks.serving(namespace, 'bare');
   const event = { type: 'Warning', name: 'bare', note: expect.stringMatching(/by bearer and is public now/) };
   await expect.poll(told, WITHIN).toEqual([event]);
-  const trail = auditTrail(stage.trail, 'webhook.madePublic');
+  const trail = auditTrail(harness.trail, 'webhook.madePublic');
   expect(trail.filter(({ object }) => object?.namespace === namespace)).toMatchObject([
     { result: 'allowed', reason: 'bearer', object: { kind: 'Workflow', name: 'bare' }, manager: 'kubectl' },
   ]);
@@ -214,22 +214,22 @@ test.each([
 ])(
   'with %s nobody is let in, and the workflow says what is missing, until it is there',
   async (_what, values, reason, says) => {
-    const { namespace } = await stage.createProject();
+    const { namespace } = await harness.createProject();
     if (values !== undefined) await webhooks.putSecret(namespace, values);
-    await stage.apply(namespace, manifest('closed', bearer('token')));
-    const workflow = await stage.waitFor(namespace, 'closed', {
+    await harness.apply(namespace, manifest('closed', bearer('token')));
+    const workflow = await harness.waitFor(namespace, 'closed', {
       type: 'CredentialsReady',
       status: 'False',
       reason,
     });
     expect(findCondition(workflow.status?.conditions, 'CredentialsReady')?.message).toMatch(says);
-    await stage.waitFor(namespace, 'closed', { type: 'Routed', status: 'True' });
+    await harness.waitFor(namespace, 'closed', { type: 'Routed', status: 'True' });
     for (const sent of [undefined, token(''), token('s3cret')]) {
       const answer = await send(gateways[0] as GatewayProcess, `${namespace}.closed`, sent);
       expect(answer.status).toBe(503);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    await stage.waitFor(namespace, 'closed', { type: 'Active', status: 'False', reason });
+    await harness.waitFor(namespace, 'closed', { type: 'Active', status: 'False', reason });
     await webhooks.putSecret(namespace, { token: 's3cret' });
     await webhooks.serving(namespace, 'closed');
     expect(await webhooks.statuses(`${namespace}.closed`, token('s3cret'))).toEqual([200, 200]);
@@ -239,7 +239,7 @@ test.each([
 
 test('the signed id of an event is its key, whatever else is sent, and nothing is remembered of who is not verified', async () => {
   const namespace = await webhooks.project({ standard: `whsec_${STANDARD_KEY}` });
-  await stage.apply(namespace, manifest('once', { standardWebhooks: refs('standard') }));
+  await harness.apply(namespace, manifest('once', { standardWebhooks: refs('standard') }));
   await webhooks.serving(namespace, 'once');
   const id = `${namespace}.once`;
   const runOf = async (sent: Sent, key?: string) => {
@@ -258,9 +258,9 @@ test('the signed id of an event is its key, whatever else is sent, and nothing i
 
 test('the gateway can read what verifies webhooks, and no other Secret', async () => {
   const namespace = await webhooks.project({ token: 's3cret' });
-  await stage.apply(namespace, manifest('guarded', bearer('token')));
+  await harness.apply(namespace, manifest('guarded', bearer('token')));
   await webhooks.serving(namespace, 'guarded');
-  const client = createClient(connectionOf(stage.connection, webhooks.gatewayToken));
+  const client = createClient(connectionOf(harness.connection, webhooks.gatewayToken));
   const isRefused = (call: Promise<unknown>) =>
     call.then(
       () => false,
@@ -295,14 +295,14 @@ test('the page on webhooks shows every scheme', () => {
 test.each(documented())(
   'what the page on webhooks says of "%s" works',
   async (_title, secret, yaml, call) => {
-    await stage.client.apply(namespaces, { metadata: { name: 'shop' } });
-    const { kubeconfigPath, binDir } = stage.server;
+    await harness.client.apply(namespaces, { metadata: { name: 'shop' } });
+    const { kubeconfigPath, binDir } = harness.server;
     const run = (script: string) =>
       runCommand('bash', ['-euo', 'pipefail', '-c', script], {
         env: { ...process.env, KUBECONFIG: kubeconfigPath, PATH: `${binDir}:${process.env['PATH']}` },
       });
     await run(secret);
-    await stage.apply('shop', yaml);
+    await harness.apply('shop', yaml);
     await webhooks.serving('shop', (parse(yaml) as Workflow).metadata.name);
     const answer = await run(call.replaceAll('https://hooks.example.com', gateways[0]?.publicURL ?? ''));
     expect(JSON.parse(answer)).toEqual({ run: expect.any(String) });

@@ -1,4 +1,6 @@
-/** Who may name a Secret and who may start a run, as a real API server decides it with the chart's policies. */
+/**
+ * Who may name a Secret and who may start a run, as a real API server decides it with the chart's policies.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

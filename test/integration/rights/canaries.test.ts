@@ -1,6 +1,6 @@
 /**
- * Secrets, and what callers send, on every path that fails: none of it is in a log, a status, an Event, a metric or an answer, and in
- * records and the run store only what docs/security.md says.
+ * Secrets, and what callers send, on every path that fails: none of it is in a log, a status, an Event, a
+ * metric or an answer, and in records and the run store only what docs/security.md says.
  */
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ import { APIS, failingProject } from '../../support/rights/canaryProject.ts';
 import { startCanaryHarness, PROJECT, type CanaryHarness } from '../../support/rights/canaryHarness.ts';
 import {
   damaged,
-  held,
+  inSecrets,
   planted,
   redisPassword,
   refused,
@@ -88,7 +88,7 @@ test.each([
     SOON,
   );
   expect(answer).toMatch(/^200 [^]*"phase":"Failed"/);
-  expect(found(Object.values(held), [{ name: 'the answer', text: answer }])).toEqual([]);
+  expect(found(Object.values(inSecrets), [{ name: 'the answer', text: answer }])).toEqual([]);
 });
 
 test('credentials that are tried say what servers repeat, without the secrets', async () => {
@@ -195,7 +195,7 @@ test('what the API server says of a value that it refuses does not quote it', as
 /** As it is before anything ends, and after the crash of a runner in the middle of its work. */
 test('none of it is found anywhere but where it belongs', async () => {
   const all: Canary[] = [
-    ...Object.values(held),
+    ...Object.values(inSecrets),
     ...Object.values(sent),
     ...Object.values(stored),
     redisPassword,
@@ -217,7 +217,7 @@ test('none of it is found anywhere but where it belongs', async () => {
     { name: 'answers', text: answers.join('\n') },
   ];
   const places = new Set(found(all, sources).map((place) => place.replace(/ as .*/, '')));
-  // The run store lets go of what is recorded.
+  // The run store releases recorded runs.
   for (const place of ['input in run store', 'key of an event in run store']) places.delete(place);
   expect([...places].toSorted()).toEqual(['input in workflowruns', 'key of an event in workflowruns']);
 }, 60_000);

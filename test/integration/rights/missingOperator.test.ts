@@ -1,4 +1,7 @@
-/** The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it has it. */
+/**
+ * The operator without rights that the chart gives it: it says which one it lacks, waits, and goes on when it
+ * has it.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { roles, type PolicyRule, type Role } from '../../../kube/resource.ts';
@@ -29,8 +32,8 @@ async function rolesOfChart(): Promise<Role[]> {
 }
 
 /**
- * Rights that are used when a person connects an account, a mailbox has lost its place, or a bot is registered
- * (missingSeldom.test.ts), and when runners do not start (operator/pools.test.ts).
+ * Rights that are used when a person connects an account, a mailbox has lost its place, or a bot is
+ * registered (missingSeldom.test.ts), and when runners do not start (operator/pools.test.ts).
  */
 const LATER = [
   'create events',
@@ -53,26 +56,26 @@ function titleOf({ verbs, resources, resourceNames = [] }: PolicyRule): string {
   return [verbs.join(', '), resources.join(', '), ...resourceNames].join(' ');
 }
 
-let stage: OperatorHarness;
+let harness: OperatorHarness;
 let namespace: string;
 
 beforeAll(async () => {
-  stage = await startOperatorHarness({ env: WHOLE_POOL });
+  harness = await startOperatorHarness({ env: WHOLE_POOL });
 });
 beforeEach(async () => {
-  ({ namespace } = await stage.createProject());
+  ({ namespace } = await harness.createProject());
 });
 afterEach(async () => {
-  await stage.stopOperator();
+  await harness.stopOperator();
   // The next operator has nothing to do with it.
-  await deleteNamespace(stage.client, namespace);
+  await deleteNamespace(harness.client, namespace);
 });
-afterAll(() => stage?.stop());
+afterAll(() => harness?.stop());
 
 async function setRules({ kind, metadata }: Role, rules: PolicyRule[]): Promise<void> {
   const resource = kind === 'Role' ? roles : clusterRoles;
   const { namespace, name } = metadata;
-  await stage.client.patch(
+  await harness.client.patch(
     resource,
     { ...(namespace !== undefined && { namespace }), name },
     { rules },
@@ -89,11 +92,11 @@ async function said(): Promise<string> {
     const { err, error } = fields as { err?: Error; error?: string };
     return err?.message ?? error ?? '';
   };
-  const logged = stage.log.entries
+  const logged = harness.log.entries
     .filter(({ level }) => level === 'warn' || level === 'error')
     .map(({ fields }) => messageOf(fields));
   const ref = { namespace, name: 'orders' };
-  const objects = [await stage.client.get(workflows, ref), await stage.client.get(credentials, ref)];
+  const objects = [await harness.client.get(workflows, ref), await harness.client.get(credentials, ref)];
   const conditions = objects.flatMap(({ status }) => status?.conditions ?? []);
   return [...logged, ...conditions.map(({ message }) => message)].join('\n');
 }
@@ -126,18 +129,18 @@ async function takeAway(...missing: PolicyRule[]): Promise<void> {
 
 async function untilGone(rule: PolicyRule): Promise<void> {
   const place = granted.find(({ rules }) => rules.includes(rule))?.metadata.namespace ?? namespace;
-  const isGone = async () => !(await isAllowed(stage.client, { user: USER, namespace: place }, rule));
+  const isGone = async () => !(await isAllowed(harness.client, { user: USER, namespace: place }, rule));
   await pollUntil('the right being gone', isGone, { timeoutMs: 15_000, everyMs: 20 });
 }
 
 async function startWithout(...missing: PolicyRule[]): Promise<void> {
   await takeAway(...missing);
-  stage.log.entries.length = 0;
-  stage.startOperator();
-  await stage.apply(namespace, MANIFEST);
+  harness.log.entries.length = 0;
+  harness.startOperator();
+  await harness.apply(namespace, MANIFEST);
 }
 
-const warnings = (): number => stage.log.entries.filter(({ level }) => level !== 'info').length;
+const warnings = (): number => harness.log.entries.filter(({ level }) => level !== 'info').length;
 
 test.each(table)(
   'without the right to %s it says so, and goes on when it has it',
@@ -149,14 +152,14 @@ test.each(table)(
     });
     expect(warnings()).toBeLessThan(100);
     await takeAway();
-    await stage.waitFor(namespace, 'orders', READY, 25_000);
+    await harness.waitFor(namespace, 'orders', READY, 25_000);
   },
   60_000,
 );
 
 /** How many requests the operator has made. */
 async function requests(): Promise<number> {
-  const lines = (await stage.metrics()).split('\n');
+  const lines = (await harness.metrics()).split('\n');
   const counts = lines.filter((line) => line.startsWith('windlass_operator_requests_total{'));
   return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
@@ -174,7 +177,7 @@ test.each([0, 1])(
     expect((await requests()) - before).toBeLessThan(3 * 25);
     expect(warnings() - loud).toBeLessThan(3 * 5);
     await takeAway();
-    await stage.waitFor(namespace, 'orders', READY, 25_000);
+    await harness.waitFor(namespace, 'orders', READY, 25_000);
   },
   60_000,
 );

@@ -1,4 +1,7 @@
-/** Gateway and runner without a right that they are given: they say which one, end nothing, and go on when they have it. */
+/**
+ * Gateway and runner without a right that they are given: they say which one, end nothing, and go on when
+ * they have it.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import {
@@ -144,21 +147,21 @@ async function startGatewayAs(pod: string, log: string[]): Promise<GatewayProces
 }
 
 test('a gateway that starts without the right to list its routes says so, and is ready when it has it', async () => {
-  const giveBack = await takeAway(GATEWAY, 'webhookroutes');
+  const restoreRights = await takeAway(GATEWAY, 'webhookroutes');
   const starting = startGatewayAs('one', gatewayLog);
   await pollUntil('the lack being named', named(gatewayLog, cannot('list', 'webhookroutes')), SOON);
   expect(warnings(gatewayLog)).toBeLessThan(20);
-  await giveBack();
+  await restoreRights();
   gateway = await starting;
 }, 60_000);
 
 test('a gateway that starts without the right to its Lease says so, and is ready when it has it', async () => {
-  const giveBack = await takeAway(LEASES, 'leases');
+  const restoreRights = await takeAway(LEASES, 'leases');
   const log: string[] = [];
   const starting = startGatewayAs('two', log);
   await pollUntil('the lack being named', named(log, cannot('patch', 'leases')), SOON);
   expect(warnings(log)).toBeLessThan(20);
-  await giveBack();
+  await restoreRights();
   await (await starting).stop();
 }, 60_000);
 
@@ -171,7 +174,7 @@ test.each<[string, RoleRef, string, string, (url: string) => Promise<Response>]>
   'a gateway without the right to %s refuses with 503 and says why in its log',
   async (_what, role, verb, resource, call) => {
     const url = gateway?.internalURL ?? '';
-    const giveBack = await takeAway(role, resource);
+    const restoreRights = await takeAway(role, resource);
     // What it was told before is good for ten seconds.
     const answer = await pollUntil(
       'a refusal',
@@ -183,7 +186,7 @@ test.each<[string, RoleRef, string, string, (url: string) => Promise<Response>]>
     );
     expect(answer).not.toMatch(/forbidden|serviceaccount|reviews|workflowruns/i);
     await pollUntil('the lack being named', named(gatewayLog, cannot(verb, resource)), SOON);
-    await giveBack();
+    await restoreRights();
     await pollUntil('it being mended', async () => (await call(url)).status < 500, SOON);
   },
   60_000,
@@ -209,7 +212,10 @@ function connectCredential(url: string): Promise<Response> {
   });
 }
 
-/** What comes of a call that nobody signed: 401 where callers can be verified, 503 where the gateway cannot read with what. */
+/**
+ * What comes of a call that nobody signed: 401 where callers can be verified, 503 where the gateway cannot
+ * read with what.
+ */
 async function unsigned(url: string): Promise<number> {
   const headers = { 'content-type': 'application/json' };
   return (await fetch(`${url}/webhook/${NAMESPACE}.signed/new`, { method: 'POST', headers, body: '{}' }))
@@ -218,13 +224,13 @@ async function unsigned(url: string): Promise<number> {
 
 test('a gateway without the right to what verifies callers lets nobody in, says so, and goes on when it has it', async () => {
   const url = gateway?.publicURL ?? '';
-  const giveBack = await takeAway(GATEWAY, 'secrets');
+  const restoreRights = await takeAway(GATEWAY, 'secrets');
   const before = warnings(gatewayLog);
   await putRoute(admin, 'signed', await putGithubKey(admin, 'signed', 'a key'));
   await pollUntil('the refusal', async () => (await unsigned(url)) === 503, SOON);
   await pollUntil('the lack being named', named(gatewayLog, cannot('get', 'secrets')), SOON);
   expect(warnings(gatewayLog) - before).toBeLessThan(20);
-  await giveBack();
+  await restoreRights();
   await pollUntil('callers being verified', async () => (await unsigned(url)) === 401, SOON);
 }, 60_000);
 
@@ -236,12 +242,12 @@ test.each([
 ])(
   'a gateway that starts without every second right (from number %i) says so, and serves when it has them',
   async (first, lack) => {
-    const giveBack = await takeRules([GATEWAY, REVIEWS, LEASES], everySecond(first));
+    const restoreRights = await takeRules([GATEWAY, REVIEWS, LEASES], everySecond(first));
     const log: string[] = [];
     const starting = startGatewayAs(`half-${first}`, log);
     await pollUntil('the lack being named', named(log, lack), SOON);
     expect(warnings(log)).toBeLessThan(20);
-    await giveBack();
+    await restoreRights();
     const half = await starting;
     await pollUntil('callers being verified', async () => (await unsigned(half.publicURL)) === 401, SOON);
     await half.stop();
@@ -294,13 +300,13 @@ async function startRunner(): Promise<RunnerProgram> {
 }
 
 test('a runner that starts without the right to read credentials claims nothing before it has it', async () => {
-  const giveBack = await takeAway(POOL, 'credentials');
+  const restoreRights = await takeAway(POOL, 'credentials');
   runner = await startRunner();
   const run = await project.send(await project.deploy(nodesOf('llm')), {});
   await pollUntil('the lack being named', named(runner.log, cannot('list', 'credentials')), SOON);
   expect((await fetch(`${runner.url}/readyz`)).status).toBe(503);
   expect(warnings(runner.log)).toBeLessThan(20);
-  await giveBack();
+  await restoreRights();
   expect(await project.ended(run)).toMatchObject({ phase: 'Succeeded' });
 }, 60_000);
 
@@ -317,14 +323,14 @@ test.each<[string, string, string]>([
   'runners without the right to %s execute all the same, say so, and record when they have it',
   async (_what, about, lack) => {
     const log = runner?.log ?? [];
-    const giveBack = await takeAway(POOL, about);
+    const restoreRights = await takeAway(POOL, about);
     const before = warnings(log);
     const { run, phase } = await execution('llm');
     expect(phase).toBe('Succeeded');
     await pollUntil('the lack being named', named(log, lack), SOON);
     expect(warnings(log) - before).toBeLessThan(20);
     expect(runner?.isRunning()).toBe(true);
-    await giveBack();
+    await restoreRights();
     await pollUntil('its record', async () => (await phaseOfRecord(run)) === 'Succeeded', SOON);
   },
   60_000,
@@ -332,13 +338,13 @@ test.each<[string, string, string]>([
 
 test('a runner without the right to a Secret fails the step, names the Secret in its log, and reads it when it may', async () => {
   const log = runner?.log ?? [];
-  const giveBack = await takeAway(POOL, 'secrets');
+  const restoreRights = await takeAway(POOL, 'secrets');
   const failed = await execution('other-llm');
   expect(failed).toMatchObject({ phase: 'Failed' });
   expect(JSON.stringify(failed)).toContain('cannot read a Secret of the Credential other-llm now');
   const line = await pollUntil('the lack being named', named(log, cannot('get', 'secrets')), SOON);
   expect(line).toContain('"secret":"others"');
-  await giveBack();
+  await restoreRights();
   await pollUntil(
     'a run that succeeds',
     async () => (await execution('other-llm')).phase === 'Succeeded',
@@ -353,13 +359,13 @@ test.each([
   'a runner that starts without every second right (from number %i) says so, and executes and records when it has them',
   async (first, lack) => {
     await runner?.stop();
-    const giveBack = await takeRules([POOL], everySecond(first));
+    const restoreRights = await takeRules([POOL], everySecond(first));
     runner = await startRunner();
     const run = await project.send(await project.deploy(nodesOf('llm')), {});
     await pollUntil('the lack being named', named(runner.log, lack), SOON);
     expect(warnings(runner.log)).toBeLessThan(20);
     expect(runner.isRunning()).toBe(true);
-    await giveBack();
+    await restoreRights();
     await pollUntil('its record', async () => (await phaseOfRecord(run)) === 'Succeeded', SOON);
   },
   60_000,

@@ -1,6 +1,6 @@
 /**
- * Rights that the operator needs only when something happens: to tell people of it, to hand the token of an account to runners, and to
- * mark the credential of a bot.
+ * Rights that the operator needs only when something happens: to tell people of it, to hand the token of an
+ * account to runners, and to mark the credential of a bot.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectionOf } from '../../../api/provider.ts';
@@ -62,13 +62,13 @@ test('without the right to create events the log says which one could not be tol
   const project = await openPollProject(harness);
   await project.apply();
   await pollUntil('the trigger', () => project.state(), SOON);
-  await project.look({ baselineLost: 'The mails are numbered anew.' });
+  await project.poll({ baselineLost: 'The mails are numbered again.' });
   const lack = /writing an Event failed: .* cannot create resource "events"/;
   await pollUntil('the lack in the log', () => lack.test(complaints()), SOON);
   await project.waitFor({ type: 'TriggerHealthy', status: 'True' });
   await setRules(granted);
-  await project.look({ baselineLost: 'The mails are numbered once more.' });
-  // With another route the operator looks at once at what there is to tell.
+  await project.poll({ baselineLost: 'The mails are numbered once more.' });
+  // With another route the operator reads the state at once.
   await project.apply({ steps: [{ id: 'done', skill: { name: 'set', parameters: { values: '1' } } }] });
   const told = async () =>
     (await harness.client.list(events, { namespace: project.namespace })).items.filter(
@@ -137,8 +137,8 @@ test('without the right to patch credentials a bot is not registered, which its 
     ({ resources, verbs }) => resources.join() === 'credentials' && verbs.join() === 'patch',
   );
   await harness.apply(namespace, objects.map((each) => JSON.stringify(each)).join('\n---\n'));
-  const wish = { type: 'TriggerHealthy', status: 'False', reason: 'Unauthorized' };
-  const { status } = await harness.waitFor(namespace, 'answers', wish);
+  const expected = { type: 'TriggerHealthy', status: 'False', reason: 'Unauthorized' };
+  const { status } = await harness.waitFor(namespace, 'answers', expected);
   const said = status?.conditions.find(({ type }) => type === 'TriggerHealthy')?.message;
   expect(said).toContain('cannot patch resource "credentials"');
   await setRules(granted);

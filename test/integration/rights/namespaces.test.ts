@@ -1,4 +1,7 @@
-/** Operator and gateway with rights in two namespaces only: there all works, and what is elsewhere is not acted on. */
+/**
+ * Operator and gateway with rights in two namespaces only: there all works, and what is elsewhere is not
+ * acted on.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LABEL, workflowId } from '../../../api/group.ts';
 import { isConditionTrue } from '../../../kube/conditions.ts';

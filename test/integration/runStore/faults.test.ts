@@ -1,6 +1,6 @@
 /**
- * What can happen to the run store, with all programs around it and events coming in all the time: what callers are told, that the
- * programs stay calm, and what becomes of runs.
+ * What can happen to the run store, with all programs around it and events coming in all the time: what
+ * callers are told, that the programs stay calm, and what becomes of runs.
  */
 import { appendFile, readdir, stat, statfs, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -79,7 +79,10 @@ type Outage = {
   isPartial?: boolean;
 };
 
-/** An outage under load. Everybody is refused in time and the programs are calm while it lasts. Gives what was accepted. */
+/**
+ * An outage under load. Everybody is refused in time and the programs are calm while it lasts. Gives what was
+ * accepted.
+ */
 async function outage({ begin, end, isPartial = false }: Outage): Promise<SentEvent[]> {
   const { operator, gateway, runner } = system;
   const sender = await sending();
@@ -311,7 +314,7 @@ test('its disk full: refused as long as it cannot write, and nothing accepted is
       const isFilled = async () => large.push(...(await fill(`disk-${large.length}`)).accepted) > 0;
       await pollUntil('large events being accepted until it is full', isFilled, { timeoutMs: 20_000 });
       await takeTheRest();
-      // What the server had written of a record that did not fit it gives back, when it comes to that.
+      // What the server had written of a record that did not fit it releases, when it comes to that.
       const fillAgain = () => takeTheRest().then(() => isOver);
       filled = pollUntil('the end of the outage', fillAgain, { timeoutMs: 60_000, everyMs: 50 });
     },

@@ -1,4 +1,7 @@
-/** Runners that are stopped, busy, out of memory or killed by their own work: nothing is done twice, and every run ends. */
+/**
+ * Runners that are stopped, busy, out of memory or killed by their own work: nothing is done twice, and every
+ * run ends.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -66,7 +69,10 @@ const MARK_BYTES = 1_200;
 /** Longer than the run store may take to answer: what comes later is not an answer any more. */
 const STALE_MS = 2_500;
 
-/** Whether a connection to this port of ours holds so many bytes that the server has not read (proc_net_tcp(5)). */
+/**
+ * Whether a connection to this port of ours holds so many bytes that the server has not read
+ * (proc_net_tcp(5)).
+ */
 function hasUnread(port: number, bytes: number): boolean {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const sockets = readFileSync('/proc/net/tcp', 'utf8')

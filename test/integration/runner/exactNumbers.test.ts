@@ -77,11 +77,11 @@ const recordOf = (name: string) =>
   system.harness.client.find(workflowRuns, { namespace: system.namespace, name });
 
 function ended(name: string): Promise<WorkflowRun> {
-  const look = async () => {
+  const readEnd = async () => {
     const record = await recordOf(name);
     return isTerminal(record?.status?.phase) && record;
   };
-  return pollUntil(`the end of ${name}`, look, { timeoutMs: 60_000, everyMs: 50 });
+  return pollUntil(`the end of ${name}`, readEnd, { timeoutMs: 60_000, everyMs: 50 });
 }
 
 const outputOf = (record: WorkflowRun, id: string) =>

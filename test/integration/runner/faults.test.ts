@@ -1,4 +1,7 @@
-/** Models and mail servers that fail in every way there is: retried, failed or unknown as declared, and the run says why. */
+/**
+ * Models and mail servers that fail in every way there is: retried, failed or unknown as declared, and the
+ * run says why.
+ */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

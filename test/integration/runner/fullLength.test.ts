@@ -1,4 +1,7 @@
-/** Runners as their program, and times as in production: one that was stopped, and one that is busy for long, beside one that works. */
+/**
+ * Runners as their program, and times as in production: one that was stopped, and one that is busy for long,
+ * beside one that works.
+ */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowRun } from '../../../api/kinds.ts';
@@ -8,7 +11,10 @@ import { pollUntil } from '../../support/time/poll.ts';
 import type { RunnerProgram } from '../../support/runner/runnerProgram.ts';
 import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
 
-/** A runner whose beat stands still for 20 s is dead to the others, who look every 2 s; at 60 s it ends itself. */
+/**
+ * A runner whose beat stands still for 20 s is dead to the others, who check every 2 s; at 60 s it ends
+ * itself.
+ */
 const BUSY_MS = 45_000;
 const blockable = fileURLToPath(new URL('../../support/process/blockable.ts', import.meta.url));
 
@@ -54,16 +60,19 @@ async function recordOf(run: string): Promise<WorkflowRun | undefined> {
 }
 
 function ended(run: string, timeoutMs: number): Promise<WorkflowRun> {
-  const look = async () => {
+  const readEnd = async () => {
     const record = await recordOf(run);
     return isTerminal(record?.status?.phase) && record;
   };
-  return pollUntil(`the end of ${run}`, look, { timeoutMs, everyMs: 50 });
+  return pollUntil(`the end of ${run}`, readEnd, { timeoutMs, everyMs: 50 });
 }
 
 const keys = async () => system.harness.redisCommand('keys', `wl:{${system.uid}}:*`);
 
-/** What is left of a run that was recorded and let go: its live events, the line about it, and whatever else bears its name. */
+/**
+ * What is left of a run that was recorded and released: its live events, the line about it, and whatever else
+ * bears its name.
+ */
 async function remains(run: string): Promise<string[]> {
   const names = (await keys()).toSorted();
   const own = names.filter((name) => name.includes(run));

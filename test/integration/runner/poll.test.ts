@@ -105,7 +105,7 @@ async function startMortalPods() {
     return left >= 0;
   });
   return {
-    lookFor: async (steps: number, changes: Partial<PollDeps>): Promise<void> => {
+    pollFor: async (steps: number, changes: Partial<PollDeps>): Promise<void> => {
       killed = new AbortController();
       left = steps;
       const conn = connectRunStore({ url: proxy.url, name: 'killed' });
@@ -122,20 +122,20 @@ test('the first poll starts no run, and a burst of 1,000 mails is submitted by p
   mail.fill(user, 1_000);
   const access = meansOf(user);
   await put('orders');
-  await lookUntil(depsOf({ access }), async () => (await stateOf('orders')).cursor !== undefined);
+  await pollUntilTrue(depsOf({ access }), async () => (await stateOf('orders')).cursor !== undefined);
   expect(await runsOf('orders')).toEqual([]);
   // As if somebody asked for what came since then.
   const reset = { value: '2025-01-01T00:00:00Z', since: '2025-01-01T00:00:00Z' };
   await put('orders', { reset });
   const pods = await startMortalPods();
   // In the first page, once in its middle and once before the cursor moves, and in the third.
-  for (const steps of [50, 102, 250]) await pods.lookFor(steps, { access });
+  for (const steps of [50, 102, 250]) await pods.pollFor(steps, { access });
   await pods.stop();
   const killed = (await runsOf('orders')).length;
   expect(killed).toBeGreaterThan(100);
   expect(killed).toBeLessThan(1_000);
   const log = createCollectedLog();
-  await lookUntil(depsOf({ access, log }), async () => (await runsOf('orders')).length >= 1_000);
+  await pollUntilTrue(depsOf({ access, log }), async () => (await runsOf('orders')).length >= 1_000);
   expect(await subjectsOf('orders')).toEqual(Array.from({ length: 1_000 }, (_, n) => `mail ${n + 1}`));
   expect(log.messages('info').length).toBeGreaterThanOrEqual(7);
   await pollAccount(depsOf({ access }), 'orders');
@@ -145,17 +145,17 @@ test('the first poll starts no run, and a burst of 1,000 mails is submitted by p
 test('a refused login is reported with its reason, delays the next poll, and is cleared when the login works again', async () => {
   const access = meansOf('stranger', 'wrong');
   await put('orders', { intervalSeconds: 5 });
-  await lookUntil(depsOf({ access }), async () => (await stateOf('orders')).failure !== undefined);
+  await pollUntilTrue(depsOf({ access }), async () => (await stateOf('orders')).failure !== undefined);
   expect((await stateOf('orders')).failure).toMatchObject({ reason: 'Rejected', inARow: 1 });
   expect(await pollAccount(depsOf({ access }), 'orders')).toMatchObject({ outcome: 'again', failing: true });
   expect((await stateOf('orders')).failure).toMatchObject({ inARow: 1 });
   await put('orders');
   const mended = depsOf({ access: meansOf(newUser()) });
-  await lookUntil(mended, async () => (await stateOf('orders')).failure === undefined);
+  await pollUntilTrue(mended, async () => (await stateOf('orders')).failure === undefined);
   expect(await stateOf('orders')).toHaveProperty('cursor');
 });
 
-test('a time for which the other side asks is waited, however short the interval is', async () => {
+test('a time for which the provider asks is waited, however short the interval is', async () => {
   await put('orders', { fields: { account: 'orders' } });
   const { poller } = pollerOf(async () => {
     throw new PollError('RateLimited', 'Too many requests.', { retryAfterSeconds: 600 });
@@ -166,10 +166,10 @@ test('a time for which the other side asks is waited, however short the interval
   expect(dueAt - now).toBeGreaterThan(590_000);
 });
 
-/** Looks again and again until that is true: a call of the run store may fail where the machine is busy. */
-async function lookUntil(deps: PollDeps, is: () => Promise<boolean>): Promise<void> {
+/** Polls again and again until that is true: a call of the run store may fail where the machine is busy. */
+async function pollUntilTrue(deps: PollDeps, is: () => Promise<boolean>): Promise<void> {
   await pollUntil(
-    'what the look is to bring',
+    'what the poll is to bring',
     async () => {
       await pollAccount(deps, 'orders');
       return is();
@@ -179,12 +179,12 @@ async function lookUntil(deps: PollDeps, is: () => Promise<boolean>): Promise<vo
 }
 
 /** A poller that tests tell what to do; it counts its polls by the account. */
-function pollerOf(look: (account: string, signal: AbortSignal, cursor: unknown) => Promise<Polled>) {
+function pollerOf(poll: (account: string, signal: AbortSignal, cursor: unknown) => Promise<Polled>) {
   const polls = new Map<string, number[]>();
   const poller: Poller<{ account: string }> = {
     poll: async ({ account }, cursor, { signal }) => {
       polls.set(account, [...(polls.get(account) ?? []), performance.now()]);
-      return look(account, signal, cursor);
+      return poll(account, signal, cursor);
     },
   };
   return { poller: async () => poller as Poller<unknown>, polls };
@@ -208,13 +208,13 @@ test('30 polls that are killed at each of their steps and see 600 events start 6
     return { events: numbers.map(eventOf), cursor: next, more: next < arrived };
   });
   const pods = await startMortalPods();
-  for (let look = 0; look < 30; look += 1) {
+  for (let poll = 0; poll < 30; poll += 1) {
     arrived += 20;
-    await pods.lookFor(look, { poller });
+    await pods.pollFor(poll, { poller });
     // The container starts again, in the same pod.
-    if (look % 3 === 0) await pollAccount(depsOf({ poller }), 'orders');
+    if (poll % 3 === 0) await pollAccount(depsOf({ poller }), 'orders');
   }
-  await lookUntil(depsOf({ poller }), async () => (await runsOf('orders')).length >= 600);
+  await pollUntilTrue(depsOf({ poller }), async () => (await runsOf('orders')).length >= 600);
   expect(await subjectsOf('orders')).toEqual(Array.from({ length: 600 }, (_, n) => `mail-${n}`));
   await pods.stop();
 });
@@ -283,7 +283,7 @@ test('accounts that failed before the pod came have places of their own, too', a
   expect(polls.get('good')?.length).toBeGreaterThanOrEqual(2);
 });
 
-test('accounts with a burst are polled by turns, and due accounts between them', async () => {
+test('accounts with a burst are polled alternately, with due accounts between them', async () => {
   const bursts = Array.from({ length: 9 }, (_, n) => `burst-${n}`);
   const { poller, polls } = pollerOf(async (account) => {
     if (account === 'quiet') return nothingNew;

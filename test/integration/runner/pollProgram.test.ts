@@ -1,4 +1,7 @@
-/** The program of a poll pod, as a process: with a real mail server, a real run store, and the rights of a runner. */
+/**
+ * The program of a poll pod, as a process: with a real mail server, a real run store, and the rights of a
+ * runner.
+ */
 import type { ImapFlow } from 'imapflow';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -32,7 +35,7 @@ const trigger = {
   revision: 'orders-1',
   kind: 'mail',
   fields: { credential: 'inbox' },
-  // So that a pod ends after one look.
+  // So that a pod ends after one poll.
   intervalSeconds: 86_400,
   place: 'inbox',
 };
@@ -94,8 +97,8 @@ function start(env: Record<string, string> = {}): Program {
   return startProgram('runner', { ...own, ...env }, { program });
 }
 
-/** Has the program look, although it is not due. */
-async function look(env?: Record<string, string>): Promise<Program> {
+/** Has the program poll, although it is not due. */
+async function poll(env?: Record<string, string>): Promise<Program> {
   await store.conn.command('hdel', keysOf(project).poll(UID), 'at', 'notBefore');
   const pod = start(env);
   await pod.ended;
@@ -122,7 +125,7 @@ async function deliver(count: number): Promise<void> {
 }
 
 test('a pod that was killed with SIGKILL at any of its steps is followed by one that loses no mail and starts none twice', async () => {
-  expect(await (await look()).ended).toBe(0);
+  expect(await (await poll()).ended).toBe(0);
   expect(await runs()).toEqual([]);
   for (const steps of [0, 1, 2, 7, 12]) {
     await deliver(10);
@@ -138,9 +141,9 @@ test('a pod that was killed with SIGKILL at any of its steps is followed by one 
     await pod.ended;
     passes = () => true;
   }
-  expect(await (await look()).ended).toBe(0);
+  expect(await (await poll()).ended).toBe(0);
   expect(await runs()).toHaveLength(50);
-  await look();
+  await poll();
   expect(await runs()).toHaveLength(50);
 }, 120_000);
 
@@ -175,13 +178,13 @@ test('a credential or Secret that is corrected while a pod runs is used by the n
   await putTrigger(store.conn, project, { ...trigger, fields, intervalSeconds: 2 });
   const pod = start();
   const says = (reason: string) => async () => (await state()).failure?.reason === reason;
-  await pollUntil('a look at the wrong port', says('Unreachable'), { timeoutMs: 10_000 });
+  await pollUntil('a poll of the wrong port', says('Unreachable'), { timeoutMs: 10_000 });
   await client.apply(credentialResource, { metadata: credential, spec: specAt(mail.port) });
-  await pollUntil('a look with the wrong password', says('Rejected'), { timeoutMs: 10_000 });
+  await pollUntil('a poll with the wrong password', says('Rejected'), { timeoutMs: 10_000 });
   await client.apply(secrets, { ...secret, data: { password: btoa(IMAP_PASSWORD) } });
   const works = async () => (await state()).polledAt !== undefined;
-  await pollUntil('a look that works', works, { timeoutMs: 10_000 });
-  // It was the one that looked first.
+  await pollUntil('a poll that works', works, { timeoutMs: 10_000 });
+  // It was the one that polled first.
   pod.signal('SIGTERM');
   expect(await pod.ended).toBe(143);
 });
@@ -190,16 +193,16 @@ test('an account that is added while a pod runs is available to the first poll t
   await putTrigger(store.conn, project, { ...trigger, intervalSeconds: 2 });
   const pod = start();
   const polledAt = async () => (await state()).polledAt;
-  const first = await pollUntil('a look', polledAt, { timeoutMs: 10_000 });
+  const first = await pollUntil('a poll', polledAt, { timeoutMs: 10_000 });
   // By then what the pod has read of the credentials is two seconds old.
-  await pollUntil('another look', async () => (await polledAt()) !== first, { timeoutMs: 10_000 });
+  await pollUntil('another poll', async () => (await polledAt()) !== first, { timeoutMs: 10_000 });
   const imap = { host: '127.0.0.1', port: mail.port, tls: 'None', username: 'later' } as const;
   const spec = { imap: { ...imap, passwordRef: { name: 'accounts', key: 'password' } } };
   await client.create(credentialResource, { metadata: { name: 'later', namespace }, spec });
   const names = { workflow: 'later', workflowUid: 'uid-later', place: 'later' };
   await putTrigger(store.conn, project, { ...trigger, ...names, fields: { credential: 'later' } });
-  const looked = await pollUntil(
-    'a look at it',
+  const polled = await pollUntil(
+    'a poll of it',
     async () => {
       const found = await readPoll(store.conn, project, names.workflowUid);
       const isLooked = found && !isUnavailable(found) && (found.polledAt ?? found.failure);
@@ -207,18 +210,18 @@ test('an account that is added while a pod runs is available to the first poll t
     },
     { timeoutMs: 10_000 },
   );
-  expect(looked).toMatchObject({ polledAt: expect.any(Number) });
+  expect(polled).toMatchObject({ polledAt: expect.any(Number) });
   pod.signal('SIGTERM');
   expect(await pod.ended).toBe(143);
 });
 
 test('with no rights on a Secret, and with no account, it says what is wrong, and no secret', async () => {
   const nobody = await writeKubeconfig(api, 'nobody', 'none');
-  const pod = await look({ KUBECONFIG: nobody });
+  const pod = await poll({ KUBECONFIG: nobody });
   expect((await state()).failure).toMatchObject({ reason: 'CredentialMissing', inARow: 1 });
   expect(await pod.ended).toBe(0);
   await client.delete(credentialResource, { namespace, name: 'inbox' });
-  await look();
+  await poll();
   expect((await state()).failure).toEqual({
     reason: 'CredentialMissing',
     message: 'the Credential inbox does not exist in this namespace: create it',

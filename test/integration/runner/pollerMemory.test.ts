@@ -1,6 +1,7 @@
 /**
- * What the program of a poll pod takes of memory at each provider, with the heap that a pod has: where an account is large and much
- * happens in it at once, and where an answer does not end. The bound leaves a quarter of what the chart gives a pod.
+ * What the program of a poll pod takes of memory at each provider, with the heap that a pod has: where an
+ * account is large and much happens in it at once, and where an answer does not end. The bound leaves a
+ * quarter of what the chart gives a pod.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isUnavailable } from '../../../store/connection.ts';
@@ -49,7 +50,7 @@ describe.each(providers)('$title', (driver) => {
   const runs = async () => Number(await pods.conn.command('zcard', keysOf(place.project).runs(UID)));
 
   /** Pods, one after the other, until it is so; the most that one took. */
-  async function look(isOver: () => Promise<boolean>): Promise<number> {
+  async function poll(isOver: () => Promise<boolean>): Promise<number> {
     let most = 0;
     for (let count = 0; count < MOST_PODS; count += 1) {
       await pods.makeDue(place, UID);
@@ -68,14 +69,14 @@ describe.each(providers)('$title', (driver) => {
   test('a large account, in which much happens at once, and an answer without end take no more than a pod may', async () => {
     await account.large?.fill();
     const took = {
-      first: await look(async () => (await state()).polledAt !== undefined),
+      first: await poll(async () => (await state()).polledAt !== undefined),
       burst: 0,
       endless: 0,
     };
     const events = await burst();
-    took.burst = await look(async () => (await runs()) === events);
+    took.burst = await poll(async () => (await runs()) === events);
     account.proxy.fail('endless');
-    took.endless = await look(async () => (await state()).failure !== undefined);
+    took.endless = await poll(async () => (await state()).failure !== undefined);
     expect(Object.entries(took).filter(([, memoryMiB]) => memoryMiB > MOST_MIB)).toEqual([]);
   }, 120_000);
 });

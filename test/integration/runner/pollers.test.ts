@@ -1,6 +1,6 @@
 /**
- * The conformance suite: every provider of every polled trigger, held to the same promises, at its real server or at one that speaks its
- * documented wire format. docs/extending.md says how a provider comes in.
+ * The conformance suite: every provider of every polled trigger, tested for the same promises, at its real
+ * server or at one that speaks its documented wire format. docs/extending.md says how a provider comes in.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { REASON } from '../../../api/conditions.ts';
@@ -19,11 +19,11 @@ import {
 import { DRIVERS } from '../../support/conformance/register.ts';
 import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
-/** By when a look that is to fail must have its answer. */
+/** By when a poll that is to fail must have its answer. */
 const SILENT_MS = 250;
-/** Some of these tests make a hundred looks and more. */
+/** Some of these tests make a hundred polls and more. */
 const LONG = { timeout: 300_000 };
-/** What a look may take of an answer that does not end. */
+/** What a poll may take of an answer that does not end. */
 const TAKEN_BYTES = 32 * 2 ** 20;
 
 let store: TestStore;
@@ -35,7 +35,10 @@ test('every provider that is registered has a driver here', () => {
   expect(known.toSorted()).toEqual(POLLED_KINDS.flatMap(registered).toSorted());
 });
 
-/** What a trigger of that kind can look at: of connected accounts, those whose rights are known. By IMAP all are looked at alike. */
+/**
+ * What a trigger of that kind can poll: of connected accounts, those whose rights are known. By IMAP all are
+ * polled alike.
+ */
 function registered(kind: string): string[] {
   const { googleImap: _alike, ...scopes } = scopesOf({ id: 'trigger', [kind]: {} }) ?? {};
   const presets = Object.keys(scopes);
@@ -62,7 +65,7 @@ describe.each(DRIVERS)('$title', (driver) => {
     project = await openPolledProject(store, driver, account);
     added = [];
     await account.add('event-0000');
-    await project.look();
+    await project.poll();
   });
   afterEach(() => account.close());
 
@@ -81,11 +84,11 @@ describe.each(DRIVERS)('$title', (driver) => {
     expect(await project.started()).toEqual([]);
     expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
     await happen(3);
-    await project.look();
+    await project.poll();
     expect(await project.started()).toEqual(added);
     await happen(1);
-    await Promise.all(['pod-1', 'pod-2', 'pod-3'].map((pod) => project.look({ pod })));
-    await project.look();
+    await Promise.all(['pod-1', 'pod-2', 'pod-3'].map((pod) => project.poll({ pod })));
+    await project.poll();
     expect(await project.started()).toEqual(added);
     expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
     const { cursor = '' } = await project.state();
@@ -104,12 +107,12 @@ describe.each(DRIVERS)('$title', (driver) => {
     'a file that %s is one more event, each time',
     async () => {
       await happen(2);
-      await project.look();
+      await project.poll();
       for (const name of ['event-0001', 'event-0001', 'event-0002']) {
         if (!account.change) throw new Error('the driver does not say how a file is changed');
         await account.change(name);
         added.push(name);
-        await project.look();
+        await project.poll();
         expect(await project.started()).toEqual(added);
       }
     },
@@ -117,25 +120,25 @@ describe.each(DRIVERS)('$title', (driver) => {
 
   test('many events come by pages, oldest first', async () => {
     await happen(11);
-    await project.look();
+    await project.poll();
     expect(await project.started()).toEqual(added);
     expect(project.pages.filter(({ names }) => names.length > 0).length).toBeGreaterThanOrEqual(5);
   });
 
   test.each(isWhole ? ['killed'] : [])(
-    '%s at each of its steps, a look loses nothing, starts nothing twice, and moves its cursor after its events alone',
+    '%s at each of its steps, a poll loses nothing, starts nothing twice, and moves its cursor after its events alone',
     LONG,
     async () => {
       let step = 0;
       for (; ; step += 1) {
         await happen(3);
         project.pages.length = 0;
-        const isKilled = await project.lookKilledAt(step);
+        const isKilled = await project.pollKilledAt(step);
         const [started, { cursor }] = [await project.started(), await project.state()];
         const last = project.pages.findLastIndex((page) => page.cursor === cursor);
         const before = project.pages.slice(0, last + 1).flatMap(({ names }) => names);
         expect(started).toEqual(expect.arrayContaining(before));
-        await project.look();
+        await project.poll();
         expect(await project.started()).toEqual(added);
         if (!isKilled) break;
       }
@@ -146,7 +149,7 @@ describe.each(DRIVERS)('$title', (driver) => {
     },
   );
 
-  async function expectShown({ reasons }: Shown, looked: PollOutcome, fault: Fault): Promise<void> {
+  async function expectShown({ reasons }: Shown, polled: PollOutcome, fault: Fault): Promise<void> {
     const { failure } = await project.state();
     expect(reasons).toContain(failure?.reason);
     expect(REASON).toHaveProperty(failure?.reason ?? '');
@@ -157,7 +160,7 @@ describe.each(DRIVERS)('$title', (driver) => {
       fields: { reason: failure?.reason },
     });
     const seconds = fault === 'tooManyRequests' && driver.saysWhen ? RETRY_AFTER : 0;
-    expect(looked.outcome === 'again' && looked.ms).toBeGreaterThanOrEqual(seconds * 1_000);
+    expect(polled.outcome === 'again' && polled.ms).toBeGreaterThanOrEqual(seconds * 1_000);
   }
 
   /** The failure that is shown now is counted with those before it, by reason. */
@@ -181,20 +184,20 @@ describe.each(DRIVERS)('$title', (driver) => {
       const { firstRequestOnly = false } = shown;
       account.proxy.fail(undefined);
       await happen(2);
-      await project.look();
+      await project.poll();
       const requests = firstRequestOnly ? 1 : account.proxy.requests();
       const counted: Record<string, number> = {};
       for (let first = 0; first < requests; first += 1) {
         await happen(2);
         account.proxy.fail(fault, first);
-        const looked = await project.look(fault === 'silence' ? { pageMs: SILENT_MS } : {});
+        const polled = await project.poll(fault === 'silence' ? { pageMs: SILENT_MS } : {});
         if (account.proxy.failed() > 0) {
-          await expectShown(shown, looked, fault);
+          await expectShown(shown, polled, fault);
           await expectCounted(counted);
         }
         expect(added).toEqual(expect.arrayContaining(await project.started()));
         account.proxy.fail(undefined);
-        await project.look();
+        await project.poll();
         expect(await project.started()).toEqual(added);
         expect(await health()).toMatchObject({ status: 'True', reason: 'Polled' });
       }

@@ -1,4 +1,7 @@
-/** The runner as its program: with an API server that comes and goes, credentials, records, and a SIGTERM at the end. */
+/**
+ * The runner as its program: with an API server that comes and goes, credentials, records, and a SIGTERM at
+ * the end.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP, VERSION } from '../../../api/group.ts';
 import { WORKFLOW_RUN, type Credential, type WorkflowRun } from '../../../api/kinds.ts';

@@ -1,4 +1,7 @@
-/** Runs that were put back into a run store that lost its data: runners go on with them from what was recorded. */
+/**
+ * Runs that were put back into a run store that lost its data: runners go on with them from what was
+ * recorded.
+ */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import type { NodeState } from '../../../runs/types.ts';

@@ -1,7 +1,10 @@
-/** `remove_duplicates` in runners: each item passes in one run, whatever repeats, crashes or happens at the same time. */
+/**
+ * `remove_duplicates` in runners: each item passes in one run, whatever repeats, crashes or happens at the
+ * same time.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
-import { startNode } from '../../../runs/advance.ts';
+import { startNode } from '../../support/runStore/calls.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { RunState } from '../../../runs/types.ts';

@@ -130,8 +130,8 @@ const add = {
   },
   retry,
 };
-const look = {
-  id: 'look',
+const lookup = {
+  id: 'lookup',
   skill: { name: 'read_rows', credential: 'sheets', parameters: { spreadsheetId, where: { State: 'new' } } },
 };
 const tell = {
@@ -141,14 +141,14 @@ const tell = {
     credential: 'bot',
     parameters: {
       chatId: 'C1',
-      text: "{{ $('look').data_content.rows[0].values.Number }} is in row {{ $('add').data_content.row }}",
+      text: "{{ $('lookup').data_content.rows[0].values.Number }} is in row {{ $('add').data_content.row }}",
     },
   },
 };
 
 test('a row is added and read, and a message tells of it', async () => {
   sheets.put(spreadsheetId, [['Number', 'State']]);
-  const revision = await project.deploy([trigger, add, look, tell]);
+  const revision = await project.deploy([trigger, add, lookup, tell]);
   const state = await project.ended(await project.send(revision, { number: '=A1' }));
   expect(state.phase).toBe('Succeeded');
   expect(sheets.sheet(spreadsheetId).rows).toEqual([

@@ -1,4 +1,4 @@
-/** A sheet that takes longer to be read than a page of a look may take. */
+/** A sheet that takes longer to be read than a page of a poll may take. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { excelDriver } from '../../support/conformance/excel.ts';
 import { graphRefusal } from '../../support/conformance/graph.ts';
@@ -32,10 +32,10 @@ test('it is read by several, and what changes of it starts its run', { timeout: 
     close: () => proxy.close(),
   });
   const options = { pageMs: PAGE_MS, burstMs: 60_000 };
-  expect(await project.look(options)).toMatchObject({ outcome: 'again', failing: false });
+  expect(await project.poll(options)).toMatchObject({ outcome: 'again', failing: false });
   expect(project.pages.length).toBeGreaterThanOrEqual(2);
   server.put('orders', [...rows, ['event']]);
-  await project.look(options);
+  await project.poll(options);
   expect(await project.started()).toEqual(['event']);
   expect((await project.state()).failure).toBeUndefined();
   await proxy.close();

@@ -1,4 +1,7 @@
-/** Test runs that go only as far as one node, also when a runner dies with them or the run store loses its data. */
+/**
+ * Test runs that go only as far as one node, also when a runner dies with them or the run store loses its
+ * data.
+ */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { restoreRun } from '../../../runs/restore.ts';
 import type { RunState } from '../../../runs/types.ts';

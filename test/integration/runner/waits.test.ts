@@ -1,4 +1,7 @@
-/** Waiting for a retry: it holds no runner and no slot, is visible, costs nothing of the run's time, and no crash ends it. */
+/**
+ * Waiting for a retry: it holds no runner and no slot, is visible, costs nothing of the run's time, and no
+ * crash ends it.
+ */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
 import { cancelRun } from '../../../runs/cancel.ts';

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advance, checkpoint, finish, startNode } from '../../../runs/advance.ts';
+import { advance } from '../../../runs/advance.ts';
+import { checkpoint, finish, startNode } from '../../support/runStore/calls.ts';
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -181,7 +182,7 @@ test('a run whose workflow was forgotten meanwhile still ends, and leaves nothin
   expect(await conn.command('exists', summaries('uid-orders'))).toBe(0);
 });
 
-test('what a run takes is counted for its project, and given back with it', async () => {
+test('what a run takes is counted for its project, and released with it', async () => {
   const { conn } = store;
   const ref = await running();
   const used = async () => Number(await conn.command('hget', keysOf(ref.project).meta, 'bytes'));
@@ -192,7 +193,7 @@ test('what a run takes is counted for its project, and given back with it', asyn
   expect(await used()).toBeLessThan(before + 1_000);
 });
 
-test('a step that is sent again is stored once, and one that was held up on its way changes nothing', async () => {
+test('a step that is sent again is stored once, and one that was delayed on its way changes nothing', async () => {
   const { conn } = store;
   const ref = await running();
   const { sequence } = await stateOf(conn, ref.project, ref.run);

@@ -88,7 +88,7 @@ test('while few are ready each run is announced, and behind many none is', async
   const subscription = await conn.subscriber().subscribe(ready, (entry) => told.push(entry));
   await expect.poll(() => conn.command('publish', ready, 'first')).toBe(1);
   const runs = await Promise.all(Array.from({ length: 30 }, () => accepted(conn, submissionOf(project))));
-  // Messages come in the order in which they were sent: after this one there is none of the runs any more.
+  // Messages come in the order in which they were sent: after this one no more of the runs come.
   await conn.command('publish', ready, 'last');
   await expect.poll(() => told.at(-1)).toBe('last');
   subscription.end();
@@ -211,7 +211,7 @@ test('a limit that is lowered holds for what is ready already', async () => {
   expect(await claimed(conn, project)).toHaveLength(1);
 });
 
-test('a limit that is raised or lifted lets go what it held', async () => {
+test('a limit that is raised or lifted releases the runs that were queued over it', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await setWorkflowLimits(conn, project, limits('Queue', 1));
@@ -360,9 +360,9 @@ test('a cancelled run that no runner has claimed ends at once, and its slot is f
   const project = await newProject(conn);
   await setWorkflowLimits(conn, project, limits('Queue', 1));
   const ready = await accepted(conn, submissionOf(project));
-  const held = await accepted(conn, submissionOf(project));
+  const overLimit = await accepted(conn, submissionOf(project));
   const last = await accepted(conn, submissionOf(project));
-  expect(await cancelRun(conn, project, held)).toEqual({ outcome: 'cancelled' });
+  expect(await cancelRun(conn, project, overLimit)).toEqual({ outcome: 'cancelled' });
   expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'cancelled' });
   expect(await cancelRun(conn, project, ready)).toEqual({ outcome: 'ended', phase: 'Cancelled' });
   expect(await cancelRun(conn, project, 'no-such-run')).toEqual({ outcome: 'absent' });

@@ -61,7 +61,10 @@ async function deletePages(size: number): Promise<{ seen: number[]; left: number
   }
 }
 
-/** What the store holds of a project, beside totals and marks of workflows: the names of its keys without the project's part. */
+/**
+ * What the store holds of a project, beside totals and marks of workflows: the names of its keys without the
+ * project's part.
+ */
 async function keysLeft(): Promise<string[]> {
   const { prefix } = keysOf(project);
   const keys = (await store.conn.command('keys', `${prefix}*`)) as string[];
@@ -160,7 +163,7 @@ test('of a deleted workflow no event is accepted and no run starts, also where i
   expect(ttl).toBeGreaterThan(200);
 });
 
-test('a deletion that broke off is known by name until it has ended', async () => {
+test('a deletion that was interrupted is known by name until it has ended', async () => {
   const { conn } = store;
   await beginDeletion(conn, project, orders);
   await beginDeletion(conn, project, { workflowUid: UID, name: '' });
@@ -202,7 +205,7 @@ test('closed projects go in one scan, and others keep all that they have', async
   expect(await unfinishedRuns(conn, other, UID)).toHaveLength(1);
 });
 
-test('a scan that broke off goes on with the page that was not visited to its end', async () => {
+test('a scan that was interrupted goes on with the page that was not visited to its end', async () => {
   const { conn } = store;
   for (let page = 0; page < 4; page += 1) await events(400);
   const scan = newScan();

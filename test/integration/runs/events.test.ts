@@ -139,7 +139,7 @@ test('events go ten minutes after the end, and sooner when many runs end', async
   await accepted(conn, submissionOf(ref.project));
   const next = await claimedOne(conn, ref.project);
   await advance(conn, next, { end: { phase: 'Succeeded' } });
-  // At the turn of a minute the count begins anew.
+  // At the turn of a minute the count starts from zero.
   expect([10, 600]).toContain(await conn.command('ttl', keysOf(ref.project).events(next.run)));
 });
 
@@ -160,7 +160,7 @@ test('events go sooner when runs with much text end, so that those of a project 
     kept.push(Number(await conn.command('ttl', keysOf(project).events(ref.run))));
   }
   expect(kept[0]).toBe(600);
-  // At the turn of a minute the count begins anew.
+  // At the turn of a minute the count starts from zero.
   expect(Math.min(...kept)).toBeLessThan(400);
 });
 

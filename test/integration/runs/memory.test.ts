@@ -1,4 +1,7 @@
-/** A run store that runs out of memory: claims stop before it is full, accepted runs still end, and each project stays within its quota. */
+/**
+ * A run store that runs out of memory: claims stop before it is full, accepted runs still end, and each
+ * project stays within its quota.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { createQuotaSetter } from '../../../operator/store/allQuotas.ts';
@@ -6,12 +9,12 @@ import { keysOf } from '../../../store/keys.ts';
 import { readUse } from '../../../runs/usage.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setQuotas } from '../../../runs/limits.ts';
-import { readSummaries } from '../../../runs/read.ts';
+import { readSummaries } from '../../support/runStore/calls.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../../runs/seed.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
-import { endRecorded, lookAtMemory, passParkedTime, stepOn } from '../../support/runStore/growingRuns.ts';
+import { endRecorded, setMemoryQuotas, passParkedTime, stepOn } from '../../support/runStore/growingRuns.ts';
 import {
   accepted,
   claimed,
@@ -51,37 +54,37 @@ test('small events that become large runs stay below the memory limit, and all o
   const { conn } = store;
   const project = await newProject(conn);
   const neighbour = await newProject(conn);
-  const look = () => lookAtMemory(conn, [project, neighbour]);
-  await look();
+  const updateQuotas = () => setMemoryQuotas(conn, [project, neighbour]);
+  await updateQuotas();
   const runs = 150;
   for (let count = 0; count < runs; count += 1) await accepted(conn, submissionOf(project));
-  let [ended, most, isHeldBack] = [0, 0, false];
+  let [ended, most, isPaused] = [0, 0, false];
   while (ended < runs) {
-    const { memory } = await look();
+    const { memory } = await updateQuotas();
     most = Math.max(most, memory.used);
     const step = await stepOn(conn, project, 5);
     ended += step.ended;
     // Nothing is claimed any more: now the time of those that wait passes.
     if (step.parked + step.ended > 0) continue;
-    isHeldBack ||= step.short;
+    isPaused ||= step.short;
     expect(await submit(conn, submissionOf(neighbour))).toMatchObject({ outcome: 'accepted' });
     await passParkedTime(conn, project);
   }
-  expect(isHeldBack).toBe(true);
+  expect(isPaused).toBe(true);
   expect(most).toBeGreaterThan(0.3 * MAX_MEMORY);
   expect(most).toBeLessThan(MAX_MEMORY);
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
 }, 60_000);
 
-test('also where nobody looks at the memory meanwhile', async () => {
+test('also where nobody reads the memory meanwhile', async () => {
   const { conn } = store;
   const project = await newProject(conn);
-  await lookAtMemory(conn, [project]);
+  await setMemoryQuotas(conn, [project]);
   for (let count = 0; count < 100; count += 1) await accepted(conn, submissionOf(project));
   let parked = 0;
   for (let step = await stepOn(conn, project, 5); step.parked > 0; step = await stepOn(conn, project, 5))
     parked += step.parked;
-  const { memory } = await lookAtMemory(conn, [project]);
+  const { memory } = await setMemoryQuotas(conn, [project]);
   expect(parked).toBeGreaterThan(5);
   expect(memory.used).toBeLessThan(0.8 * MAX_MEMORY);
   for (let ended = 0; ended < 100; ended += (await stepOn(conn, project, 5)).ended)
@@ -242,7 +245,7 @@ test('summaries of runs older than a week are removed, and the oldest beyond wha
   expect(await useOf(project)).toMatchObject({ summaries: 0 });
 });
 
-test('a store that is seeded counts the keys that it gets back, once also where a seeding broke off', async () => {
+test('a store that is seeded counts the keys that it gets back, once also where a seeding was interrupted', async () => {
   const { conn } = store;
   const project = 'project-seeded';
   const known = ['a', 'b'].map((hash) => ({

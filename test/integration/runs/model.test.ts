@@ -1,9 +1,15 @@
-/** The scripts of the run store against the reference of `test/model`: the same histories each time. `npm run test:model` plays others. */
+/**
+ * The scripts of the run store against the reference of `test/model`: the same histories each time. `npm run
+ * test:model` plays others.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkHistories, openServer } from '../../model/check.ts';
 import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 
-/** Six seeds of fifty histories. Ten seconds where nothing else is done; a finding takes longer, since it is shortened. */
+/**
+ * Six seeds of fifty histories. Ten seconds where nothing else is done; a finding takes longer, since it is
+ * shortened.
+ */
 const HISTORIES = { seed: 1, count: 300, size: 50, width: 6 };
 const LONGEST_MS = 300_000;
 

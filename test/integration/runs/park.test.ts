@@ -1,6 +1,9 @@
-/** Runs that wait: they hold no runner and no slot, come back when they are due, and lose none of their time. */
+/**
+ * Runs that wait: they hold no runner and no slot, come back when they are due, and lose none of their time.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advance, finish } from '../../../runs/advance.ts';
+import { advance } from '../../../runs/advance.ts';
+import { finish } from '../../support/runStore/calls.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, readEvents } from '../../../runs/events.ts';
@@ -104,13 +107,13 @@ test('waiting takes nothing of the time that a run has', async () => {
   const from = performance.now();
   const [first] = await claimed(store.conn, project);
   await park(refOf(first!), 400);
-  const heldMs = performance.now() - from;
+  const overLimitMs = performance.now() - from;
   const parked = await store.conn.command('hget', keysOf(project).run(first!.state.run), 'timeout');
   const again = await claimedWhenDue(project);
   expect(again.claimedAt - first!.claimedAt).toBeGreaterThanOrEqual(400);
   expect(again.remainingMs).toBe(Number(parked));
-  // Of the time it was held, and of no more.
-  expect(again.remainingMs).toBeGreaterThanOrEqual(Math.floor(60_000 - heldMs) - 1);
+  // Of the time it was over the limit, and of no more.
+  expect(again.remainingMs).toBeGreaterThanOrEqual(Math.floor(60_000 - overLimitMs) - 1);
 });
 
 test('a run that comes due does not go on while its workflow is suspended', async () => {
@@ -142,7 +145,7 @@ test('a run that waits leaves its slot to the next, and takes one again before t
   const other = await claimedOne(store.conn, project);
   expect(other.run).toBe(second);
   await pollUntil(
-    'the first to be held',
+    'the first to be over the limit',
     async () => {
       await wakeDue(store.conn, project);
       return (await store.conn.command('zcard', keysOf(project).overLimit)) === 2;
@@ -235,7 +238,7 @@ test('parked runs survive a kill of the run store', async () => {
   expect((await claimedWhenDue(project)).state).toMatchObject({ run: ref.run, nodes: [waiting] });
 });
 
-test('progress before a wait begins the count of crashes anew', async () => {
+test('progress before a wait resets the count of crashes', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));

@@ -1,4 +1,7 @@
-/** The record of a run on a real API server: complete, never behind for long, never going back, within its budget. */
+/**
+ * The record of a run on a real API server: complete, never behind for long, never going back, within its
+ * budget.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ANNOTATION, LABEL } from '../../../api/group.ts';
 import type { KubeClient } from '../../../kube/client.ts';
@@ -9,7 +12,8 @@ import { keysOf } from '../../../store/keys.ts';
 import { openProject } from '../../../runs/project.ts';
 import { putRevision } from '../../../runs/revisions.ts';
 import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
-import { readCounts, readSummaries } from '../../../runs/read.ts';
+import { readCounts } from '../../../runs/read.ts';
+import { readSummaries } from '../../support/runStore/calls.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
 import type { CollectedLog } from '../../support/logs/collectedLog.ts';
 import type { KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
@@ -196,7 +200,7 @@ test('a record that somebody deletes is not made again, and its run is cancelled
   expect(await objectOf(run)).toBeUndefined();
 });
 
-test('a run whose record says more already is let go, and the record stays', async () => {
+test('a run whose record says more already is released, and the record stays', async () => {
   const run = await accepted(store.conn, submissionOf(project));
   const ref = await claimedOne(store.conn, project);
   own.startRecorder();
@@ -260,7 +264,7 @@ test('while the API server is away runs wait, within the history of their workfl
   for (let count = 0; count < 8; count += 1) succeeded.push(await ran());
   const failed = [await ran('Failed'), await ran('Failed')];
   await pollUntil(
-    'the surplus going',
+    'the excess records going',
     async () => ((await readSummaries(conn, project, 'uid-orders', 50)) as unknown[]).length === 6,
     soon,
   );

@@ -1,4 +1,7 @@
-/** Recording when something goes wrong: one run that is refused, an API server that is away, a recorder that is killed. */
+/**
+ * Recording when something goes wrong: one run that is refused, an API server that is away, a recorder that
+ * is killed.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KubeClient } from '../../../kube/client.ts';
 import { workflowRuns } from '../../../operator/shared/resources.ts';
@@ -183,7 +186,8 @@ test('an attempt to create the object that may have succeeded is not undone by l
   const state = await stateOf(store.conn, project, run);
   const id = String(await store.conn.command('hget', keysOf(project).meta, 'id'));
   const first = (await beginCreate(store.conn, state)) ?? '';
-  // The API server executes this one and is killed before it answers; it refuses the connections of the next two.
+  // The API server executes this one and is killed before it answers; it refuses the connections of the next
+  // two.
   const uid = await createObject({ ...target, store: id }, state);
   const second = (await beginCreate(store.conn, state)) ?? '';
   await undoCreate(store.conn, state, second);

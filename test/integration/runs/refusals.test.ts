@@ -1,10 +1,14 @@
-/** What the server refuses: nothing of what it was sent reaches a log, and keys of a wrong type are an outage with a name. */
+/**
+ * What the server refuses: nothing of what it was sent reaches a log, and keys of a wrong type are an outage
+ * with a name.
+ */
 import { getEventListeners } from 'node:events';
 import pino from 'pino';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../../kube/client.ts';
-import { advance, finish } from '../../../runs/advance.ts';
+import { advance } from '../../../runs/advance.ts';
+import { finish } from '../../support/runStore/calls.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
@@ -189,14 +193,15 @@ test('with q of a wrong type the runs of a dead runner wait, and its death count
   await accepted(conn, submissionOf(project));
   const dead = { ...(await claimedOne(conn, project)), runner: 'runner-1', heartbeat: '0' };
   await withDamaged(keysOf(project).ready, async () => {
-    for (let look = 0; look < 3; look += 1) expect(await takeOver(conn, dead)).toMatchObject(damaged);
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expect(await takeOver(conn, dead)).toMatchObject(damaged);
   });
   expect(await takeOver(conn, dead)).toBe('ready');
   expect(await claimed(conn, project)).toMatchObject([{ alone: false, state: { crashes: 1 } }]);
 });
 
 test.each(['meta', 'unrecorded', 'wf', 'runs', 'summarized', 'summaries', 'dedupe'])(
-  'with %s of a wrong type a recorded run is not let go, and once that is mended it is, and its line is kept',
+  'with %s of a wrong type a recorded run is not released, and once that is mended it is, and its line is kept',
   async (name) => {
     const { conn } = store;
     const project = await newProject(conn);
@@ -217,7 +222,7 @@ test.each(['meta', 'unrecorded', 'wf', 'runs', 'summarized', 'summaries', 'dedup
   },
 );
 
-test('a run that somebody removed from under its queue or its claim is let go of, and so is its slot', async () => {
+test('a run that somebody removed from under its queue or its claim is released, and so is its slot', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await concurrency(conn, project, 1);
@@ -304,7 +309,7 @@ test('a run that somebody removed is not waited for by those that replace others
   expect(await conn.command('exists', cancels)).toBe(0);
 });
 
-test('a recorder that breaks off leaves nothing of itself behind: it begins anew', async () => {
+test('a recorder that fails leaves nothing of itself behind: it begins again', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   const run = await accepted(conn, submissionOf(project));

@@ -67,17 +67,17 @@ test('who waits for the end is not satisfied with a reply', async () => {
   expect(await waiting).toMatchObject({ kind: 'ended', phase: 'Succeeded', reply });
 });
 
-test('many wait for one run, which is looked at a few times for all of them', async () => {
+test('many wait for one run, which is read a few times for all of them', async () => {
   const { project, run, ref } = await started();
-  const before = await looksSoFar();
+  const before = await readsSoFar();
   const waiting = Array.from({ length: 200 }, () => waiter.wait(project, run, options));
   await advance(store.conn, ref, { reply });
   for (const outcome of await Promise.all(waiting)) expect(outcome).toEqual({ kind: 'reply', reply });
-  expect((await looksSoFar()) - before).toBeLessThan(10);
+  expect((await readsSoFar()) - before).toBeLessThan(10);
 });
 
 /** Of all waiters, counted by the store. */
-async function looksSoFar(): Promise<number> {
+async function readsSoFar(): Promise<number> {
   const stats = (await store.conn.command('info', 'commandstats')) as string;
   return Number(/^cmdstat_hmget:calls=(\d+)/m.exec(stats)?.[1] ?? 0);
 }

@@ -1,4 +1,7 @@
-/** A store that lost its data: nothing is accepted before it is seeded, and what is put back goes on from its record. */
+/**
+ * A store that lost its data: nothing is accepted before it is seeded, and what is put back goes on from its
+ * record.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
@@ -119,17 +122,17 @@ test('the clock goes into the epoch, and time that has passed counts', async () 
   const seeding = await begun(project);
   const before = Date.now();
   await restoreRun(conn, project, recordedRun('late', { deadlineAt: 1_700_000_061_000 }), seeding);
-  await restoreRun(conn, project, recordedRun('anew'), seeding);
+  await restoreRun(conn, project, recordedRun('again'), seeding);
   await openSeeded(conn, seeding);
   const claims = await claimed(conn, project);
   expect(claims.map(({ state, remainingMs }) => [state.run, remainingMs])).toEqual([
     ['late', 0],
-    ['anew', 60_000],
+    ['again', 60_000],
   ]);
   for (const { state } of claims) expect(state.epoch).toBeGreaterThan(before - 1_000);
 });
 
-test('runs beyond the limit are held, and newer ones replace them where the workflow says so', async () => {
+test('runs beyond the limit are queued over it, and newer ones replace them where the workflow says so', async () => {
   const { conn } = store;
   const project = wiped();
   const seeding = await begun(project);
@@ -147,7 +150,7 @@ test('runs beyond the limit are held, and newer ones replace them where the work
   expect((await claimedOne(conn, project)).run).toBe(newest);
 });
 
-test('restored runs of a suspended workflow are held until it is resumed', async () => {
+test('restored runs of a suspended workflow wait until it is resumed', async () => {
   const { conn } = store;
   const project = wiped();
   const seeding = await begun(project);
@@ -243,7 +246,7 @@ test('a key that was put back expires, unless its run is put back too', async ()
   expect(await left('one')).toBe(-1);
 });
 
-test('a seeding that broke off leaves nothing behind of what is not restored again', async () => {
+test('a seeding that was interrupted leaves nothing behind of what is not restored again', async () => {
   const { conn } = store;
   const project = wiped();
   const first = await begun(project);
@@ -278,7 +281,7 @@ test('of two that seed at once the last that began opens the project, and the ot
   expect((await claimed(conn, project)).map(({ state }) => state.run)).toEqual(['one']);
 });
 
-test('into an open store a run of an earlier one is restored once, and never one that this store let go of', async () => {
+test('into an open store a run of an earlier one is restored once, and never one that this store released', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   const run = recordedRun('one');

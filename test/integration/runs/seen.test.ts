@@ -1,4 +1,7 @@
-/** Seen keys: stored with the checkpoint, each new in one run only, bounded, counted, and gone with the workflow. */
+/**
+ * Seen keys: stored with the checkpoint, each new in one run only, bounded, counted, and gone with the
+ * workflow.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';

@@ -2,7 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advance, finish } from '../../../runs/advance.ts';
+import { advance } from '../../../runs/advance.ts';
+import { finish } from '../../support/runStore/calls.ts';
 import { sendHeartbeat, startHeartbeats } from '../../../runs/heartbeat.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -47,12 +48,11 @@ test('the runs of a runner whose heartbeat stopped are ready again, and its late
   const stop = new AbortController();
   const takeover = createTakeover({ conn, project, runner: 'alive', deadAfterMs: 60, everyMs: 20 });
   const watching = takeover.run(stop.signal);
-  const again = await pollUntil(
+  const again: Awaited<ReturnType<typeof claimed>> = [];
+  // The runs are taken over one after the other: both need not be ready at the same moment.
+  await pollUntil(
     'both runs',
-    async () => {
-      const claims = await claimed(conn, project, 2, 'alive');
-      return claims.length === 2 && claims;
-    },
+    async () => again.push(...(await claimed(conn, project, 2, 'alive'))) === 2,
     poll,
   );
   await pollUntil('the beat to go', async () => (await beatOf(project, 'dead')) === null, poll);
@@ -69,12 +69,12 @@ test('while the store answers and takes no writes no live runner is taken for de
   await claimedOne(conn, project, 'alive');
   await sendHeartbeat(conn, project, 'alive');
   const stop = new AbortController();
-  const looks: unknown[] = [];
+  const checks: unknown[] = [];
   const counted = {
     ...conn,
     script: async (...args: Parameters<typeof conn.script>) => {
       const answer = conn.script(...args);
-      if (args[1].includes(keysOf(project).heartbeats)) looks.push(await answer.catch(String));
+      if (args[1].includes(keysOf(project).heartbeats)) checks.push(await answer.catch(String));
       return answer;
     },
   };
@@ -86,7 +86,7 @@ test('while the store answers and takes no writes no live runner is taken for de
     deadAfterMs: 60,
     everyMs: 20,
   }).run(stop.signal);
-  await pollUntil('more looks than kill', () => looks.length > 10, poll);
+  await pollUntil('more checks than kill', () => checks.length > 10, poll);
   expect(await sendHeartbeat(conn, project, 'alive')).toMatchObject({ outcome: 'unavailable' });
   await conn.command('config', 'set', 'min-replicas-to-write', 0);
   expect(await sendHeartbeat(conn, project, 'alive')).toBe(2);
@@ -103,11 +103,11 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
   const beating = await claimedOne(conn, project, 'beating');
   const watcher = await claimedOne(conn, project, 'watcher');
   const stop = new AbortController();
-  const looks = { count: 0 };
+  const checks = { count: 0 };
   const counted = {
     ...conn,
     script: (...args: Parameters<typeof conn.script>) => {
-      if (args[1].includes(keysOf(project).heartbeats)) looks.count += 1;
+      if (args[1].includes(keysOf(project).heartbeats)) checks.count += 1;
       return conn.script(...args);
     },
   };
@@ -119,10 +119,10 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
     everyMs: 10,
   }).run(stop.signal);
   await pollUntil(
-    'many looks',
+    'many checks',
     async () => {
       await sendHeartbeat(conn, project, 'beating');
-      return looks.count > 40;
+      return checks.count > 40;
     },
     poll,
   );
@@ -165,7 +165,7 @@ test('after two crashes a run is executed alone, after the third it fails as Poi
   expect(next?.alone).toBe(false);
 });
 
-test('progress between two crashes begins the count anew', async () => {
+test('progress between two crashes resets the count', async () => {
   const { conn } = store;
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));

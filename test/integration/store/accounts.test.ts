@@ -6,10 +6,10 @@ import {
   ensurePoolAccount,
   ensureAclUsers,
   GATEWAY_ACCOUNT,
-  hasPoolAccount,
   OPERATOR_ACCOUNT,
   poolAccount,
 } from '../../../store/accounts.ts';
+import { hasPoolAccount } from '../../support/runStore/calls.ts';
 import { advance } from '../../../runs/advance.ts';
 import { sendHeartbeat, removeHeartbeat } from '../../../runs/heartbeat.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
@@ -116,7 +116,7 @@ test('of another project it reaches nothing: no key, no channel, also not from a
   await expect(mine.command('eval', write, 1, keysOf('mine').meta)).rejects.toThrow(noPermission);
 });
 
-test('it cannot look around, administer or empty the server', async () => {
+test('it cannot list keys, administer or empty the server', async () => {
   const calls = [
     ['scan', '0'],
     ['keys', '*'],
@@ -129,7 +129,7 @@ test('it cannot look around, administer or empty the server', async () => {
     await expect(mine.command(name, ...args)).rejects.toThrow(noPermission);
 });
 
-test('the gateway manages no accounts, and without an account nothing is to be had', async () => {
+test('the gateway manages no accounts, and nothing is available without an account', async () => {
   expect(await hasPoolAccount(gateway, 'mine')).toMatchObject({ outcome: 'unavailable' });
   for (const [username, password] of [
     ['default', ''],

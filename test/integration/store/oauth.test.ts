@@ -1,4 +1,7 @@
-/** What the run store holds while somebody connects a credential: nobody gets it twice, it ends by itself, and its secrets do not show. */
+/**
+ * What the run store holds while somebody connects a credential: nobody gets it twice, it ends by itself, and
+ * its secrets do not show.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectKeys } from '../../../store/oauth/keys.ts';
 import { createSealingKeys, seal } from '../../../store/oauth/seal.ts';
@@ -49,11 +52,11 @@ async function gotten(take: () => Promise<{ outcome: string }>): Promise<number>
   return all.filter(({ outcome }) => outcome === 'found').length;
 }
 
-test('a link can be looked at until one follows it, for ten minutes at most', async () => {
+test('a link can be read until one follows it, for ten minutes at most', async () => {
   const secret = newSecret();
   await storeLink(store.conn, secret, LINK);
   expect(await secondsOf(connectKeys.link(hashOf(secret)))).toBeCloseTo(600, -1);
-  for (const _look of [1, 2])
+  for (const _read of [1, 2])
     expect(await readLink(store.conn, secret)).toEqual({ outcome: 'found', value: LINK });
   expect(await gotten(() => takeLink(store.conn, secret))).toBe(1);
   expect(await readLink(store.conn, secret)).toEqual({ outcome: 'none' });

@@ -1,4 +1,7 @@
-/** The server is killed, frozen, cut off: nothing accepted is missing, nothing is sent twice, every call is answered. */
+/**
+ * The server is killed, frozen, cut off: nothing accepted is missing, nothing is sent twice, every call is
+ * answered.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
@@ -140,7 +143,7 @@ test('a server that is frozen is reported within two seconds, by every call', as
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
 });
 
-test('a mark whose answer is read late, since this process was held up, begins nothing until the store has said it again', async () => {
+test('a mark whose answer is read late, since this process was delayed, begins nothing until the store has said it again', async () => {
   const { conn, redis } = store;
   const ref = await startedRun(conn);
   const { project } = ref;
@@ -155,7 +158,10 @@ test('a mark whose answer is read late, since this process was held up, begins n
   expect((await stateOf(conn, project, ref.run)).sequence).toBe(sequence + 1);
 });
 
-/** Called in a tick after the timers, it holds up the loop before it reads, so that the answer comes before the client's timeout. */
+/**
+ * Called in a tick after the timers, it holds up the loop before it reads, so that the answer comes before
+ * the client's timeout.
+ */
 function holdUp(ms: number, begin: () => void): void {
   const end = performance.now() + ms;
   begin();
@@ -192,7 +198,7 @@ test('a connection on which nothing comes any more is replaced', async () => {
   expect(outcome.duplicate).toBe(false);
 });
 
-test('a step that the network held up until the run had gone on changes nothing', async () => {
+test('a step that the network delayed until the run had gone on changes nothing', async () => {
   const { conn } = store;
   const ref = await startedRun(conn);
   const { project } = ref;
@@ -216,7 +222,7 @@ test('a step that the network held up until the run had gone on changes nothing'
   expect((await stateOf(conn, project, ref.run)).nodes).toEqual([succeededNode('mail')]);
 });
 
-test('a server that was started anew has the scripts when they are needed', async () => {
+test('a server that was started again has the scripts when they are needed', async () => {
   const project = await newProject(store.conn);
   await store.conn.command('script', 'flush');
   expect(await submit(store.conn, submissionOf(project))).toMatchObject({ outcome: 'accepted' });

@@ -1,4 +1,4 @@
-/** Polled triggers in a real run store: who may look, from where, and what becomes of a cursor. */
+/** Polled triggers in a real run store: who may poll, from where, and what becomes of a cursor. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { claimPoll, releasePoll, renewPoll, type ClaimedPoll } from '../../../store/polling/claim.ts';
 import type { PollRef } from '../../../store/polling/triggers.ts';
@@ -12,7 +12,7 @@ import {
   type KnownBaseline,
   type PolledTrigger,
 } from '../../../store/polling/triggers.ts';
-import { setQuota } from '../../../runs/limits.ts';
+import { setQuota } from '../../support/runStore/calls.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
@@ -66,14 +66,14 @@ const shift = async (field: string, ms: number) => {
   await store.conn.command('hset', key, field, String(value - ms));
 };
 
-test('of many that try at once one looks', async () => {
+test('of many pods that try at once one polls', async () => {
   await put();
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(`pod-${n}`)));
   expect(answers.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(1);
   expect(answers.filter(({ outcome }) => outcome === 'wait')).toHaveLength(19);
 });
 
-test('a look brings what to look at, and the cursor that the one before left', async () => {
+test('a claim brings the account to poll, and the cursor that the one before left', async () => {
   await put();
   const first = await claimed();
   expect(first).toMatchObject({ trigger: triggerOf(), cursor: undefined, failures: 0 });
@@ -97,8 +97,8 @@ test('it is due an interval after it began, or a little before', async () => {
 test('what another pod claimed is free ten seconds after it was last renewed', async () => {
   await put();
   const { ref } = await claimed('pod-1');
-  const held = await claim('pod-2');
-  expect(held.outcome === 'wait' && held.ms <= 10_000).toBe(true);
+  const claimedElsewhere = await claim('pod-2');
+  expect(claimedElsewhere.outcome === 'wait' && claimedElsewhere.ms <= 10_000).toBe(true);
   await shift('until', 9_000);
   expect(await renewPoll(store.conn, ref)).toEqual({ outcome: 'done' });
   await shift('until', 9_000);
@@ -148,13 +148,13 @@ test('a clock of the store that goes back keeps nobody from looking', async () =
   await claimed('pod-2');
 });
 
-test('what was given up is due again as if nobody had looked', async () => {
+test('what was given up is due again as if nobody had polled', async () => {
   await put();
   await releasePoll(store.conn, (await claimed()).ref);
   expect(await claim('pod-2')).toMatchObject({ outcome: 'claimed' });
 });
 
-test('a failure is shown, keeps the cursor, and holds the next look off; one that works ends it', async () => {
+test('a failure is shown, keeps the cursor, and holds the next poll off; one that works ends it', async () => {
   await put();
   await move((await claimed()).ref, 'kept');
   await shift('at', 60_000);
@@ -186,7 +186,7 @@ test('a trigger that was changed is due at once, whatever its interval, and the 
   await claimed();
 });
 
-test('what is changed while a look is under way is due at once after it, and the look says nothing of it', async () => {
+test('what is changed while a poll is under way is due at once after it, and the poll says nothing of it', async () => {
   const changes = [{ place: 'other' }, { place: 'third' }];
   await put();
   for (const change of changes) {
@@ -201,7 +201,7 @@ test('what is changed while a look is under way is due at once after it, and the
   expect(await claimed()).toMatchObject({ failures: 0, trigger: { place: 'third' } });
 });
 
-test('of another place nothing is known before somebody has looked there', async () => {
+test('of another place nothing is known before somebody has polled there', async () => {
   await put();
   await move((await claimed()).ref, 'kept');
   await put({ revision: 'orders-2' });
@@ -223,7 +223,7 @@ test.each([
   expect(await claim()).toMatchObject({ outcome });
 });
 
-test('an account that works is looked at no sooner for being in another state', async () => {
+test('an account that works is polled no sooner for being in another state', async () => {
   await put({ access: 'before' });
   await move((await claimed()).ref, 'kept');
   await put({ access: 'after' });
@@ -249,7 +249,7 @@ test('a burst that goes on page by page for long is not due for long', async () 
   expect(dueAt).toBeGreaterThan(now - 10_000);
 });
 
-test('a trigger is late by the time since which a look should have worked: its interval after the last one that did, and at once before the first', async () => {
+test('a trigger is late by the time since which a poll should have worked: its interval after the last one that did, and at once before the first', async () => {
   await put();
   await shift('put', 30_000);
   const late = async () => Math.round(((await state())?.lateMs ?? Number.NaN) / 1_000);
@@ -263,7 +263,7 @@ test('a trigger is late by the time since which a look should have worked: its i
   expect(await late()).toBe(40);
 });
 
-test('a trigger that is dropped takes claim and cursor with it, and a look that goes on brings nothing back', async () => {
+test('a trigger that is dropped takes claim and cursor with it, and a poll that goes on brings nothing back', async () => {
   await put();
   const { ref } = await claimed();
   await move(ref, 'kept', true);
@@ -316,7 +316,7 @@ async function keep(ref: PollRef, text: string): Promise<string> {
 }
 const usedBytes = async () => Number(await store.conn.command('hget', keysOf(project).meta, 'bytes'));
 
-test('what is kept is remembered from the moment in which the cursor of the same look is stored', async () => {
+test('what is kept is remembered from the moment in which the cursor of the same poll is stored', async () => {
   await put();
   const { ref } = await claimed();
   const memory = await keep(ref, 'rows');

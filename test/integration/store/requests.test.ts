@@ -1,4 +1,7 @@
-/** Checks of credentials between operator and runners: each is answered once, by whoever is there, and about what is asked now. */
+/**
+ * Checks of credentials between operator and runners: each is answered once, by whoever is there, and about
+ * what is asked now.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CHECKS, type TakenCheck } from '../../../store/requests/checks.ts';
 import { isUnavailable } from '../../../store/connection.ts';
@@ -37,7 +40,7 @@ async function takeOne(): Promise<TakenCheck> {
   return taken;
 }
 
-async function look(uid = 'one') {
+async function read(uid = 'one') {
   const seen = await CHECKS.read(store.conn, project, uid);
   if (isUnavailable(seen)) throw new Error('the run store is away');
   return seen;
@@ -45,24 +48,24 @@ async function look(uid = 'one') {
 
 test('what is asked is taken by one runner, with all that it must know, and answered for the operator', async () => {
   await ask();
-  expect((await look()).waiting).toMatchObject({ key: 'first' });
+  expect((await read()).waiting).toMatchObject({ key: 'first' });
   const taken = await takeOne();
   expect(taken).toEqual({ uid: 'one', request: { key: 'first', name: 'one', spec, failures: 0 } });
   expect(await take()).toEqual([]);
   expect(await answer(taken)).toEqual({ outcome: 'done' });
-  const { now, waiting, answer: said } = await look();
+  const { now, waiting, answer: said } = await read();
   expect(waiting).toBeUndefined();
   expect(said).toMatchObject({ key: 'first', failures: 0, result: works });
   expect(now - (said?.at ?? 0)).toBeLessThan(5_000);
 });
 
-test('failures in a row are counted, and a success begins anew', async () => {
+test('failures in a row are counted, and a success resets the count', async () => {
   await ask('one', 'first', 3);
   await answer(await takeOne(), rejected);
-  expect((await look()).answer).toMatchObject({ failures: 4, result: rejected });
+  expect((await read()).answer).toMatchObject({ failures: 4, result: rejected });
   await ask('one', 'first', 4);
   await answer(await takeOne());
-  expect((await look()).answer).toMatchObject({ failures: 0 });
+  expect((await read()).answer).toMatchObject({ failures: 0 });
 });
 
 test('an answer to what was asked before is worth nothing', async () => {
@@ -70,7 +73,7 @@ test('an answer to what was asked before is worth nothing', async () => {
   const old = await takeOne();
   await ask('one', 'second');
   expect(await answer(old)).toEqual({ outcome: 'superseded' });
-  expect((await look()).answer).toBeUndefined();
+  expect((await read()).answer).toBeUndefined();
   const taken = await takeOne();
   expect(taken.request.key).toBe('second');
   expect(await answer(taken)).toEqual({ outcome: 'done' });
@@ -92,7 +95,7 @@ test.each([
   const text = typeof forged === 'string' ? forged : JSON.stringify(forged);
   const { check } = keysOf(project);
   await store.conn.command('hset', check('one'), 'answer', text, 'answered', 'now', 'asked', 'never');
-  const { waiting, answer: said } = await look();
+  const { waiting, answer: said } = await read();
   expect([waiting, said]).toEqual([{ key: 'first', askedAt: 0 }, undefined]);
 });
 
@@ -101,7 +104,7 @@ test('what a runner took that is gone another takes up', async () => {
   await takeOne();
   const { checks } = keysOf(project);
   const [, until] = (await store.conn.command('zrange', checks, 0, -1, 'withscores')) as string[];
-  expect(Number(until) - (await look()).now).toBeGreaterThan(20_000);
+  expect(Number(until) - (await read()).now).toBeGreaterThan(20_000);
   // As if that time had passed.
   await store.conn.command('zadd', checks, 1, 'one');
   expect(await answer(await takeOne())).toEqual({ outcome: 'done' });

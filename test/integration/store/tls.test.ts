@@ -1,4 +1,7 @@
-/** The run store over TLS, as the chart starts it: its certificate, those who connect, and the program that follows it. */
+/**
+ * The run store over TLS, as the chart starts it: its certificate, those who connect, and the program that
+ * follows it.
+ */
 import { stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -20,8 +23,8 @@ import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 
 const scripts = join(import.meta.dirname, '../../../charts/windlass/files/redis');
 const password = 'of the operator';
-/** How often the program looks at a certificate that it refused before it tries it again. */
-const LOOKS = '3';
+/** How often the program reads a certificate that it refused before it tries it again. */
+const READS = '3';
 const account = { username: OPERATOR_ACCOUNT, password };
 
 let files: Record<'first' | 'second', SecretFiles>;
@@ -47,7 +50,7 @@ beforeAll(async () => {
   const tls = { certificate: server.path, socket: join(pod.path, 'redis.sock') };
   redis = await startRedis({ acl: await readFile(list, 'utf8'), tls });
   const program = join(scripts, 'certificate.sh');
-  const args = [server.path, join(server.path, 'ca.crt'), pod.path, String(await freePort()), LOOKS];
+  const args = [server.path, join(server.path, 'ca.crt'), pod.path, String(await freePort()), READS];
   follower = startProgram('operator', {}, { program, args, obeysModes: true });
 });
 
@@ -143,11 +146,11 @@ test('a file without a certificate is told, and trusts nobody', async () => {
 /** When the program wrote a file of the folder that it shares with Redis. */
 const writtenAt = async (name: string) => (await stat(join(pod.path, name))).mtimeMs;
 
-/** Waits until the program has looked at the mounted files so often. */
-async function looks(count: number): Promise<void> {
+/** Waits until the program has read the mounted files so often. */
+async function reads(count: number): Promise<void> {
   for (let seen = 0; seen < count; seen += 1) {
     const before = await writtenAt('tls.crt');
-    await pollUntil('a look', async () => (await writtenAt('tls.crt')) !== before, { timeoutMs: 20_000 });
+    await pollUntil('a read', async () => (await writtenAt('tls.crt')) !== before, { timeoutMs: 20_000 });
   }
 }
 
@@ -162,9 +165,9 @@ test('a certificate of another authority takes the place of the first while conn
   await server.update({ ...files.second, 'tls.key': files.first['tls.key'] });
   await pollUntil('the refusal', () => refusal('cannot be used'), { timeoutMs: 20_000 });
   expect(await isTrustedWith('first')).toBe(true);
-  // It is not tried at each look, but after some of them.
+  // It is not tried at each read, but after some of them.
   const triedAt = await writtenAt('try.log');
-  await looks(2);
+  await reads(2);
   expect(await writtenAt('try.log')).toBe(triedAt);
   await pollUntil('another try', async () => (await writtenAt('try.log')) !== triedAt, { timeoutMs: 20_000 });
   // As one that has expired: clients refuse it.

@@ -47,7 +47,8 @@ test('no process stays when the one that started them is killed', async () => {
     owner.once('exit', () => reject(new Error('it ended before the API server was ready')));
   });
   expect(await processesOf(folder)).toHaveLength(2);
-  // Until its exit is reported, the process still has an entry in /proc, which is what marks the folder as in use.
+  // Until its exit is reported, the process still has an entry in /proc, which is what marks the folder as in
+  // use.
   const exited = once(owner, 'exit');
   owner.kill('SIGKILL');
   await exited;

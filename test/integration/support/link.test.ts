@@ -1,4 +1,7 @@
-/** The link of the storm: what its troubles do to the two ends, and that nothing is lost or reordered when they end. */
+/**
+ * The link of the storm: what its troubles do to the two ends, and that nothing is lost or reordered when
+ * they end.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -13,7 +13,10 @@ export function createCaller(harness: Harness) {
   const conn = store.connect();
   let last = 0;
 
-  /** Names of runs sort by the millisecond at which they were made: two of one would sort by chance, and the history would differ. */
+  /**
+   * Names of runs sort by the millisecond at which they were made: two of one would sort by chance, and the
+   * history would differ.
+   */
   async function nextMillisecond(): Promise<void> {
     while (Date.now() <= last) await setTimeout(1);
     last = Date.now();

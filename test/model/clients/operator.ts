@@ -1,4 +1,7 @@
-/** The operator of a history: limits, objects that users made, and what is put back into a store that lost its data. */
+/**
+ * The operator of a history: limits, objects that users made, and what is put back into a store that lost its
+ * data.
+ */
 import { isTerminal } from '../../../api/phase.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import { controllerOf } from '../../../kube/resource.ts';
@@ -52,7 +55,7 @@ export function createOperator(harness: Harness) {
     },
     quotas: async (quotas: Partial<Quotas>) => void (await setQuotas(conn, project, quotas)),
     budget: async (perSecond: number) => void (await setWriteBudget(conn, project, perSecond)),
-    /** Submits the objects that nobody has taken up, and looks after those that the store does not know. */
+    /** Submits the objects that nobody has taken up, and repairs those that the store does not know. */
     reconcile: (name: string) =>
       untilRefused(async () => {
         const object = records.objects.get(name);

@@ -1,6 +1,6 @@
 /**
- * A runner that executes what it claims, step by step as the history says. What the store did not answer it asks again, and does
- * nothing else with that run before; a claim that is another's it drops without a word.
+ * A runner that executes what it claims, step by step as the history says. What the store did not answer it
+ * asks again, and does nothing else with that run before; a claim that is another's it drops without a word.
  */
 import { isTerminal } from '../../../api/phase.ts';
 import { RunWriter } from '../../../runner/writer.ts';
@@ -19,7 +19,7 @@ export const WORK = ['start', 'succeed', 'fail', 'reply', 'wait', 'end', 'handBa
 export type Work = (typeof WORK)[number];
 
 type Node = Pick<NodeState, 'phase' | 'attempts'> & { isOurs: boolean };
-type Held = {
+type InFlightRun = {
   run: string;
   writer: RunWriter;
   /** It was put back from a record, and may have gone on after that. */
@@ -41,15 +41,15 @@ export type Runner = ReturnType<typeof createRunner>;
 export function createRunner(harness: Harness, name: string) {
   const { project, store, ledger, problems } = harness;
   const conn: RunStoreConnection = store.connect();
-  let held: Held[] = [];
+  let inFlight: InFlightRun[] = [];
   let isClaiming = false;
 
-  function drop(run: Held): void {
-    held = held.filter((other) => other !== run);
+  function drop(run: InFlightRun): void {
+    inFlight = inFlight.filter((other) => other !== run);
   }
 
   /** Asks until it is answered, a step of the history at a time. */
-  async function ask(run: Held, call: () => Promise<Fenced>, onDone: () => void): Promise<void> {
+  async function ask(run: InFlightRun, call: () => Promise<Fenced>, onDone: () => void): Promise<void> {
     Object.assign(run, { unanswered: call, onDone, isBusy: true });
     const answer = await call();
     run.isBusy = false;
@@ -59,7 +59,11 @@ export function createRunner(harness: Harness, name: string) {
     onDone();
   }
 
-  async function move(run: Held, step: Advance, onDone: (cancelRequested: boolean) => void): Promise<void> {
+  async function move(
+    run: InFlightRun,
+    step: Advance,
+    onDone: (cancelRequested: boolean) => void,
+  ): Promise<void> {
     let cancelRequested = false;
     const call = async (): Promise<Fenced> => {
       const waiting = [...run.nodes].filter(([, { phase }]) => phase === 'Waiting');
@@ -73,7 +77,7 @@ export function createRunner(harness: Harness, name: string) {
     await ask(run, call, () => onDone(cancelRequested));
   }
 
-  async function start(run: Held, { id, atMostOnce }: (typeof NODES)[number]): Promise<void> {
+  async function start(run: InFlightRun, { id, atMostOnce }: (typeof NODES)[number]): Promise<void> {
     const { phase, attempts = 0, isOurs } = run.nodes.get(id) ?? { isOurs: false };
     if (phase !== undefined && phase !== 'Waiting' && (phase !== 'Running' || isOurs)) return undefined;
     // Another runner began it, or may have: whether it was done nobody knows.
@@ -85,7 +89,12 @@ export function createRunner(harness: Harness, name: string) {
     });
   }
 
-  function settle(run: Held, id: string, phase: NodeState['phase'], rest: Advance = {}): Promise<void> {
+  function settle(
+    run: InFlightRun,
+    id: string,
+    phase: NodeState['phase'],
+    rest: Advance = {},
+  ): Promise<void> {
     const { attempts = 1 } = run.nodes.get(id) ?? {};
     const text = `${id} of ${run.run}, attempt ${attempts}`;
     const output = { text_content: text, data_content: null };
@@ -97,7 +106,7 @@ export function createRunner(harness: Harness, name: string) {
   }
 
   /** One more step with a run; the node counts only where one can be meant. */
-  function step(run: Held, work: Work, at: number): Promise<void> {
+  function step(run: InFlightRun, work: Work, at: number): Promise<void> {
     const node = NODES[at % NODES.length] ?? NODES[0];
     const executing = [...run.nodes].find(([, { phase, isOurs }]) => phase === 'Running' && isOurs)?.[0];
     if (work === 'handBack')
@@ -124,15 +133,15 @@ export function createRunner(harness: Harness, name: string) {
     const { run, nodes, phase, doubt = false } = claim.state;
     if (isTerminal(phase)) problems.push(`${run} was claimed after its end`);
     // One that is executed here already, of which the store lost the claim, goes on under the new one.
-    if (held.some((known) => known.run === run && known.writer.adopt(claim))) return;
+    if (inFlight.some((known) => known.run === run && known.writer.adopt(claim))) return;
     const known = nodes.map(({ id, ...node }): [string, Node] => [id, { ...node, isOurs: false }]);
     const writer = new RunWriter(conn, claim, QUIET);
-    held.push({ run, writer, isInDoubt: doubt, nodes: new Map(known), isBusy: false, onDone: nothing });
+    inFlight.push({ run, writer, isInDoubt: doubt, nodes: new Map(known), isBusy: false, onDone: nothing });
   }
 
   return {
     name,
-    held: () => held.length,
+    inFlight: () => inFlight.length,
     claim: async (max: number) => {
       if (isClaiming) return;
       isClaiming = true;
@@ -141,22 +150,22 @@ export function createRunner(harness: Harness, name: string) {
       if (answer.outcome === 'claimed') answer.claims.forEach(note);
     },
     work: async (index: number, work: Work, at: number) => {
-      const run = held[index % held.length];
+      const run = inFlight[index % inFlight.length];
       if (!run || run.isBusy) return;
       if (run.unanswered) await ask(run, run.unanswered, run.onDone);
       else await step(run, work, at);
     },
-    /** Gives back what the store holds as its own and it does not know of. */
+    /** Hands back the claims that the store has for it and it does not know of. */
     sweep: async () => {
       if (isClaiming) return;
-      const except = { has: (token: string) => held.some(({ writer }) => writer.ref.token === token) };
+      const except = { has: (token: string) => inFlight.some(({ writer }) => writer.ref.token === token) };
       await handBackAll(conn, { project, runner: name, except });
     },
     beat: async () => void (await sendHeartbeat(conn, project, name)),
     takeOver: () => takeOverOnce(conn, { project, runner: name }),
     wake: async () => void (await wakeDue(conn, project)),
     leave: async () => {
-      held = [];
+      inFlight = [];
       await handBackAll(conn, { project, runner: name });
       await removeHeartbeat(conn, project, name);
     },

@@ -61,7 +61,7 @@ export function newRun({ group = '', head = '', input = '' }: Call['args'], acce
     refused: 0,
     dropped: false,
     doubt: false,
-    held: false,
+    overLimit: false,
     cancel: false,
     live: false,
     listed: true,

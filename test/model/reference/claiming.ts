@@ -19,7 +19,7 @@ export const claim: Transition = (state, call) => {
   return [taken, queue().map((name) => entryOf(state, name)), isShort ? 1 : 0];
 };
 
-/** True where no further run is looked at. */
+/** True where no further run is considered. */
 function claimOne(
   state: State,
   call: Call,
@@ -47,7 +47,10 @@ function claimOne(
   return isAlone;
 }
 
-/** How many runs may be claimed: where the store has no room, one at a time, and of those that have begun where any waits. */
+/**
+ * How many runs may be claimed: where the store has no room, one at a time, and of those that have begun
+ * where any waits.
+ */
 function roomOf(state: State): Pick<Claiming, 'admitted' | 'isBegunOnly'> {
   if (!isUsedUp(state.claimQuota)) return { admitted: Infinity, isBegunOnly: false };
   const runs = Object.values(state.runs);
@@ -61,7 +64,7 @@ function hold(state: State, run: Run, now: number): void {
   workflow.active -= 1;
   workflow.vt = run.ready ?? 0;
   delete run.ready;
-  run.held = true;
+  run.overLimit = true;
   stopTime(run, now);
 }
 

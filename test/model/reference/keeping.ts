@@ -1,8 +1,11 @@
-/** What the operator does to a project: limits and quotas, and what is put back into a store that lost its data. */
+/**
+ * What the operator does to a project: limits and quotas, and what is put back into a store that lost its
+ * data.
+ */
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
 import { newRun } from './accepting.ts';
-import { admit, heldOf, makeReady, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
+import { admit, overLimitOf, makeReady, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
 
 const limit: Transition = (state, { args: { group = '', limit: slots = '', seeding }, rest }) => {
   if ((!seeding || state.seeding !== seeding) && state.id === undefined) return NO_STORE;
@@ -21,13 +24,13 @@ const limit: Transition = (state, { args: { group = '', limit: slots = '', seedi
   return 0;
 };
 
-/** Held runs become ready as far as the limit admits. */
+/** Runs over the limit become ready as far as the limit admits. */
 function letIn(state: State, group: string): void {
   const workflow = workflowOf(state, group);
-  for (const name of heldOf(state, group)) {
+  for (const name of overLimitOf(state, group)) {
     if (workflow.active >= (workflow.limit ?? Infinity)) break;
     const run = runOf(state, name);
-    run.held = false;
+    run.overLimit = false;
     makeReady(state, run);
   }
 }
@@ -52,8 +55,8 @@ const restore: Transition = (state, call) => {
   run.live = workflow.policy === 'Replace';
   admit(state, run);
   const { deadline } = call.args;
-  // While it is held no time of it passes.
-  if (deadline && run.held) run.timeout = Math.max(0, Number(deadline) - call.now);
+  // While it is over the limit no time of it passes.
+  if (deadline && run.overLimit) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
   const { dedupe: dk } = call.keys;
   const key = dk ? state.keys[dk] : undefined;
@@ -63,7 +66,7 @@ const restore: Transition = (state, call) => {
   return 'restored';
 };
 
-/** Why a run is not put back: never one that this store held, or that is older than it and ended here. */
+/** Why a run is not put back: never one that this store had, or that is older than it and ended here. */
 function refusal(
   state: State,
   { token, run_id = '', epoch, recorded_by: by }: Call['args'],

@@ -1,4 +1,7 @@
-/** The moves that several transitions share: a run becomes ready, gives its slot up, ends. They change the state that they are given. */
+/**
+ * The moves that several transitions share: a run becomes ready, gives its slot up, ends. They change the
+ * state that they are given.
+ */
 import type { TerminalPhase } from '../../../api/phase.ts';
 import type { Call } from '../scripts.ts';
 import { inOrder, type Run, type State, type Workflow } from '../state.ts';
@@ -53,28 +56,30 @@ export function makeReady(state: State, run: Run): void {
   workflow.active += 1;
 }
 
-/** A run that comes to the queue: ready while its workflow has a slot, and held otherwise. */
+/**
+ * A run that comes to the queue: ready while its workflow has a slot, and queued over its limit otherwise.
+ */
 export function admit(state: State, run: Run): void {
   const { active, limit = Infinity } = workflowOf(state, run.wf);
-  if (active >= limit) run.held = true;
+  if (active >= limit) run.overLimit = true;
   else makeReady(state, run);
 }
 
-/** A slot of the workflow is given up; the oldest run that is held takes it, if the limit admits one. */
+/** A slot of the workflow is given up; the oldest run over the limit takes it, if the limit admits one. */
 export function freeSlot(state: State, uid: string): void {
   const workflow = workflowOf(state, uid);
   workflow.active -= 1;
   if (workflow.limit === undefined || workflow.active >= workflow.limit) return;
-  const [first] = heldOf(state, uid);
+  const [first] = overLimitOf(state, uid);
   if (first === undefined) return;
   const run = runOf(state, first);
-  run.held = false;
+  run.overLimit = false;
   makeReady(state, run);
 }
 
-/** The held runs of a workflow, the oldest first. */
-export function heldOf(state: State, uid: string): string[] {
-  return inOrder(state, (run) => (run.held && run.wf === uid ? 0 : undefined));
+/** The runs of a workflow over its limit, the oldest first. */
+export function overLimitOf(state: State, uid: string): string[] {
+  return inOrder(state, (run) => (run.overLimit && run.wf === uid ? 0 : undefined));
 }
 
 /** A claimed run is ready again, before others, and keeps its slot. */
@@ -104,7 +109,7 @@ export function endRun(
     phase,
     ended: wall,
     sequence: run.sequence + 1,
-    held: false,
+    overLimit: false,
     cancel: false,
     live: false,
   });

@@ -1,4 +1,6 @@
-/** What recorders do to a project: leases, the write budget, creating objects, and letting go what is recorded. */
+/**
+ * What recorders do to a project: leases, the write budget, creating objects, and releasing recorded runs.
+ */
 import type { TerminalPhase } from '../../../api/phase.ts';
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
@@ -44,11 +46,13 @@ const recorded: Transition = (state, call) => {
     return 'behind';
   }
   delete run.out;
-  if (run.ended !== undefined) letGo(state, { name: run_id, line: summary }, call);
+  if (run.ended !== undefined) release(state, { name: run_id, line: summary }, call);
   return 'recorded';
 };
 
-/** Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one. */
+/**
+ * Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one.
+ */
 function isExcess(state: State, run: Run, wall: number): boolean {
   const { waiting, keep } = workflowOf(state, run.wf);
   const phase = run.phase as TerminalPhase;
@@ -56,7 +60,7 @@ function isExcess(state: State, run: Run, wall: number): boolean {
   return Math.abs(wall - run.ended) >= SETTLED_MS && waiting[phase] > keep[phase];
 }
 
-function letGo(state: State, { name, line }: { name: string; line: string }, { keys }: Call): void {
+function release(state: State, { name, line }: { name: string; line: string }, { keys }: Call): void {
   const run = runOf(state, name);
   run.dropped = true;
   run.listed = false;

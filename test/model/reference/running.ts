@@ -72,7 +72,10 @@ function park(state: State, run: Run, due: number, now: number): void {
   freeSlot(state, run.wf);
 }
 
-/** A runner takes its run back, which the store knows only from before the claim, or from a record; a slot is taken in any case. */
+/**
+ * A runner takes its run back, which the store knows only from before the claim, or from a record; a slot is
+ * used in any case.
+ */
 const rejoin: Transition = (state, { args, now, wall }) => {
   if (state.id === undefined) return NO_STORE;
   const run = state.runs[args['run_id'] ?? ''];
@@ -82,7 +85,7 @@ const rejoin: Transition = (state, { args, now, wall }) => {
   delete run.ready;
   delete run.due;
   delete run.deadline;
-  run.held = false;
+  run.overLimit = false;
   run.token = args['token'] ?? '';
   run.phase = 'Running';
   run.epoch = Math.max(run.epoch, Number(args['epoch']));

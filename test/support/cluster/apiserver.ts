@@ -1,6 +1,7 @@
 /**
- * etcd and kube-apiserver alone, on free ports of 127.0.0.1: the real thing for tests that need no node. Ready in about
- * three seconds; nothing is left when it is stopped, or when the process that started it ends in whatever way.
+ * etcd and kube-apiserver alone, on free ports of 127.0.0.1: the real thing for tests that need no node.
+ * Ready in about three seconds; nothing is left when it is stopped, or when the process that started it ends
+ * in whatever way.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -59,9 +60,10 @@ const attempts = 3;
 const MEMORY = '/dev/shm';
 
 /**
- * Starts both and waits until the API server is ready: RBAC, default admission, tokens of service accounts. There are no
- * controllers: namespaces are not emptied, owners' children not collected, ClusterRoles not aggregated, no default
- * service accounts made. Throws with the place of the logs when it does not become ready.
+ * Starts both and waits until the API server is ready: RBAC, default admission, tokens of service accounts.
+ * There are no controllers: namespaces are not emptied, owners' children not collected, ClusterRoles not
+ * aggregated, no default service accounts made. Throws with the place of the logs when it does not become
+ * ready.
  */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
   const binDir = await ensureBinaries(options.progress ?? createProgress(process.stderr));
@@ -69,14 +71,14 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     try {
       return await startOnce(binDir, options.args ?? []);
     } catch (error) {
-      // Between our look and their start another process may have taken a port.
+      // Between our check and their start another process may have taken a port.
       if (attempt === attempts || !String(error).includes('address already in use')) throw error;
     }
   }
 }
 
 async function startOnce(binDir: string, moreArgs: string[]): Promise<ApiServer> {
-  // In memory where that is to be had.
+  // In memory where that is available.
   const { path: folder, remove } = await makeFolder('apiserver', existsSync(MEMORY) ? MEMORY : tmpdir());
   const running = new Map<string, ChildProcess>();
   const stop = async () => {

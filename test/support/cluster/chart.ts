@@ -18,7 +18,10 @@ export type Rendering = {
   values?: Record<string, unknown>;
 };
 
-/** The manifests of a release `windlass` in that namespace. Throws with Helm's words when the values are refused. */
+/**
+ * The manifests of a release `windlass` in that namespace. Throws with Helm's words when the values are
+ * refused.
+ */
 export function renderChart(
   access: ClusterAccess,
   namespace: string,

@@ -1,4 +1,4 @@
-/** Which hosts of the cluster a program connects to for a tenant. */
+/** Which hosts of the cluster a program connects to for a project. */
 import { StepError } from '../../../api/reasons.ts';
 import { createEgress } from '../../../nodes/egress/egress.ts';
 import type { EgressRules } from '../../../nodes/egress/rules.ts';
@@ -11,7 +11,10 @@ const HOSTS = {
   neighbour: '10.96.0.2',
 };
 
-/** The address that is connected to, or the reason why not, by host, with the rules that a program has with this around its pod and this range allowed. */
+/**
+ * The address that is connected to, or the reason why not, by host, with the rules that a program has with
+ * this around its pod and this range allowed.
+ */
 export async function clusterReach(
   rulesOf: (around: typeof AROUND, allowed: string) => EgressRules,
 ): Promise<Record<string, string>> {

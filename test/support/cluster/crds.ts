@@ -3,8 +3,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { KubeClient } from '../../../kube/client.ts';
 import { findCondition } from '../../../kube/conditions.ts';
-import { customResourceDefinitions, type CustomResourceDefinition } from '../../../kube/resource.ts';
+import { clusterResource, type CustomResourceDefinition } from '../../../kube/resource.ts';
 import { pollUntil } from '../time/poll.ts';
+
+const customResourceDefinitions = clusterResource<CustomResourceDefinition>(
+  'apiextensions.k8s.io',
+  'v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+);
 
 const folder = new URL('../../../crds/', import.meta.url);
 

@@ -1,4 +1,7 @@
-/** How GitOps tools judge objects: kstatus by its own library, Argo CD by our health.lua in the interpreter that Argo CD uses. */
+/**
+ * How GitOps tools judge objects: kstatus by its own library, Argo CD by our health.lua in the interpreter
+ * that Argo CD uses.
+ */
 import { join } from 'node:path';
 import type { KubeObject } from '../../../kube/resource.ts';
 import { runCommand } from '../process/command.ts';
@@ -10,7 +13,10 @@ const HEALTH_LUA = join(import.meta.dirname, '../../../docs/gitops/health.lua');
 
 export type Judgement = { kstatus: string; health: string; message: string };
 
-/** The program that judges, built when it is not there yet. Throws, with the place of the log, where that fails. */
+/**
+ * The program that judges, built when it is not there yet. Throws, with the place of the log, where that
+ * fails.
+ */
 export function ensureGitopsJudge(progress: Progress): Promise<string> {
   const program = {
     title: 'kstatus',

@@ -1,6 +1,6 @@
 /**
- * Builds a program from Go modules into the cache folder of the user, once for each state of its sources: complete or absent, also
- * when it is stopped in the middle or started twice.
+ * Builds a program from Go modules into the cache folder of the user, once for each state of its sources:
+ * complete or absent, also when it is stopped in the middle or started twice.
  */
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,10 @@ export type GoProgram = {
 
 const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o'];
 
-/** The program's file, built when it is not there yet (a minute on two cores). Throws, with the place of the log, where that fails. */
+/**
+ * The program's file, built when it is not there yet (a minute on two cores). Throws, with the place of the
+ * log, where that fails.
+ */
 export async function ensureGoProgram(program: GoProgram, progress: Progress): Promise<string> {
   const files = new Map<string, string>();
   for (const name of (await readdir(program.sources)).filter((name) => /^go\.|\.go$/.test(name)))

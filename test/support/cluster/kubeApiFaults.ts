@@ -1,6 +1,6 @@
 /**
- * An HTTP faults to an API server that misbehaves as told: it refuses, resets, falls silent, holds events back, or answers
- * by a script of its own. Without an API server behind it, only the script answers.
+ * An HTTP faults to an API server that misbehaves as told: it refuses, resets, falls silent, holds events
+ * back, or answers by a script of its own. Without an API server behind it, only the script answers.
  */
 import { once } from 'node:events';
 import {
@@ -75,7 +75,7 @@ export async function startKubeApiFaults(upstream?: KubeConnection): Promise<Kub
   const watches = new Set<Watch>();
   const sockets = new Set<Socket>();
   const agent = new Agent({ keepAlive: true });
-  let held: (() => void)[] | undefined;
+  let delayed: (() => void)[] | undefined;
   let accepted = 0;
 
   function nextReply(request: SeenRequest): Reply | undefined {
@@ -110,7 +110,10 @@ export async function startKubeApiFaults(upstream?: KubeConnection): Promise<Kub
     if (reply !== undefined) sendReply(request, response, reply);
     else if (upstream === undefined)
       sendReply(request, response, { status: 404, body: { reason: 'NotFound' } });
-    else forward(upstream, agent, watch, (deliver) => (held === undefined ? deliver() : held.push(deliver)));
+    else
+      forward(upstream, agent, watch, (deliver) =>
+        delayed === undefined ? deliver() : delayed.push(deliver),
+      );
   });
   server.on('connection', (socket) => {
     accepted += 1;
@@ -143,11 +146,11 @@ export async function startKubeApiFaults(upstream?: KubeConnection): Promise<Kub
       for (const { response } of watches) response.end(`${JSON.stringify(EXPIRED)}\n`);
     },
     holdWatches: () => {
-      held ??= [];
+      delayed ??= [];
     },
     releaseWatches: () => {
-      const waiting = held ?? [];
-      held = undefined;
+      const waiting = delayed ?? [];
+      delayed = undefined;
       for (const deliver of waiting) deliver();
     },
     openWatches: () => watches.size,

@@ -6,7 +6,10 @@ import { makeFolder } from '../process/folder.ts';
 
 const NEXT = '99.0.0';
 
-/** A copy of the chart with another version and appVersion, and with other scripts for the pod of Redis. It goes with this process. */
+/**
+ * A copy of the chart with another version and appVersion, and with other scripts for the pod of Redis. It
+ * goes with this process.
+ */
 export async function nextChart(): Promise<string> {
   const { path } = await makeFolder('chart');
   const copy = join(path, 'windlass');

@@ -1,4 +1,7 @@
-/** What the chart makes of values: its manifests, and what the operator makes of the environment that it is given. */
+/**
+ * What the chart makes of values: its manifests, and what the operator makes of the environment that it is
+ * given.
+ */
 import { parseAllDocuments, type Tags } from 'yaml';
 import { readConfig } from '../../../operator/shared/config.ts';
 import { type OperatorConfig } from '../../../operator/shared/config.ts';
@@ -64,7 +67,10 @@ export function renderedChart(access: () => ClusterAccess, chart = CHART): Rende
   return { render, manifests, find, environmentOf, operatorConfigOf };
 }
 
-/** The objects of a stream of YAML documents, without empty ones, as Helm and kubectl read them: 0440 is octal, a time is text. */
+/**
+ * The objects of a stream of YAML documents, without empty ones, as Helm and kubectl read them: 0440 is
+ * octal, a time is text.
+ */
 function parseManifests(text: string): Manifest[] {
   const customTags = (tags: Tags) =>
     tags.filter((tag) => typeof tag === 'string' || !tag.tag.endsWith(':timestamp'));

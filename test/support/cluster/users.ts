@@ -69,7 +69,9 @@ export async function writeKubeconfig(
   return path;
 }
 
-/** Makes a service account that holds these rights in its namespace, and gives a client of its own. Close it. */
+/**
+ * Makes a service account that holds these rights in its namespace, and gives a client of its own. Close it.
+ */
 export async function createUser(
   admin: KubeClient,
   connection: KubeConnection,
@@ -87,8 +89,8 @@ export async function createUser(
 }
 
 /**
- * Whether the API server lets the user do the first of all that the rule is about, in that namespace. It learns of changed rules a
- * moment after it has stored them.
+ * Whether the API server lets the user do the first of all that the rule is about, in that namespace. It
+ * learns of changed rules a moment after it has stored them.
  */
 export async function isAllowed(
   admin: KubeClient,

@@ -4,7 +4,7 @@ import { googleRefusal } from './google.ts';
 import { startHttpProxy } from './httpProxy.ts';
 import { HTTP_API_FAULTS, type Driver } from './provider.ts';
 
-/** More changes than a look goes through. */
+/** More changes than a poll goes through. */
 const LARGE_FILES = 1_600;
 
 export const driveDriver: Driver = {

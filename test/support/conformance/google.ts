@@ -1,4 +1,7 @@
-/** How Google's APIs refuse: https://developers.google.com/workspace/drive/api/guides/handle-errors and https://google.aip.dev/193. */
+/**
+ * How Google's APIs refuse: https://developers.google.com/workspace/drive/api/guides/handle-errors and
+ * https://google.aip.dev/193.
+ */
 import type { Refusal } from './httpProxy.ts';
 
 const REASON: Readonly<Record<number, string>> = {

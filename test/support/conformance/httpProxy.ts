@@ -1,4 +1,7 @@
-/** A proxy to a provider that is asked by HTTP. What passes does so unchanged, with its own `Host`, so that what is signed stays so. */
+/**
+ * A proxy to a provider that is asked by HTTP. What passes does so unchanged, with its own `Host`, so that
+ * what is signed stays so.
+ */
 import { request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { listen } from '../network/listen.ts';

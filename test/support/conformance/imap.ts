@@ -6,7 +6,9 @@ import { startImapProxy } from './imapProxy.ts';
 import { LARGE_MAILS, largeMails } from './largeMail.ts';
 import type { Account, Driver } from './provider.ts';
 
-/** What a server says to each command may mean one thing at a login and another where the mailbox is opened. */
+/**
+ * What a server says to each command may mean one thing at a login and another where the mailbox is opened.
+ */
 const FAULTS_OF_IMAP: Driver['faults'] = {
   unauthorized: { reasons: ['Rejected'] },
   forbidden: { reasons: ['MailboxMissing'] },

@@ -55,7 +55,7 @@ export async function startImapProxy(port: number): Promise<ProviderProxy> {
     const lines = createInterface(client).on('error', () => undefined);
     lines.on('line', (line) => {
       const [, tag, name = ''] = COMMAND.exec(line) ?? [];
-      // What belongs to a command, such as the second half of a login, is none of its own.
+      // What belongs to a command, such as the second half of a login, is not a command.
       const fault = tag === undefined ? undefined : faults.next((each) => concerns(each, name.toUpperCase()));
       if (!answer(client, fault, tag)) upstream.write(`${line}\r\n`);
     });

@@ -1,4 +1,6 @@
-/** Mails that are about as large as an event may be, and one that is larger than a poll pod should ever hold. */
+/**
+ * Mails that are about as large as an event may be, and one that is larger than a poll pod should ever hold.
+ */
 
 const MIB = 2 ** 20;
 /** Of one attachment, as much as the trigger takes by default. */

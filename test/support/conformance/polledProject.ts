@@ -1,6 +1,7 @@
 /**
- * A project in which one trigger watches an account of a provider, as its poll pod sees it: the real run store, the real poller, and a
- * pod that can be killed at each of its steps. Every page that a poller brings is held to the bounds.
+ * A project in which one trigger watches an account of a provider, as its poll pod sees it: the real run
+ * store, the real poller, and a pod that can be killed at each of its steps. Every page that a poller brings
+ * must keep the bounds.
  */
 import { Registry } from 'prom-client';
 import { expect } from 'vitest';
@@ -34,16 +35,24 @@ const CURSOR_BYTES = 3_072;
 
 export type PolledProject = {
   log: CollectedLog;
-  /** One look of a pod, or several pages of it, whether it is due or not. */
-  look(changes?: Partial<PollDeps>): Promise<PollOutcome>;
-  /** A look of a pod that is killed at its step with that number: a request to the provider or a call of the run store. False where it had fewer. */
-  lookKilledAt(step: number): Promise<boolean>;
+  /** One poll of a pod, or several pages of it, whether it is due or not. */
+  poll(changes?: Partial<PollDeps>): Promise<PollOutcome>;
+  /**
+   * A poll of a pod that is killed at its step with that number: a request to the provider or a call of the
+   * run store. False where it had fewer.
+   */
+  pollKilledAt(step: number): Promise<boolean>;
   /** The names of the events that started runs, in the order in which the runs were accepted. */
   started(): Promise<string[]>;
   state(): Promise<PollState>;
-  /** What the operator shows to whoever collects metrics, by name and, where there is one, outcome or status; what is zero is left out. */
+  /**
+   * What the operator shows to whoever collects metrics, by name and, where there is one, outcome or status;
+   * what is zero is left out.
+   */
   metrics(): Promise<Record<string, number>>;
-  /** The names of the events of each page that a poller brought, with the cursor that was to be kept for it. */
+  /**
+   * The names of the events of each page that a poller brought, with the cursor that was to be kept for it.
+   */
   pages: { names: string[]; cursor: string }[];
 };
 
@@ -98,11 +107,11 @@ export async function openPolledProject(
   return {
     log,
     pages,
-    look: async (changes = {}) => {
+    poll: async (changes = {}) => {
       await makeDue();
       return pollAccount({ ...deps, ...changes }, UID);
     },
-    lookKilledAt: async (step) => {
+    pollKilledAt: async (step) => {
       await makeDue();
       const killed = new AbortController();
       let left = step;

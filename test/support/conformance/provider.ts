@@ -1,4 +1,7 @@
-/** What the conformance suite of polled triggers must be told of a provider: how its accounts are made, and how each of its failures is shown. */
+/**
+ * What the conformance suite of polled triggers must be told of a provider: how its accounts are made, and
+ * how each of its failures is shown.
+ */
 import type { CredentialKind, CredentialSpec } from '../../../api/credential.ts';
 import type { Preset } from '../../../api/provider.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
@@ -49,18 +52,24 @@ export type ProviderProxy = {
   close(): Promise<void>;
 };
 
-/** How a failure is shown: with one of these reasons, or, where the provider is asked for one event, not at all: then it says that there is no such event. */
+/**
+ * How a failure is shown: with one of these reasons, or, where the provider is asked for one event, not at
+ * all: then it says that there is no such event.
+ */
 export type Shown = { reasons: readonly PollReason[]; firstRequestOnly?: boolean };
 
-/** So much that a look at it needs memory. */
+/** So much that a poll of it needs memory. */
 type Large = {
-  /** What is there before the first look. */
+  /** What is there before the first poll. */
   fill(): Promise<void>;
   /** What happens then, many pages of it: how many events it is. */
   burst(): Promise<number>;
 };
 
-/** How large pages of a provider's answers are, where that can be chosen; left out: so small that a few events are pages. */
+/**
+ * How large pages of a provider's answers are, where that can be chosen; left out: so small that a few events
+ * are pages.
+ */
 type AccountOptions = { pageSize?: number };
 
 /** An account of one's own, in which nothing has happened yet. */
@@ -73,7 +82,9 @@ export type Account = {
   proxy: ProviderProxy;
   /** Something happens that is one event of that name, after all that happened before. */
   add(name: string): Promise<void>;
-  /** Of files: what is in the one of that name becomes something else, which is one more event of that name. */
+  /**
+   * Of files: what is in the one of that name becomes something else, which is one more event of that name.
+   */
   change?(name: string): Promise<void>;
   /** Left out: hundreds of small events are as large as it gets. */
   large?: Large;
@@ -86,7 +97,10 @@ export type Driver = {
   credential: CredentialKind;
   /** Of an `oauth2` credential. */
   preset?: Preset;
-  /** It is another one of the list with another login: what a login cannot change is tried with that one alone. */
+  /**
+   * It is another one of the list with another login: what a login cannot change is tried with that one
+   * alone.
+   */
   differsByLogin?: boolean;
   /** Null: the protocol knows no such failure. */
   faults: Readonly<Record<Fault, Shown | null>>;

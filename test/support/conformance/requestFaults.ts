@@ -2,7 +2,10 @@
 import type { ProviderProxy, Fault } from './provider.ts';
 
 export type Faults = {
-  /** How the request that has come fails; undefined: it passes. `concerns`: whether it can fail so; left out: in every way. */
+  /**
+   * How the request that has come fails; undefined: it passes. `concerns`: whether it can fail so; left out:
+   * in every way.
+   */
   next(concerns?: (fault: Fault) => boolean): Fault | undefined;
   told: Pick<ProviderProxy, 'fail' | 'watch' | 'requests' | 'failed'>;
 };

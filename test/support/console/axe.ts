@@ -1,17 +1,22 @@
-/** Looks at a page with axe-core, as it is now: what people who use a keyboard or a screen reader stumble over. */
+/**
+ * Checks a page with axe-core, as it is now: what people who use a keyboard or a screen reader stumble over.
+ */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 type Flaw = { id: string; targets: string[]; why: string };
 
-/** Every rule of axe, the one for colours too; each place that breaks one. The page's policies stand: nothing is injected as a script. */
+/**
+ * Every rule of axe, the one for colours too; each place that breaks one. The page's policies stand: nothing
+ * is injected as a script.
+ */
 export async function flawsOf(page: Page): Promise<string[]> {
-  return told(await page.evaluate<Flaw[]>(`${axe.source};${lookBy('{}')}`));
+  return told(await page.evaluate<Flaw[]>(`${axe.source};${checkBy('{}')}`));
 }
 
 /** As `flawsOf`, which was called on this page before, by the rules for colours alone. */
 export async function colorFlawsOf(page: Page): Promise<string[]> {
-  return told(await page.evaluate<Flaw[]>(lookBy("{ runOnly: ['color-contrast', 'link-in-text-block'] }")));
+  return told(await page.evaluate<Flaw[]>(checkBy("{ runOnly: ['color-contrast', 'link-in-text-block'] }")));
 }
 
 function told(flaws: Flaw[]): string[] {
@@ -19,7 +24,7 @@ function told(flaws: Flaw[]): string[] {
 }
 
 /** Runs in the page. What opens from a button is reached from it, and is no part of the page's outline. */
-const lookBy = (rules: string) => `(async () => {
+const checkBy = (rules: string) => `(async () => {
   const { violations } = await axe.run(document, { resultTypes: ['violations'], ...${rules} });
   const OPENED = '[role="menu"], [role="listbox"], [role="tooltip"]';
   const isOpened = (place) => {

@@ -1,4 +1,7 @@
-/** A real Chromium, without a window: Debian's, driven by playwright-core. Whatever a page breaks on its way is collected. */
+/**
+ * A real Chromium, without a window: Debian's, driven by playwright-core. Whatever a page breaks on its way
+ * is collected.
+ */
 import { chromium, type Browser, type BrowserContext, type ConsoleMessage, type Page } from 'playwright-core';
 import { ensurePackages } from '../../cluster/packages.ts';
 import { createProgress } from '../process/progress.ts';
@@ -6,7 +9,10 @@ import { createProgress } from '../process/progress.ts';
 export type Visitor = {
   context: BrowserContext;
   page: Page;
-  /** Errors that scripts threw, violations of the page's policies, and messages of the browser's console above info. */
+  /**
+   * Errors that scripts threw, violations of the page's policies, and messages of the browser's console above
+   * info.
+   */
   complaints: string[];
   close(): Promise<void>;
 };

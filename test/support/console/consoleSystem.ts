@@ -1,6 +1,7 @@
 /**
- * All that the console stands on, each as the program that it is, but no nodes: operator, gateway with the console, a runner for each
- * project, a real API server with RBAC and the chart's policies, a real run store, a model and a mail server.
+ * All that the console stands on, each as the program that it is, but no nodes: operator, gateway with the
+ * console, a runner for each project, a real API server with RBAC and the chart's policies, a real run store,
+ * a model and a mail server.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A browser's side of the console, as far as HTTP goes: a jar of cookies, and the headers that a page of ours sends. */
+/**
+ * A browser's side of the console, as far as HTTP goes: a jar of cookies, and the headers that a page of ours
+ * sends.
+ */
 
 export type Visitor = {
   /** Asks as a page of the console would, unless other headers are given. */

@@ -1,4 +1,7 @@
-/** What a project of the console's tests and screenshots holds: workflows of several kinds, accounts that work and one that does not. */
+/**
+ * What a project of the console's tests and screenshots holds: workflows of several kinds, accounts that work
+ * and one that does not.
+ */
 import { stringify } from 'yaml';
 import { MAIL_ACCOUNT, type ConsoleSystem } from './consoleSystem.ts';
 
@@ -49,7 +52,10 @@ export function accountsOf({ model, mail }: Pick<ConsoleSystem, 'model' | 'mail'
   ];
 }
 
-/** Workflows: one that answers orders, one that always fails, one by schedule, a draft, and one that Argo CD manages. */
+/**
+ * Workflows: one that answers orders, one that always fails, one by schedule, a draft, and one that Argo CD
+ * manages.
+ */
 function workflows(): object[] {
   return [
     object('Workflow', 'order-confirmation', {

@@ -1,4 +1,7 @@
-/** Adds to a project what it needs so that every button of the console is on a page: a run that waits, an account, a mailbox. */
+/**
+ * Adds to a project what it needs so that every button of the console is on a page: a run that waits, an
+ * account, a mailbox.
+ */
 import type { ConsoleSystem } from './consoleSystem.ts';
 import { manifestOf } from './filledProject.ts';
 import { listen } from '../network/listen.ts';

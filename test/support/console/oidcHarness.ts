@@ -1,6 +1,7 @@
 /**
- * A cluster that trusts an OpenID Connect provider, and two replicas of a gateway that let people sign in there. The provider answers
- * by https with a certificate of its own authority, since the API server takes no other.
+ * A cluster that trusts an OpenID Connect provider, and two replicas of a gateway that let people sign in
+ * there. The provider answers by https with a certificate of its own authority, since the API server takes no
+ * other.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

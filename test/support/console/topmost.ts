@@ -1,16 +1,23 @@
-/** Whether the controls of the menu, popover or dialog that opened last can be clicked: whether each is the topmost element. */
+/**
+ * Whether the controls of the menu, popover or dialog that opened last can be clicked: whether each is the
+ * topmost element.
+ */
 import type { Page } from 'playwright-core';
 
 /**
- * Each control of the layer that is not the topmost element at its centre or, but for fields, near its left or right end: by its
- * name, with the element that is. A control is scrolled into view first. Throws where no menu, list, popover or dialog is open.
+ * Each control of the layer that is not the topmost element at its centre or, but for fields, near its left
+ * or right end: by its name, with the element that is. A control is scrolled into view first. Throws where no
+ * menu, list, popover or dialog is open.
  */
 export async function coveredControls(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(LOOK);
+  return page.evaluate<string[]>(COVERED);
 }
 
-/** Runs in the page. A list or menu is above the dialog that it opened from; of several dialogs the last one is on top. */
-const LOOK = `(() => {
+/**
+ * Runs in the page. A list or menu is above the dialog that it opened from; of several dialogs the last one
+ * is on top.
+ */
+const COVERED = `(() => {
   const isShown = (element) =>
     element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
   const layers = (selector) => [...document.querySelectorAll(selector)].filter(isShown);

@@ -1,6 +1,6 @@
 /**
- * What RFC 8259 says of JSON, a case for each rule: what every parser must accept, what none may, and what it leaves open, of
- * which we accept what all programs read in the same way.
+ * What RFC 8259 says of JSON, a case for each rule: what every parser must accept, what none may, and what it
+ * leaves open, of which we accept what all programs read in the same way.
  */
 import { JSON_LIMITS } from '../../../api/json.ts';
 
@@ -98,7 +98,9 @@ export const BAD_BYTES: [rule: string, bytes: number[]][] = [
   ['UTF-16 with a byte order mark', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
 ];
 
-/** Valid or left open, and read by programs in different ways, or above a limit; with the code of the problem. */
+/**
+ * Valid or left open, and read by programs in different ways, or above a limit; with the code of the problem.
+ */
 export const REFUSED: [rule: string, text: string, code: string][] = [
   ['lists 65 deep', nested(65), 'too-deep'],
   ['objects 65 deep', `${'{"a":'.repeat(64)}{}${'}'.repeat(64)}`, 'too-deep'],

@@ -1,7 +1,8 @@
 /**
- * What the gateway's listeners are built from, for tests that need no answer of what is behind them: everything is real, but
- * nobody answers for the run store, so that whatever passes all checks ends with 503, and who calls is allowed. They know one
- * workflow, `shop.orders`, with a webhook, and another that has the bot `shop.helper`, unless other routes are given.
+ * What the gateway's listeners are built from, for tests that need no answer of what is behind them:
+ * everything is real, but nobody answers for the run store, so that whatever passes all checks ends with 503,
+ * and who calls is allowed. They know one workflow, `shop.orders`, with a webhook, and another that has the
+ * bot `shop.helper`, unless other routes are given.
  */
 import { NO_AUDIT } from '../../../api/audit/audit.ts';
 import type { GatewayDeps } from '../../../gateway/endpoint/deps.ts';

@@ -1,6 +1,6 @@
 /**
- * A gateway process with a real API server, our CRDs and a run store that syncs each write. There is no operator and no runner: tests
- * write the routes and do what a runner does.
+ * A gateway process with a real API server, our CRDs and a run store that syncs each write. There is no
+ * operator and no runner: tests write the routes and do what a runner does.
  */
 import type { WebhookRoute } from '../../../api/kinds.ts';
 import type { RouteSpec } from '../../../api/route.ts';
@@ -110,7 +110,10 @@ export async function putRoute(
   });
 }
 
-/** What a webhook needs whose callers sign with the key, GitHub's way; the project's Secret then holds this key alone. */
+/**
+ * What a webhook needs whose callers sign with the key, GitHub's way; the project's Secret then holds this
+ * key alone.
+ */
 export async function putGithubKey(client: KubeClient, workflow: string, key: string): Promise<RouteOptions> {
   const material = '0123456789abcdef';
   const entry = Buffer.from(encodeKeys([Buffer.from(key)])).toString('base64');

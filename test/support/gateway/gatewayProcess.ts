@@ -1,4 +1,7 @@
-/** The gateway as a process of its own, on free ports of 127.0.0.1, with a real API server and a real run store behind it. */
+/**
+ * The gateway as a process of its own, on free ports of 127.0.0.1, with a real API server and a real run
+ * store behind it.
+ */
 import { startProgram, whenReady, type Program, type ProgramOptions } from '../process/program.ts';
 
 export type GatewayProcess = Program & {

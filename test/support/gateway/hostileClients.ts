@@ -1,11 +1,14 @@
-/** Clients that mean no good: connections that are held open, bodies without end, and what that costs the process they call. */
+/**
+ * Clients that mean no good: connections that stay open, bodies without end, and what that costs the process
+ * they call.
+ */
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
 export type Attack = {
   /** Connections that are open now. */
   open: () => number;
-  /** How many of them the other side has ended so far. */
+  /** How many of them the server has ended so far. */
   ended: () => number;
   /** Bytes that were sent. */
   sent: () => number;

@@ -1,6 +1,7 @@
 /**
- * The internal listener with a real API server behind it that has our kinds. The gateway's own connection is an administrator's: what
- * an ordinary user is refused, and would get with that, shows whose identity was used.
+ * The internal listener with a real API server behind it that has our kinds. The gateway's own connection is
+ * an administrator's: what an ordinary user is refused, and would get with that, shows whose identity was
+ * used.
  */
 import { createAudit } from '../../../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
@@ -23,7 +24,10 @@ export type PassThroughHarness = {
   api: ApiServer;
   /** As an administrator. */
   client: KubeClient;
-  /** Makes a user with these rights in the namespace, as soon as the API server knows of them. Returns a token. */
+  /**
+   * Makes a user with these rights in the namespace, as soon as the API server knows of them. Returns a
+   * token.
+   */
   user: (namespace: string, name: string, rules: PolicyRule[]) => Promise<string>;
   /** Starts a gateway whose way to the API server is this one; default the direct one. */
   gateway: (options?: GatewayOptions) => Promise<TestGateway>;

@@ -1,4 +1,7 @@
-/** Requests as an attacker writes them: nothing is resolved, escaped or hidden, and all that comes back is given as it came. */
+/**
+ * Requests as an attacker writes them: nothing is resolved, escaped or hidden, and all that comes back is
+ * given as it came.
+ */
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
@@ -76,7 +79,10 @@ export function callApi(
 
 const contentTypes: Record<string, string> = { PATCH: 'application/merge-patch+json' };
 
-/** What Redis sends back, as it came: to the login of an account and then to the commands, until it has taken all of them. */
+/**
+ * What Redis sends back, as it came: to the login of an account and then to the commands, until it has taken
+ * all of them.
+ */
 export function askRedis(
   port: number,
   { username, password }: { username: string; password: string },

@@ -1,6 +1,7 @@
 /**
- * Requests as bytes, of which every program should say the same: what is malformed, what is odd and has a status of its own,
- * and what is an event though senders seldom write it so. They are made for the webhook of the workflow `orders`.
+ * Requests as bytes, of which every program should say the same: what is malformed, what is odd and has a
+ * status of its own, and what is an event though senders seldom write it so. They are made for the webhook of
+ * the workflow `orders`.
  */
 import { NAMESPACE } from './gatewayHarness.ts';
 

@@ -1,4 +1,7 @@
-/** The demo's Google as people use it: they connect their account in a browser, and work in spreadsheets. It is reached through the API server. */
+/**
+ * The demo's Google as people use it: they connect their account in a browser, and work in spreadsheets. It
+ * is reached through the API server.
+ */
 import { createBrowser, signIn, type Page } from '../providers/oauth/browser.ts';
 import { forward, type Gateway } from './installedGateway.ts';
 import { demoNamespace } from './install.ts';
@@ -21,7 +24,9 @@ export async function addRow(cluster: ClusterAccess, id: string, row: Rows[numbe
   await kubectl(cluster, ['create', '--raw', spreadsheet(id), '-f', '-'], { input: JSON.stringify(row) });
 }
 
-/** Asks, with a token of somebody who may edit the credential `namespace.name`, for the link that connects it. */
+/**
+ * Asks, with a token of somebody who may edit the credential `namespace.name`, for the link that connects it.
+ */
 export async function linkToConnect(gateway: Gateway, credential: string, token: string): Promise<string> {
   const url = `${gateway.internalURL}/credentials/${credential}/connect`;
   const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
@@ -29,7 +34,9 @@ export async function linkToConnect(gateway: Gateway, credential: string, token:
   return ((await answer.json()) as { url: string }).url;
 }
 
-/** Opens the link in a browser, signs in with that name and allows everything; the page that comes at the end. */
+/**
+ * Opens the link in a browser, signs in with that name and allows everything; the page that comes at the end.
+ */
 export async function connectAtGoogle(cluster: ClusterAccess, link: string, account: string): Promise<Page> {
   const google = await forward(cluster, demoNamespace, 'google', 'sign-in');
   try {

@@ -1,4 +1,7 @@
-/** The bots of the demo's Telegram, through the API server, so that it works on every cluster: what people write to them, and what they write. */
+/**
+ * The bots of the demo's Telegram, through the API server, so that it works on every cluster: what people
+ * write to them, and what they write.
+ */
 import { demoNamespace } from './install.ts';
 import { kubectl, type ClusterAccess } from '../cluster/kubectl.ts';
 

@@ -1,4 +1,7 @@
-/** Puts Windlass, the demo's servers and the examples into a cluster: the same way for the demo and for the tests. */
+/**
+ * Puts Windlass, the demo's servers and the examples into a cluster: the same way for the demo and for the
+ * tests.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -24,7 +27,10 @@ export const WINDLASS_KINDS = [
   'webhookroutes',
   'projectsettings',
 ].map((kind) => `${kind}.windlass.dev`);
-/** The servers of the demo, and those that tests start beside them, are in the cluster, where steps may not connect to without being told so. */
+/**
+ * The servers of the demo, and those that tests start beside them, are in the cluster, where steps may not
+ * connect to without being told so.
+ */
 export const demoHosts = [
   `model.${demoNamespace}.svc:8080`,
   `mail.${demoNamespace}.svc:2525`,
@@ -50,7 +56,9 @@ export type InstallOptions = {
   s3?: boolean;
 };
 
-/** The ports of the node at which the two Services of the gateway answer, on a cluster that has such ports. */
+/**
+ * The ports of the node at which the two Services of the gateway answer, on a cluster that has such ports.
+ */
 export function gatewayPorts(
   cluster: Pick<Cluster, 'nodePortRange'>,
 ): { public: number; internal: number } | undefined {
@@ -64,7 +72,10 @@ function publicURL(cluster: Cluster): string | undefined {
   return ports && `http://127.0.0.1:${ports.public}`;
 }
 
-/** Builds the images, installs or upgrades the chart and starts the demo's servers; returns when all pods are ready. */
+/**
+ * Builds the images, installs or upgrades the chart and starts the demo's servers; returns when all pods are
+ * ready.
+ */
 export async function installWindlass(cluster: Cluster, options: InstallOptions): Promise<void> {
   const { progress, s3 = false } = options;
   const images = await buildAndLoadImages(cluster, progress, { s3 });
@@ -101,7 +112,10 @@ async function installChart(
   await explained(install, 'the chart could not be installed', cluster, windlassNamespace, log);
 }
 
-/** Changes values of what is installed, and its chart where another one is given; returns when all of its pods are ready. Runners follow later. */
+/**
+ * Changes values of what is installed, and its chart where another one is given; returns when all of its pods
+ * are ready. Runners follow later.
+ */
 export async function upgradeWindlass(
   cluster: ClusterAccess,
   values: Record<string, unknown>,
@@ -161,7 +175,10 @@ async function explained(
   }
 }
 
-/** What the chart must be told about this cluster: where the images are, and at which ports the gateway answers. */
+/**
+ * What the chart must be told about this cluster: where the images are, and at which ports the gateway
+ * answers.
+ */
 function valuesFor(cluster: Cluster, images: ImageReferences): Record<string, unknown> {
   const [repository, tag] = splitReference(images.windlass);
   const ports = gatewayPorts(cluster);
@@ -206,7 +223,10 @@ export async function applyManifest(cluster: ClusterAccess, manifest: string): P
 /** The folder of an example, which `kubectl apply -f` takes. */
 export const exampleFolder = (name: string) => join(root, 'examples', name);
 
-/** Applies an example and waits until its workflow, which has the same name, is ready. Throws with what it says of itself. */
+/**
+ * Applies an example and waits until its workflow, which has the same name, is ready. Throws with what it
+ * says of itself.
+ */
 export async function applyExample(
   cluster: ClusterAccess,
   name: string,
@@ -216,7 +236,10 @@ export async function applyExample(
   await waitForReady(cluster, name, namespace);
 }
 
-/** Waits until the workflow says that it is ready; after a minute and a half, since accounts are looked at each minute, throws with its conditions. */
+/**
+ * Waits until the workflow says that it is ready; after a minute and a half, since accounts are polled each
+ * minute, throws with its conditions.
+ */
 export async function waitForReady(
   cluster: ClusterAccess,
   workflow: string,
@@ -237,12 +260,16 @@ export async function waitForReady(
   }
 }
 
-/** Takes out of the cluster what `installWindlass` and the demo put in, the kinds of Windlass with all their objects included. */
+/**
+ * Takes out of the cluster what `installWindlass` and the demo put in, the kinds of Windlass with all their
+ * objects included.
+ */
 export async function uninstallWindlass(cluster: Cluster, project = 'default'): Promise<void> {
   const gone = (args: string[]) =>
     kubectl(cluster, ['delete', '--ignore-not-found', ...args], { timeoutMs: 180_000 });
   const known = await kubectl(cluster, ['get', 'crd', '--ignore-not-found', '-o', 'name', ...WINDLASS_KINDS]);
-  // While the operator is there, so that it undoes what it made; kubectl fails where it does not know the kinds.
+  // While the operator is there, so that it undoes what it made; kubectl fails where it does not know the
+  // kinds.
   for (const example of known === '' ? [] : await readdir(join(root, 'examples'))) {
     await gone(['-n', project, '-f', exampleFolder(example)]);
   }

@@ -17,7 +17,9 @@ export type Gateway = {
 
 type GatewayCluster = ClusterAccess & Pick<Cluster, 'nodePortRange'>;
 
-/** The gateway's addresses on 127.0.0.1: ports of the node, or forwarded ones where the cluster has none here. */
+/**
+ * The gateway's addresses on 127.0.0.1: ports of the node, or forwarded ones where the cluster has none here.
+ */
 export async function openGateway(cluster: GatewayCluster): Promise<Gateway> {
   const ports = gatewayPorts(cluster);
   if (ports) {
@@ -59,13 +61,18 @@ export async function forward(
   return { url: `http://127.0.0.1:${here}`, close };
 }
 
-/** The kubectl command that prints a token of a service account of the demo: for an hour, whatever the cluster's default is. */
+/**
+ * The kubectl command that prints a token of a service account of the demo: for an hour, whatever the
+ * cluster's default is.
+ */
 export function tokenCommand(account: 'caller' | 'editor' | 'you', audience?: string): string[] {
   const args = ['create', 'token', account, '-n', demoNamespace, '--duration', '1h'];
   return audience === undefined ? args : [...args, '--audience', audience];
 }
 
-/** A token of the demo's caller, who may start workflows in the namespace of the examples and read their runs. */
+/**
+ * A token of the demo's caller, who may start workflows in the namespace of the examples and read their runs.
+ */
 export async function callerToken(cluster: ClusterAccess): Promise<string> {
   return (await kubectl(cluster, tokenCommand('caller', 'windlass'))).trim();
 }

@@ -1,6 +1,6 @@
 /**
- * A balancer of connections, as a Service is one: new connections go to replicas that are ready, one after the other;
- * connections that are there stay where they are, whatever becomes of the readiness.
+ * A balancer of connections, as a Service is one: new connections go to replicas that are ready, one after
+ * the other; connections that are there stay where they are, whatever becomes of the readiness.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -18,11 +18,11 @@ export type Balancer = {
 };
 
 /** How long it may take until a change of readiness is seen. */
-const LOOK_MS = 200;
+const CHECK_MS = 200;
 const READY_WITHIN_MS = 5_000;
 
 export async function startBalancer(): Promise<Balancer> {
-  const replicas = new Map<Replica, { ready: boolean; look: NodeJS.Timeout }>();
+  const replicas = new Map<Replica, { ready: boolean; check: NodeJS.Timeout }>();
   const sockets = new Set<Socket>();
   let turn = 0;
   const server = createServer((client) => {
@@ -40,7 +40,7 @@ export async function startBalancer(): Promise<Balancer> {
     ] as const) {
       sockets.add(from);
       from.pipe(to);
-      // What was reset on one side is reset on the other: nothing is made to look better.
+      // What was reset on one side is reset on the other: nothing is repaired.
       from.on('error', () => resetSocket(to));
       from.on('close', () => sockets.delete(from));
     }
@@ -54,16 +54,16 @@ export async function startBalancer(): Promise<Balancer> {
     if (known !== undefined) known.ready = ready;
   };
   const remove = (replica: Replica): void => {
-    clearInterval(replicas.get(replica)?.look);
+    clearInterval(replicas.get(replica)?.check);
     replicas.delete(replica);
   };
   return {
     port: (server.address() as AddressInfo).port,
     add: (replica) => {
-      const look = setInterval(() => {
+      const check = setInterval(() => {
         void pollMailOnce(replica);
-      }, LOOK_MS);
-      replicas.set(replica, { ready: true, look });
+      }, CHECK_MS);
+      replicas.set(replica, { ready: true, check });
     },
     remove,
     close: async () => {

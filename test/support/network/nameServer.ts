@@ -1,4 +1,7 @@
-/** A name server (RFC 1035) for tests, which answers each question for a name with the next of its answers. It knows A records alone. */
+/**
+ * A name server (RFC 1035) for tests, which answers each question for a name with the next of its answers. It
+ * knows A records alone.
+ */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { Resolver } from 'node:dns/promises';

@@ -1,6 +1,7 @@
 /**
- * The network of a built-in cluster's node, to cut and to slow: packets between a pod and another are dropped inside the node's
- * own network namespace, so that neither side is told and connections stay open, as with a cable that was pulled.
+ * The network of a built-in cluster's node, to cut and to slow: packets between a pod and another are dropped
+ * inside the node's own network namespace, so that neither side is told and connections stay open, as with a
+ * cable that was pulled.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { runCommand } from '../process/command.ts';
@@ -34,7 +35,9 @@ export async function slowNetwork(
   return () => qdisc('del');
 }
 
-/** The node's end of a pod's cable: the bridge knows behind which of its ports the pod's hardware address is. */
+/**
+ * The node's end of a pod's cable: the bridge knows behind which of its ports the pod's hardware address is.
+ */
 async function deviceOf(cluster: string, address: string): Promise<string> {
   const neighbour = await runInNode(cluster, ['ip', 'neigh', 'show', address]);
   const hardware = /lladdr (\S+)/.exec(neighbour)?.[1];

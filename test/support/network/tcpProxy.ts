@@ -1,4 +1,7 @@
-/** A TCP proxy that can break off, swallow or hold up what passes through it: for tests of what a lost connection does. */
+/**
+ * A TCP proxy that can break off, swallow or delay what passes through it: for tests of what a lost
+ * connection does.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 
@@ -7,13 +10,13 @@ export type TcpProxy = {
   /** Ends all connections at once; new ones are let through. */
   drop(): void;
   /**
-   * From now on nothing passes any more, or no answers, without any connection being closed, also of those that are made
-   * meanwhile; false lets new ones through.
+   * From now on nothing passes any more, or no answers, without any connection being closed, also of those
+   * that are made meanwhile; false lets new ones through.
    */
   swallow(on: boolean | 'answers'): void;
   /**
-   * Holds up what clients send on the connections that are there, also when a client has closed its own since; new connections
-   * are let through. The function it returns delivers it all.
+   * Holds up what clients send on the connections that are there, also when a client has closed its own
+   * since; new connections are let through. The function it returns delivers it all.
    */
   hold(): () => void;
   close(): Promise<void>;
@@ -23,20 +26,20 @@ export type TcpProxy = {
 export async function startTcpProxy(port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let swallowing: boolean | 'answers' = false;
-  const upstreams = new Map<Socket, { held?: Buffer[] }>();
+  const upstreams = new Map<Socket, { delayed?: Buffer[] }>();
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
     const pass = (from: Socket, to: Socket, isAnswer: boolean) => {
       sockets.add(from);
       from.on('data', (data) => {
-        const held = upstreams.get(to)?.held;
-        if (held) held.push(data);
+        const delayed = upstreams.get(to)?.delayed;
+        if (delayed) delayed.push(data);
         else if (!swallowing || (swallowing === 'answers' && !isAnswer)) to.write(data);
       });
       from.on('error', () => undefined);
       from.on('close', () => {
         sockets.delete(from);
-        if (!upstreams.get(to)?.held) to.destroy();
+        if (!upstreams.get(to)?.delayed) to.destroy();
       });
     };
     upstreams.set(upstream, {});
@@ -57,11 +60,11 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
     },
     hold: () => {
       const holding = [...upstreams];
-      for (const [, state] of holding) state.held = [];
+      for (const [, state] of holding) state.delayed = [];
       return () => {
         for (const [upstream, state] of holding) {
-          state.held?.forEach((data) => upstream.write(data));
-          delete state.held;
+          state.delayed?.forEach((data) => upstream.write(data));
+          delete state.delayed;
         }
       };
     },

@@ -1,4 +1,7 @@
-/** Polls of one account in this process, one after the other: cursor and known items continue, as between the polls of a poll pod. */
+/**
+ * Polls of one account in this process, one after the other: cursor and known items continue, as between the
+ * polls of a poll pod.
+ */
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { FileStorageTrigger, MailTrigger } from '../../../api/trigger.ts';

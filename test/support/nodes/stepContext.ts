@@ -11,7 +11,10 @@ export type TestContext = StepContext & { texts: string[] };
 /** What tests start is on this machine. */
 export const localEgress = createEgress(parseEgressRules(['127.0.0.0/8', '::1'], []));
 
-/** The secret of every key is `test-secret` unless `secrets` holds another. Texts that are shown gather in `texts`. */
+/**
+ * The secret of every key is `test-secret` unless `secrets` holds another. Texts that are shown gather in
+ * `texts`.
+ */
 export function stepContext(
   spec: CredentialSpec,
   { secrets = {}, ...rest }: Partial<StepContext> & { secrets?: Record<string, string> } = {},

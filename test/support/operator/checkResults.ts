@@ -1,14 +1,20 @@
-/** Stands in for runners that try credentials and register bots, where there are none: whatever the operator asks for works. */
+/**
+ * Stands in for runners that try credentials and register bots, where there are none: whatever the operator
+ * asks for works.
+ */
 import { CHECKS } from '../../../store/requests/checks.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
 import type { Requests } from '../../../store/requests/requests.ts';
 import { REGISTRATIONS } from '../../../store/requests/registrations.ts';
 
 /** How long a lost message can hold an answer up, as in a runner. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const MANY = 100;
 
-/** Answers what is asked in each project that it is told of, until the signal is aborted; `ended` resolves after that. */
+/**
+ * Answers what is asked in each project that it is told of, until the signal is aborted; `ended` resolves
+ * after that.
+ */
 export function createCheckAnswers(conn: RunStoreConnection, signal: AbortSignal) {
   const served = new Map<string, Promise<unknown>>();
   const answerBoth = (project: string): Promise<unknown> =>
@@ -43,7 +49,7 @@ async function answerAll<Q, R>(
     const taken = await questions.take(conn, project, MANY);
     for (const each of isUnavailable(taken) ? [] : taken)
       await questions.answer(conn, project, each, resultOf(each.request));
-    await asked.wait(LOOK_MS);
+    await asked.wait(CHECK_MS);
   }
   following.end();
 }

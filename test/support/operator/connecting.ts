@@ -1,4 +1,7 @@
-/** A person who connects a credential, up to the answer of the provider, which a test may change before it is brought. */
+/**
+ * A person who connects a credential, up to the answer of the provider, which a test may change before it is
+ * brought.
+ */
 import { expect } from 'vitest';
 import { createBrowser, signIn, type Browser } from '../providers/oauth/browser.ts';
 import type { OAuthHarness } from './oauthHarness.ts';

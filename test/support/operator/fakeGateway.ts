@@ -1,4 +1,7 @@
-/** Stands in for replicas of the gateway, as the operator sees them: a Lease each, and the endpoints of their Service. */
+/**
+ * Stands in for replicas of the gateway, as the operator sees them: a Lease each, and the endpoints of their
+ * Service.
+ */
 import { ANNOTATION } from '../../../api/group.ts';
 import { emptyDigest, formatDigest, toggle } from '../../../api/routes.ts';
 import { createCache } from '../../../kube/cache.ts';
@@ -37,7 +40,10 @@ export async function startFakeGateway(client: KubeClient, namespace: string): P
     return formatDigest(own);
   }
 
-  /** In turn, since of two that are under way at once the older one may arrive last; what waits for its turn says the newest. */
+  /**
+   * One after the other, since of two that are under way at once the older one may arrive last; what waits
+   * for its turn says the newest.
+   */
   function acknowledge(replica: string): Promise<void> {
     const next = waiting.get(replica);
     if (next) return next;

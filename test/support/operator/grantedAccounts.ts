@@ -1,4 +1,4 @@
-/** Credentials that look as if somebody had connected them a while ago, at a real provider. */
+/** Credentials in the state in which somebody had connected them a while ago, at a real provider. */
 import { connectionOf } from '../../../api/provider.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { secrets } from '../../../kube/resource.ts';
@@ -16,7 +16,10 @@ export const DUE: Times = { obtainedMs: -3_300_000, expiresMs: 300_000 };
 
 const encoded = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
-/** Makes the credentials with their Secrets, as the operator would have left them. Call it once for a namespace. */
+/**
+ * Makes the credentials with their Secrets, as the operator would have left them. Call it once for a
+ * namespace.
+ */
 export async function grantAccounts(
   client: KubeClient,
   provider: OAuthProvider,
@@ -84,7 +87,7 @@ export async function makeDue(client: KubeClient, namespace: string, { name, uid
   await wake(client, namespace, name);
 }
 
-/** Secrets are not followed, but a credential that changes is looked at. */
+/** Secrets are not followed, but a credential that changes is reconciled. */
 export async function wake(client: KubeClient, namespace: string, name: string): Promise<void> {
   const { spec } = await client.get(credentials, { namespace, name });
   const others = spec.oauth2?.allowedHosts?.filter((host) => !host.startsWith('at-')) ?? [];

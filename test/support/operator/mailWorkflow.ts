@@ -1,4 +1,7 @@
-/** A workflow that needs every part of the operator: a webhook and a mail, with the account and the Secret that they name. */
+/**
+ * A workflow that needs every part of the operator: a webhook and a mail, with the account and the Secret
+ * that they name.
+ */
 import { stringify } from 'yaml';
 
 const passwordRef = { name: 'mail', key: 'password' };

@@ -1,4 +1,7 @@
-/** All that connecting a credential takes: an operator, a gateway process, a real provider, and a person who may change credentials. */
+/**
+ * All that connecting a credential takes: an operator, a gateway process, a real provider, and a person who
+ * may change credentials.
+ */
 import type { Credential } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { secrets } from '../../../kube/resource.ts';
@@ -99,14 +102,14 @@ export async function startOAuthHarness(
     },
     said: async (name, reason) => {
       let last: unknown;
-      const look = async () => {
+      const read = async () => {
         const credential = await harness.client.get(credentials, { namespace, name });
         const ready = findCondition(credential.status?.conditions, 'Ready');
         last = ready;
         return ready?.reason === reason && credential;
       };
       try {
-        return await pollUntil(`${name} saying ${reason}`, look, { timeoutMs: 15_000, everyMs: 50 });
+        return await pollUntil(`${name} saying ${reason}`, read, { timeoutMs: 15_000, everyMs: 50 });
       } catch (error) {
         throw new Error(`${name} says ${JSON.stringify(last)}; ${harness.log.messages('warn').join('; ')}`, {
           cause: error,

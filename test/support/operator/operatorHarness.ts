@@ -1,7 +1,7 @@
 /**
- * Everything that the operator works with, but no nodes: an API server with the CRDs, a run store, a stand-in for the
- * gateway, pools that become ready at once. The operator runs in this process, with the rights that the chart gives it and under the
- * policies that bound it.
+ * Everything that the operator works with, but no nodes: an API server with the CRDs, a run store, a stand-in
+ * for the gateway, pools that become ready at once. The operator runs in this process, with the rights that
+ * the chart gives it and under the policies that bound it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
@@ -61,12 +61,17 @@ export type OperatorHarness = {
   /** What Redis answers to a command, in lines. */
   redisCommand(...args: string[]): Promise<string[]>;
   /** Waits until the condition is as said; returns the workflow. Throws with what it says instead. */
-  waitFor(namespace: string, name: string, condition: ConditionWish, timeoutMs?: number): Promise<Workflow>;
+  waitFor(
+    namespace: string,
+    name: string,
+    condition: ExpectedCondition,
+    timeoutMs?: number,
+  ): Promise<Workflow>;
   stop(): Promise<void>;
 };
 
 /** `reason` left out: any. It must be said of the current generation. */
-type ConditionWish = { type: string; status: string; reason?: string };
+type ExpectedCondition = { type: string; status: string; reason?: string };
 
 const POOL_WITHIN = { timeoutMs: 60_000 };
 
@@ -83,11 +88,14 @@ const RUNNER_IMAGE = 'windlass:test';
 export const TESTER = 'tester';
 
 export type HarnessOptions = {
-  /** The namespaces that the operator looks after, which are made, and have its rights alone. Left out: all. */
+  /** The namespaces that the operator serves, which are made, and have its rights alone. Left out: all. */
   watchNamespaces?: string[];
   /** Further templates of the chart to apply. */
   templates?: string[];
-  /** False: the operator is a program that reaches the run store elsewhere, so that the policies on its pods do not fit. */
+  /**
+   * False: the operator is a program that reaches the run store elsewhere, so that the policies on its pods
+   * do not fit.
+   */
   bounded?: boolean;
   /** Further settings of the operator. */
   env?: Record<string, string>;
@@ -239,12 +247,12 @@ function complaints(log: CollectedLog): string {
 async function waitForCondition(
   client: KubeClient,
   ref: { namespace: string; name: string },
-  wish: ConditionWish,
+  expected: ExpectedCondition,
   timeoutMs: number,
 ): Promise<Workflow> {
-  const { type, status, reason } = wish;
+  const { type, status, reason } = expected;
   let said = '';
-  const look = async (): Promise<Workflow | false> => {
+  const read = async (): Promise<Workflow | false> => {
     const workflow = await client.get(workflows, ref);
     const condition = findCondition(workflow.status?.conditions, type);
     const isCurrent = condition?.observedGeneration === workflow.metadata.generation;
@@ -255,7 +263,7 @@ async function waitForCondition(
   };
   const what = `${type}=${status}/${reason ?? '*'} of ${ref.name}`;
   try {
-    return await pollUntil(what, look, { timeoutMs, everyMs: 25 });
+    return await pollUntil(what, read, { timeoutMs, everyMs: 25 });
   } catch (cause) {
     throw new Error(`${what} did not come; it is ${said}`, { cause });
   }
@@ -273,7 +281,10 @@ function projectOf({ spec }: Deployment): string | undefined {
   return env.find(({ name }) => name === 'PROJECT_UID')?.value;
 }
 
-/** There is no kubelet: every pool has an available runner as soon as it is asked for, and with `conn` each credential works. */
+/**
+ * There is no kubelet: every pool has an available runner as soon as it is asked for, and with `conn` each
+ * credential works.
+ */
 function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const selector = `app.kubernetes.io/name=${POOL}`;
@@ -297,7 +308,8 @@ function keepPoolsReady(client: KubeClient, conn: RunStoreConnection | undefined
     const status = { observedGeneration: generation, ...counts, availableReplicas: replicas };
     const patch = () =>
       client.patch(deployments, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
-    // Again where the machine was too slow, unless the pool is gone: nothing else would come to make it ready.
+    // Again where the machine was too slow, unless the pool is gone: nothing else would come to make it
+    // ready.
     const isSettled = async () => {
       if (stopping.signal.aborted) return true;
       try {

@@ -36,7 +36,10 @@ export function startOperatorProcess({
   return startProgram('operator', env, options);
 }
 
-/** Starts it and waits until it is ready, which it is when it has read everything that it follows. Throws with what it logged. */
+/**
+ * Starts it and waits until it is ready, which it is when it has read everything that it follows. Throws with
+ * what it logged.
+ */
 export async function startOperatorProgram(options: OperatorProgramOptions): Promise<OperatorProgram> {
   const program = startOperatorProcess(options);
   const url = await whenReady('the operator', program, async (line) => {

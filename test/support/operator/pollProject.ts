@@ -1,4 +1,7 @@
-/** A project with a mail account and workflows that start by its mail. The looks are made here, at no mail server. */
+/**
+ * A project with a mail account and workflows that start by its mail. The polls are made here, at no mail
+ * server.
+ */
 import { stringify } from 'yaml';
 import type { Credential, Workflow } from '../../../api/kinds.ts';
 import { cronJobs, secrets } from '../../../kube/resource.ts';
@@ -13,12 +16,15 @@ import { createCollectedLog } from '../logs/collectedLog.ts';
 import type { OperatorHarness } from './operatorHarness.ts';
 import { localEgress } from '../nodes/stepContext.ts';
 
-type Wish = Parameters<OperatorHarness['waitFor']>[2];
+type ExpectedCondition = Parameters<OperatorHarness['waitFor']>[2];
 type Start = { cursor: unknown; since?: Date };
 
 export type PollProject = {
   namespace: string;
-  /** Applies a workflow, `orders` unless it is named, that starts by the mail of the account `inbox` unless it has another trigger. */
+  /**
+   * Applies a workflow, `orders` unless it is named, that starts by the mail of the account `inbox` unless it
+   * has another trigger.
+   */
   apply: (more?: {
     name?: string;
     active?: boolean;
@@ -27,15 +33,15 @@ export type PollProject = {
     reset?: string;
   }) => Promise<string>;
   /** Waits until a condition of `orders` is as said; returns the workflow. */
-  waitFor: (wish: Wish) => Promise<Workflow>;
+  waitFor: (expected: ExpectedCondition) => Promise<Workflow>;
   workflow: () => Promise<Workflow>;
   /** Makes the Secret of the account. */
   createSecret: () => Promise<unknown>;
   /** The names of the CronJobs. */
   jobs: () => Promise<string[]>;
-  /** A look at `orders`, which brings this. From where it went on; undefined where nobody is to look. */
-  look: (brings?: Partial<Polled> | Error) => Promise<Start | undefined>;
-  /** What is to be looked at. */
+  /** A poll of `orders`, which brings this. From where it went on; undefined where nobody is to poll. */
+  poll: (brings?: Partial<Polled> | Error) => Promise<Start | undefined>;
+  /** What is to be polled. */
   triggerIn: () => Promise<PolledTrigger | undefined>;
   /** What the run store knows of a trigger, `orders` unless the uid is given. */
   state: (uid?: string) => Promise<PollState | undefined>;
@@ -74,11 +80,11 @@ export async function openPollProject(
       };
       return harness.apply(namespace, stringify(object));
     },
-    waitFor: (wish) => harness.waitFor(namespace, 'orders', wish),
+    waitFor: (expected) => harness.waitFor(namespace, 'orders', expected),
     workflow,
     createSecret,
     jobs: async () => (await client.list(cronJobs, { namespace })).items.map(({ metadata }) => metadata.name),
-    look: async (brings = {}) => {
+    poll: async (brings = {}) => {
       const uid = await uidOf();
       await conn.command('hdel', keysOf(project).poll(uid), 'at', 'notBefore');
       let seen: Start | undefined;
@@ -96,7 +102,7 @@ export async function openPollProject(
       const access = async () => ({ egress: localEgress, credential });
       const log = createCollectedLog();
       const deps = { conn, project, pod: 'pod-1', poller: async () => poller, access, leave, log };
-      // As a pod does, which looks again at once where the operator changed the trigger meanwhile.
+      // As a pod does, which polls again at once where the operator changed the trigger meanwhile.
       for (let isDue = true; isDue; ) {
         await pollAccount(deps, uid);
         const state = await stateOf(uid);

@@ -1,7 +1,8 @@
 /**
- * What there is of projects, in the API server and in the run store, in a form in which two projects that came to the same are
- * equal: without times, counters and what is made anew each time, such as uids and passwords. Where two things must agree, as the
- * password of a Secret and that of an account, they are replaced by the same word, and left as they are where they do not.
+ * What there is of projects, in the API server and in the run store, in a form in which two projects that
+ * came to the same are equal: without times, counters and what is made again each time, such as uids and
+ * passwords. Where two things must agree, as the password of a Secret and that of an account, they are
+ * replaced by the same word, and left as they are where they do not.
  */
 import { createHash } from 'node:crypto';
 import { WEBHOOKS, parseEntryName } from '../../../api/webhookAuth.ts';
@@ -52,7 +53,10 @@ const PROJECT_KINDS: Resource<KubeObject>[] = [
 
 export type Project = { namespace: string; uid: string };
 
-/** What the controllers of a cluster do about a namespace that is deleted, which do not run beside an API server alone. */
+/**
+ * What the controllers of a cluster do about a namespace that is deleted, which do not run beside an API
+ * server alone.
+ */
 export async function deleteNamespace(client: KubeClient, namespace: string): Promise<void> {
   await client.delete(namespaces, { name: namespace });
   for (const resource of PROJECT_KINDS) {

@@ -2,7 +2,10 @@
 import { afterAll, beforeAll } from 'vitest';
 import { startOperatorHarness, type OperatorHarness } from './operatorHarness.ts';
 
-/** Call it once, at the top of a test file. The returned function gives the harness, in tests and in later hooks. */
+/**
+ * Call it once, at the top of a test file. The returned function gives the harness, in tests and in later
+ * hooks.
+ */
 export function operatorOfFile(): () => OperatorHarness {
   let harness: OperatorHarness | undefined;
   beforeAll(async () => {

@@ -12,7 +12,7 @@ export const SOON = { timeoutMs: 15_000, everyMs: 25 };
 export const BROKEN = { id: 'ask', skill: { name: 'no_such_skill', parameters: {} } };
 export const STEP = { id: 'count', skill: { name: 'set', parameters: { values: { total: '1 + 1' } } } };
 
-type Wish = Parameters<OperatorHarness['waitFor']>[2];
+type ExpectedCondition = Parameters<OperatorHarness['waitFor']>[2];
 
 export type ScheduleProject = {
   namespace: string;
@@ -23,7 +23,7 @@ export type ScheduleProject = {
     more?: { active?: boolean; suspend?: boolean; nodes?: object[] },
   ) => Promise<string>;
   /** Waits until a condition of the workflow is as said; returns the workflow. */
-  waitFor: (wish: Wish, timeoutMs?: number) => Promise<Workflow>;
+  waitFor: (expected: ExpectedCondition, timeoutMs?: number) => Promise<Workflow>;
   found: () => Promise<CronJob[]>;
   names: () => Promise<string[]>;
   /** Times and zone of each. */
@@ -52,7 +52,7 @@ export async function openScheduleProject(harness: OperatorHarness): Promise<Sch
       };
       return harness.apply(namespace, stringify(object));
     },
-    waitFor: (wish, timeoutMs) => harness.waitFor(namespace, 'report', wish, timeoutMs),
+    waitFor: (expected, timeoutMs) => harness.waitFor(namespace, 'report', expected, timeoutMs),
     found,
     names: async () => (await found()).map(({ metadata }) => metadata.name),
     schedules: async () => (await found()).map(({ spec }) => `${spec?.schedule} ${spec?.timeZone}`),

@@ -1,7 +1,8 @@
 /**
- * Counts what an operator writes for one project, to the API server and to the run store together, and lets only the first so
- * many through. What comes after them is refused and changes nothing, so that killing the operator then leaves the
- * project as killing it right after its k-th write would, however many projects are cut off like that at once.
+ * Counts what an operator writes for one project, to the API server and to the run store together, and lets
+ * only the first so many through. What comes after them is refused and changes nothing, so that killing the
+ * operator then leaves the project as killing it right after its k-th write would, however many projects are
+ * cut off like that at once.
  */
 import type { SeenRequest } from '../cluster/kubeApiFaults.ts';
 

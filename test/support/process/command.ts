@@ -1,4 +1,7 @@
-/** Runs a program to its end and gives what it wrote; when it fails, the error says which one and what it complained of. */
+/**
+ * Runs a program to its end and gives what it wrote; when it fails, the error says which one and what it
+ * complained of.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -20,7 +23,10 @@ export type CommandOptions = {
 const running = new Set<ChildProcess>();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
-/** What the program wrote on its standard output. Throws when it cannot be started, ends with a status that is not 0, or takes too long. */
+/**
+ * What the program wrote on its standard output. Throws when it cannot be started, ends with a status that is
+ * not 0, or takes too long.
+ */
 export async function runCommand(
   command: string,
   args: readonly string[],

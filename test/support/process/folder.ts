@@ -1,6 +1,7 @@
 /**
- * Folders for what tests and their servers write. Each bears the id of the process that made it, and whoever makes the next one of
- * its kind removes those whose process is gone: one that was killed had no time for that.
+ * Folders for what tests and their servers write. Each bears the id of the process that made it, and whoever
+ * makes the next one of its kind removes those whose process is gone: one that was killed had no time for
+ * that.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';

@@ -8,8 +8,9 @@ const BEYOND = 30_000;
 const given = new Set<number>();
 
 /**
- * A port of 127.0.0.1 that is free now and was not given before. It is none that the kernel takes for outgoing connections: a
- * client that tries to reach a server which is away now and then gets connected to itself there, and keeps the port from the server.
+ * A port of 127.0.0.1 that is free now and was not given before. It is none that the kernel takes for
+ * outgoing connections: a client that tries to reach a server which is away now and then gets connected to
+ * itself there, and keeps the port from the server.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

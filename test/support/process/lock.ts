@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Does the work while no other process holds the lock of that path; `onWait` is called once when it has to wait. */
+/**
+ * Does the work while no other process holds the lock of that path; `onWait` is called once when it has to
+ * wait.
+ */
 export async function withLock<T>(path: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
   // The child holds the lock for as long as our end of the pipe is open.
-  const holder = spawn('flock', ['--exclusive', path, 'sh', '-c', 'echo held; exec cat'], {
+  const holder = spawn('flock', ['--exclusive', path, 'sh', '-c', 'echo locked; exec cat'], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });

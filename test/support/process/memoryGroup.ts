@@ -1,4 +1,7 @@
-/** A control group with a limit on memory, as a container has one: what needs more is killed by the kernel. Needs root. */
+/**
+ * A control group with a limit on memory, as a container has one: what needs more is killed by the kernel.
+ * Needs root.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +33,7 @@ export async function makeMemoryGroup(mebibytes: number): Promise<MemoryGroup> {
     add: (pid) => writeFile(join(folder, 'cgroup.procs'), String(pid)),
     kills: async () => Number(/^oom_kill (\d+)$/m.exec(await readFile(join(folder, events), 'utf8'))?.[1]),
     remove: async () => {
-      // The kernel lets go of a group a moment after its last process.
+      // The kernel releases a group a moment after its last process.
       const removed = () => rmdir(folder).then(() => true);
       await pollUntil(`the removal of ${folder}`, removed, { timeoutMs: 10_000 });
     },

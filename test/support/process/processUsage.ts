@@ -1,4 +1,7 @@
-/** How much programs say and how much of the processor they take, over a time: what an outage must not change much. */
+/**
+ * How much programs say and how much of the processor they take, over a time: what an outage must not change
+ * much.
+ */
 import { readFileSync } from 'node:fs';
 
 type Program = { pid: number; log: readonly string[] };
@@ -14,7 +17,10 @@ export type ProcessUsage = {
 /** The clock of /proc, in ticks per second: the same on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** Begins to watch the programs; the function that it returns tells what they did since. A program that ended meanwhile throws. */
+/**
+ * Begins to watch the programs; the function that it returns tells what they did since. A program that ended
+ * meanwhile throws.
+ */
 export function watchProcessUsage(programs: Record<string, Program>): () => ProcessUsage[] {
   const from = performance.now();
   const before = Object.entries(programs).map(([program, { pid, log }]) => ({

@@ -1,6 +1,6 @@
 /**
- * The processes of a built-in cluster, which are processes of this machine: found by what they execute and by the cluster
- * that they belong to, so that they can be killed or stopped without asking the API server.
+ * The processes of a built-in cluster, which are processes of this machine: found by what they execute and by
+ * the cluster that they belong to, so that they can be killed or stopped without asking the API server.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -18,7 +18,8 @@ export type FoundProcess = {
 type Candidate = { pid: number; args: string[]; cgroups: string };
 
 /**
- * The processes of that program in that cluster now. Runners are those of one project, since each project has its own.
+ * The processes of that program in that cluster now. Runners are those of one project, since each project has
+ * its own.
  */
 export async function processesOf(
   cluster: string,

@@ -9,7 +9,10 @@ export type ProgramOptions = {
   env?: Record<string, string>;
   /** Arguments for Node itself, such as `--cpu-prof`. */
   nodeArgs?: string[];
-  /** A file to start in place of the sources, such as that of the image. One that ends with `.sh` is a shell script. */
+  /**
+   * A file to start in place of the sources, such as that of the image. One that ends with `.sh` is a shell
+   * script.
+   */
   program?: string;
   /** Arguments for the program. */
   args?: string[];
@@ -78,8 +81,9 @@ function collectLines(stream: NodeJS.ReadableStream | null, lines: string[]): vo
 const READY_WITHIN_MS = 50_000;
 
 /**
- * Waits until the program listens, and then, with the line of its log that says where, for an answer of `ready`, as `pollUntil` does.
- * Where the program ends before, or does not come to that, nothing of it is left, and the error has what it logged.
+ * Waits until the program listens, and then, with the line of its log that says where, for an answer of
+ * `ready`, as `pollUntil` does. Where the program ends before, or does not come to that, nothing of it is
+ * left, and the error has what it logged.
  */
 export async function whenReady<Ready>(
   name: string,

@@ -1,6 +1,7 @@
 /**
- * Shows on a stream what is being done: every step that takes longer than two seconds says what, how far and how long.
- * A terminal gets one line that changes; anything else a line now and then, so that a log stays readable.
+ * Shows on a stream what is being done: every step that takes longer than two seconds says what, how far and
+ * how long. A terminal gets one line that changes; anything else a line now and then, so that a log stays
+ * readable.
  */
 
 /** Tells how far a step is, such as `1200 of 3000 packages`. */

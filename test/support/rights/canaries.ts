@@ -1,6 +1,6 @@
 /**
- * Texts that must not be found, and the search for them: in every form in which programs repeat what they were sent, and also
- * where only one half of one was repeated. Pure.
+ * Texts that must not be found, and the search for them: in every form in which programs repeat what they
+ * were sent, and also where only one half of one was repeated. Pure.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -10,8 +10,8 @@ export type Canary = { name: string; text: string; halves: readonly [string, str
 const HALF = 12;
 
 /**
- * A canary with these characters around it. What is looked for is its middle, which no escaping changes but base64 and hex:
- * so it is found in JSON, URLs, forms and quoted text however awkward the rest is.
+ * A canary with these characters around it. What is looked for is its middle, which no escaping changes but
+ * base64 and hex: so it is found in JSON, URLs, forms and quoted text however awkward the rest is.
  */
 export function createCanary(name: string, before = '', after = ''): Canary {
   const middle = `cnry${randomBytes(2 * HALF).toString('hex')}`.slice(0, 2 * HALF);
@@ -22,7 +22,10 @@ export function createCanary(name: string, before = '', after = ''): Canary {
   };
 }
 
-/** A secret that somebody else made, as a canary: its end stands for it. It must be of letters, digits, `-` and `_`. */
+/**
+ * A secret that somebody else made, as a canary: its end stands for it. It must be of letters, digits, `-`
+ * and `_`.
+ */
 export function canaryIn(name: string, text: string): Canary {
   if (text.length < 2 * HALF) throw new Error(`${name} is too short to be told from other texts`);
   return { name, text, halves: [text.slice(-2 * HALF, -HALF), text.slice(-HALF)] };
@@ -60,7 +63,10 @@ function formsOf(text: string): Record<string, string> {
   };
 }
 
-/** What of base64 depends on these bytes alone, where `before` bytes stand before them. Letters and digits give no + and no /. */
+/**
+ * What of base64 depends on these bytes alone, where `before` bytes stand before them. Letters and digits
+ * give no + and no /.
+ */
 function inBase64(bytes: Buffer, before: number): string {
   const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
   const first = Math.ceil((before * 8) / 6);

@@ -1,4 +1,4 @@
-/** The whole system with secrets in it that can be told apart, and all that it says anywhere. */
+/** The whole system with secrets in it that can be distinguished, and all that it says anywhere. */
 import { inspect } from 'node:util';
 import { namespaces, roleBindings, secrets, serviceAccounts } from '../../../kube/resource.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
@@ -28,15 +28,20 @@ export type CanaryHarness = {
   own: Canary[];
   /** What the programs wrote, all of them together. */
   logs: Record<string, string[]>;
-  /** Another gateway or runner on the same project with other variables; resolves when it has ended, ready or not. */
+  /**
+   * Another gateway or runner on the same project with other variables; resolves when it has ended, ready or
+   * not.
+   */
   failing: (program: 'gateway' | 'runner', env: Record<string, string>) => Promise<void>;
-  /** Everything that can be looked at, but Secrets. */
+  /** Everything that can be read, but Secrets. */
   sources(): Promise<Source[]>;
   store: RunStoreConnection;
   stop(): Promise<void>;
 };
 
-/** Starts it with these Secrets and workflows in the project, and waits until the workflow `last` is served. */
+/**
+ * Starts it with these Secrets and workflows in the project, and waits until the workflow `last` is served.
+ */
 export async function startCanaryHarness(manifest: string, last: string): Promise<CanaryHarness> {
   const harness = await startOperatorHarness({
     templates: ['access', ...ADMISSION, 'gateway', 'gateway-rbac'],

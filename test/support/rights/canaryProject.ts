@@ -1,8 +1,8 @@
 /**
- * A project in which each path fails: credentials that are refused, webhooks whose callers are, and a workflow for each way in
- * which a step can fail. The secrets are canaries.
+ * A project in which each path fails: credentials that are refused, webhooks whose callers are, and a
+ * workflow for each way in which a step can fail. The secrets are canaries.
  */
-import { held } from './canaryTexts.ts';
+import { inSecrets } from './canaryTexts.ts';
 
 /** Where careless servers are, which repeat what they were sent. */
 type CarelessServers = { echoURL: string; mailPort: number };
@@ -15,7 +15,7 @@ const object = (kind: string, name: string, spec: object) => ({
   metadata: { name },
   spec,
 });
-const ref = (key: keyof typeof held) => ({ name: 'held', key });
+const ref = (key: keyof typeof inSecrets) => ({ name: 'canaries', key });
 const mailStep = (credential: string, to = 'b@example.com') => ({
   skill: { name: 'send_email', credential, parameters: { to, subject: 'Hello', body: 'Hello' } },
 });
@@ -69,7 +69,9 @@ export function failingProject({ echoURL, mailPort }: CarelessServers): string {
     query: { query: { name: 'key', valueRef: ref('query') } },
     'no-header': { header: { name: 'x-key', valueRef: ref('no-header') } },
   };
-  const openai = (key: keyof typeof held, baseURL: string) => ({ openai: { baseURL, apiKeyRef: ref(key) } });
+  const openai = (key: keyof typeof inSecrets, baseURL: string) => ({
+    openai: { baseURL, apiKeyRef: ref(key) },
+  });
   const smtp = {
     host: '127.0.0.1',
     port: mailPort,
@@ -92,9 +94,9 @@ export function failingProject({ echoURL, mailPort }: CarelessServers): string {
       nodes: [{ id: 'trigger', webhook: { path: 'hook', ...(auth && { auth }) } }, answer],
     }),
   );
-  const stringData = Object.fromEntries(Object.entries(held).map(([key, { text }]) => [key, text]));
+  const stringData = Object.fromEntries(Object.entries(inSecrets).map(([key, { text }]) => [key, text]));
   const objects = [
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'held' }, stringData },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'canaries' }, stringData },
     object('Credential', 'smtp', { smtp }),
     object('Credential', 'model', openai('model', `${echoURL}/401`)),
     object('Credential', 'model-away', openai('model-away', `${NOBODY}v1`)),

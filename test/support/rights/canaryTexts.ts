@@ -1,6 +1,6 @@
 /**
- * What is planted where secrets and requests are: texts with quotes, backslashes, percent signs and line breaks around them, of
- * which none may be found where it does not belong.
+ * What is planted where secrets and requests are: texts with quotes, backslashes, percent signs and line
+ * breaks around them, of which none may be found where it does not belong.
  */
 import { createCanary } from './canaries.ts';
 
@@ -9,7 +9,7 @@ const AWKWARD = [`p"ä'\\ %+/=&<`, '&<>~"\\'] as const;
 const PRINTABLE = [`p"'\\ %+/=&<`, '&<>~"x'] as const;
 
 /** What credentials and webhooks are made of, each in a key of one Secret. */
-export const held = {
+export const inSecrets = {
   smtp: createCanary('password of a mail account', ...AWKWARD),
   model: createCanary('API key', ...PRINTABLE),
   'model-away': createCanary('API key of a model that is away', ...PRINTABLE),

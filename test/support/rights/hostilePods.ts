@@ -1,4 +1,7 @@
-/** Pods that the token of the operator must not have made: the Deployments and CronJobs that the operator writes, with one member changed. */
+/**
+ * Pods that the token of the operator must not have made: the Deployments and CronJobs that the operator
+ * writes, with one member changed.
+ */
 import type { HostileWrite, Path } from './hostileWrites.ts';
 
 const FIELDS = 'these fields of pods: ';

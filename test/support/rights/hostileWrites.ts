@@ -1,8 +1,14 @@
-/** Objects that the token of the operator must not write: each is one that the operator writes, with one member changed. */
+/**
+ * Objects that the token of the operator must not write: each is one that the operator writes, with one
+ * member changed.
+ */
 import type { OperatorWrites, Write } from './operatorWrites.ts';
 
 export type Path = readonly (string | number)[];
-/** In the object of that word the member at the path has the value; undefined: it is left out. The refusal contains the text. */
+/**
+ * In the object of that word the member at the path has the value; undefined: it is left out. The refusal
+ * contains the text.
+ */
 export type HostileWrite = [
   what: string,
   base: keyof OperatorWrites,
@@ -170,7 +176,10 @@ export const HOSTILE_WRITES: HostileWrite[] = [
   ['a route of another workflow', 'route', ['spec', 'workflowUID'], 'another', ROUTES],
 ];
 
-/** The write with the member of its object at the path replaced. Throws where the path leads through a missing member. */
+/**
+ * The write with the member of its object at the path replaced. Throws where the path leads through a missing
+ * member.
+ */
 export function hostile({ resource, manifest }: Write, path: Path, value: unknown): Write {
   // Members that are the same object become two, as the API server would read them.
   const copy = JSON.parse(JSON.stringify(manifest)) as typeof manifest;

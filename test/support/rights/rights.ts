@@ -1,4 +1,7 @@
-/** What accounts are granted and what they have used of it, from RBAC's objects and the API server's audit log. Pure. */
+/**
+ * What accounts are granted and what they have used of it, from RBAC's objects and the API server's audit
+ * log. Pure.
+ */
 import type { KubeObject, PolicyRule } from '../../../kube/resource.ts';
 
 /** One verb on one resource, of one name or of any. `resource` is `pods` or, of a subresource, `pods/log`. */
@@ -27,7 +30,10 @@ export function describeRight({ group, resource, verb, name }: Right): string {
   return `${verb} ${full}${subresource === undefined ? '' : `/${subresource}`}${name === undefined ? '' : ` ${name}`}`;
 }
 
-/** All that the bindings grant to service accounts of this name, in whatever namespace they are; each right once. */
+/**
+ * All that the bindings grant to service accounts of this name, in whatever namespace they are; each right
+ * once.
+ */
 export function grantedTo(account: string, objects: readonly RbacObject[]): Right[] {
   const roles = objects.filter((object): object is RoleObject => object.kind.endsWith('Role'));
   const bindings = objects.filter((object): object is Binding => object.kind.endsWith('RoleBinding'));

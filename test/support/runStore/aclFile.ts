@@ -1,4 +1,7 @@
-/** The accounts that the chart's Redis starts with (charts/windlass/files/redis/accounts.sh writes them there). */
+/**
+ * The accounts that the chart's Redis starts with (charts/windlass/files/redis/accounts.sh writes them
+ * there).
+ */
 import {
   aclUsers,
   CERTIFICATE_ACCOUNT,

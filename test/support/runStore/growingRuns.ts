@@ -1,6 +1,7 @@
 /**
- * A project whose small events become large runs: each produces 500 KiB, waits, and ends when it is due. Runner, recorder and the
- * operator's look at the memory, one step at a time, with the functions that these programs call.
+ * A project whose small events become large runs: each produces 500 KiB, waits, and ends when it is due.
+ * Runner, recorder and the operator's update of the quotas, one step at a time, with the functions that these
+ * programs call.
  */
 import { quotasOf } from '../../../operator/store/quota.ts';
 import { advance } from '../../../runs/advance.ts';
@@ -26,7 +27,7 @@ const GROW_AND_PARK: Advance = {
 };
 
 /** What the operator does every five seconds. */
-export async function lookAtMemory(
+export async function setMemoryQuotas(
   conn: RunStoreConnection,
   projects: string[],
 ): Promise<{ memory: Memory; uses: Use[] }> {
@@ -44,7 +45,10 @@ export async function lookAtMemory(
   return { memory, uses };
 }
 
-/** Claims once and takes each run one step on; answers with how many parked and ended, and whether claims were held back. */
+/**
+ * Claims once and takes each run one step on; answers with how many parked and ended, and whether claims were
+ * paused.
+ */
 export async function stepOn(
   conn: RunStoreConnection,
   project: string,

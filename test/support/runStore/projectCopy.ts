@@ -1,4 +1,7 @@
-/** A project in the run store, put back to how it was: what a failover to a replica that lagged, or an older copy of the volume, does. */
+/**
+ * A project in the run store, put back to how it was: what a failover to a replica that lagged, or an older
+ * copy of the volume, does.
+ */
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 
@@ -22,7 +25,10 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 `;
 
-/** Copies all keys of the project, in place of earlier copies, and answers with a function that puts them back in place of what there is by then. */
+/**
+ * Copies all keys of the project, in place of earlier copies, and answers with a function that puts them back
+ * in place of what there is by then.
+ */
 export async function copyProject(
   conn: RunStoreConnection,
   project: string,

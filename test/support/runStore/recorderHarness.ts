@@ -1,4 +1,7 @@
-/** What recorders work with: a real API server with our kinds, behind a faults that can misbehave, and a real run store. */
+/**
+ * What recorders work with: a real API server with our kinds, behind a faults that can misbehave, and a real
+ * run store.
+ */
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
 import { putRevision } from '../../../runs/revisions.ts';

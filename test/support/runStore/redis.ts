@@ -1,6 +1,6 @@
 /**
- * A Redis server of one's own: a free port of 127.0.0.1, data in a temporary folder, accounts in an aclfile. Nothing is
- * left when it is stopped, or when the process that started it ends.
+ * A Redis server of one's own: a free port of 127.0.0.1, data in a temporary folder, accounts in an aclfile.
+ * Nothing is left when it is stopped, or when the process that started it ends.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,10 @@ export type RedisOptions = {
   acl?: string;
   /** Further lines of the configuration. */
   config?: string[];
-  /** Answers by TLS alone: the folder with tls.crt and tls.key, and the path of a socket at which it answers without. */
+  /**
+   * Answers by TLS alone: the folder with tls.crt and tls.key, and the path of a socket at which it answers
+   * without.
+   */
   tls?: { certificate: string; socket: string };
   /** Puts log and accounts onto a volume of their own of that size. Needs root. */
   volumeMiB?: number;
@@ -46,7 +49,10 @@ export type TestRedis = {
   folder: string;
   /** Starts it again on the same port without any data, and with the accounts of its first start. */
   replace(): Promise<void>;
-  /** Starts it again whenever it has ended, as the kubelet would, until the function that it returns is called. */
+  /**
+   * Starts it again whenever it has ended, as the kubelet would, until the function that it returns is
+   * called.
+   */
   supervise(): () => Promise<void>;
   /** Makes its volume larger or smaller. */
   resizeVolume(mebibytes: number): Promise<void>;
@@ -55,7 +61,7 @@ export type TestRedis = {
 };
 
 const START_TIMEOUT_MS = 10_000;
-/** Between two looks whether it has ended. */
+/** Between two checks whether it has ended. */
 const SUPERVISED_MS = 100;
 
 /** Starts a server and waits until it answers. Throws, with what it wrote, where it does not. */

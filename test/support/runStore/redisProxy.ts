@@ -1,4 +1,7 @@
-/** A proxy to a Redis server that lets a command through only if it is told so; others are answered as by a server that is loading. */
+/**
+ * A proxy to a Redis server that lets a command through only if it is told so; others are answered as by a
+ * server that is loading.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -49,7 +52,10 @@ export async function startRedisProxy(
   };
 }
 
-/** The first command of what came, if all of it has come: an array of strings, as every client sends (RESP, "Client handshake"). */
+/**
+ * The first command of what came, if all of it has come: an array of strings, as every client sends (RESP,
+ * "Client handshake").
+ */
 function readCommand(bytes: Buffer): { command: string[]; length: number } | undefined {
   const command: string[] = [];
   let at = 0;

@@ -1,4 +1,6 @@
-/** A run store for tests: an own Redis, a project that is open, and the moves of a runner in one line each. */
+/**
+ * A run store for tests: an own Redis, a project that is open, and the moves of a runner in one line each.
+ */
 import { expect } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore, isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';

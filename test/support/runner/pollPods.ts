@@ -1,6 +1,6 @@
 /**
- * Poll pods as processes: the program of the image, with the heap that a pod of the chart has, at a real API server and a real run store.
- * Each says at its end what it took.
+ * Poll pods as processes: the program of the image, with the heap that a pod of the chart has, at a real API
+ * server and a real run store. Each says at its end what it took.
  */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export type Took = { cpuMs: number; memoryMiB: number };
 
 export type Place = { project: string; namespace: string };
 
-/** An account to look at, by the uid of its workflow. */
+/** An account to poll, by the uid of its workflow. */
 type Watched = Pick<PolledTrigger, 'kind' | 'reset'> & {
   uid: string;
   spec: CredentialSpec;
@@ -46,11 +46,11 @@ type Watched = Pick<PolledTrigger, 'kind' | 'reset'> & {
 export type PollPods = {
   conn: RunStoreConnection;
   createPlace(): Promise<Place>;
-  /** Has pods look at an account from now on, with a credential of its own. */
+  /** Has pods poll an account from now on, with a credential of its own. */
   watch(place: Place, watched: Watched): Promise<void>;
-  /** Has the next pod look at it, although it is not due. */
+  /** Has the next pod poll it, although it is not due. */
   makeDue(place: Place, uid: string): Promise<void>;
-  /** A pod, from its start to its end: it looks at whatever is due. */
+  /** A pod, from its start to its end: it polls whatever is due. */
   pod(place: Place): Promise<Took>;
   /** Another program of the image, to its end. `before`: when it was started, in milliseconds since 1970. */
   run(name: string, env: Record<string, string>): Promise<Took & { log: string[]; before: number }>;
@@ -70,14 +70,17 @@ async function podMemory(): Promise<number> {
   return Number(/^(\d+)Mi$/.exec(memory)?.[1]);
 }
 
-/** How Node is told of it: as the operator says in percent, which here would be those of the whole machine. */
+/**
+ * How Node is told of it: as the operator says in percent, which here would be those of the whole machine.
+ */
 export const POD_HEAP = [`--max-old-space-size=${POD_MIB / 2}`, '--max-semi-space-size=16'];
 
 /** Where a pod has its service account. */
 const MOUNTED = '/var/run/secrets/kubernetes.io/serviceaccount';
 /**
- * Makes a program say at its end what it took (the kernel's other counter of memory begins with that of the process before it), and find
- * in a folder of its own what a pod has mounted: a kubeconfig would take more time to read than all else.
+ * Makes a program say at its end what it took (the kernel's other counter of memory begins with that of the
+ * process before it), and find in a folder of its own what a pod has mounted: a kubeconfig would take more
+ * time to read than all else.
  */
 const meter = (folder: string): string => `
 import fs from 'node:fs';
@@ -92,10 +95,13 @@ process.on('exit', () => {
   console.error('took ' + (userCPUTime + systemCPUTime) / 1000 + ' ' + most / 1024);
 });`;
 
-/** Looked at once, and not again by itself. */
+/** Polled once, and not again by itself. */
 const SELDOM_SECONDS = 86_400;
 
-/** Starts what pods talk to; `name`: that of their namespaces. `appendfsync`: whether the run store syncs each write to the disk. */
+/**
+ * Starts what pods talk to; `name`: that of their namespaces. `appendfsync`: whether the run store syncs each
+ * write to the disk.
+ */
 export async function startPollPods(
   name: string,
   { appendfsync = 'always' }: Pick<RedisOptions, 'appendfsync'> = {},
@@ -172,7 +178,7 @@ export async function startPollPods(
   };
 }
 
-/** The rights are not what is looked at here. */
+/** The rights are not tested here. */
 async function allowPods(client: KubeClient): Promise<void> {
   await client.create(serviceAccounts, { metadata: { namespace: 'default', name: 'pods' } });
   const binding = {

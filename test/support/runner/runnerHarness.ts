@@ -1,4 +1,7 @@
-/** What runners have effects on: a model and a mail server, the credentials of both, and a project in a real run store. */
+/**
+ * What runners have effects on: a model and a mail server, the credentials of both, and a project in a real
+ * run store.
+ */
 import { startHeartbeats } from '../../../runs/heartbeat.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { startMailServer, type MailServer } from '../providers/mail/mailServer.ts';

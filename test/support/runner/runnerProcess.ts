@@ -1,6 +1,7 @@
 /**
- * A runner as a process of its own, with real heartbeats, so that tests can kill it as nothing in it expects. A step that uses the
- * credential `deadly` ends the process, one that uses `hungry` takes all the memory that there is.
+ * A runner as a process of its own, with real heartbeats, so that tests can kill it as nothing in it expects.
+ * A step that uses the credential `deadly` ends the process, one that uses `hungry` takes all the memory that
+ * there is.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,9 @@ type Settings = {
   concurrency?: number;
 };
 
-/** What the process can be told to do: to keep its event loop from turning, or to use more memory than it has. */
+/**
+ * What the process can be told to do: to keep its event loop from turning, or to use more memory than it has.
+ */
 export type Order = { busyMs: number } | 'exhaust-memory';
 
 /** A beat every 100 ms; others are dead after 1 s without one. */

@@ -5,7 +5,9 @@ import type { Answer, WholeSystem } from './wholeSystem.ts';
 export type SentEvent = Answer & { key: string; at: number };
 
 export type Sender = {
-  /** What was answered so far, in the order of the answers. `at`: when it was sent, on the monotonic clock. */
+  /**
+   * What was answered so far, in the order of the answers. `at`: when it was sent, on the monotonic clock.
+   */
   events: SentEvent[];
   /** Sends nothing more, and waits for the answers. */
   stop(): Promise<SentEvent[]>;

@@ -1,6 +1,7 @@
 /**
- * Everything that takes an event from its caller to its effect, each as the program that it is: operator, gateway, runner, with a
- * real API server and a real run store, which they reach through a proxy. Effects are HTTP calls, each with the key of its attempt.
+ * Everything that takes an event from its caller to its effect, each as the program that it is: operator,
+ * gateway, runner, with a real API server and a real run store, which they reach through a proxy. Effects are
+ * HTTP calls, each with the key of its attempt.
  */
 import { stringify } from 'yaml';
 import { isTerminal } from '../../../api/phase.ts';
@@ -58,7 +59,10 @@ export type Answer = {
 
 type RunnerStart = { name?: string; nodeArgs?: string[]; env?: Record<string, string> };
 
-/** Starts all of it, with one project and the workflow `orders`. With `triesCredentials` its runner tries accounts and registers bots; else all of that works. */
+/**
+ * Starts all of it, with one project and the workflow `orders`. With `triesCredentials` its runner tries
+ * accounts and registers bots; else all of that works.
+ */
 export async function startWholeSystem(
   options: { redis?: Omit<RedisOptions, 'acl'>; triesCredentials?: boolean } = {},
 ): Promise<WholeSystem> {
@@ -103,9 +107,9 @@ async function startPrograms(
   const effects: Effects = {
     keys: [],
     hold: () => {
-      const held = Promise.withResolvers<void>();
-      released = held.promise;
-      return held.resolve;
+      const pending = Promise.withResolvers<void>();
+      released = pending.promise;
+      return pending.resolve;
     },
   };
   const sink = await listen(async (request, response) => {

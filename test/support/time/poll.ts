@@ -1,12 +1,13 @@
-/** Waits for conditions of the outside world: by asking again until a deadline, never by a fixed sleep. */
+/** Waits for conditions of systems outside: by asking again until a deadline, never by a fixed sleep. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export type PollOptions = { timeoutMs: number; everyMs?: number; signal?: AbortSignal };
 
 /**
- * Asks until the answer is neither undefined nor false, and gives it. An error of the question counts as "not yet". It asks once
- * more after the time, so that nothing is missed by a process that stood still, and then throws "… within N s", with the last error
- * as its cause. Throws the signal's reason as soon as that is aborted.
+ * Asks until the answer is neither undefined nor false, and gives it. An error of the question counts as "not
+ * yet". It asks once more after the time, so that nothing is missed by a process that stood still, and then
+ * throws "… within N s", with the last error as its cause. Throws the signal's reason as soon as that is
+ * aborted.
  */
 export async function pollUntil<T>(
   what: string,
@@ -34,7 +35,10 @@ export async function pollUntil<T>(
   });
 }
 
-/** Waits until the check, which throws until then, no longer does; fails with what it threw last. In concurrent tests `expect.poll` knows no test. */
+/**
+ * Waits until the check, which throws until then, no longer does; fails with what it threw last. In
+ * concurrent tests `expect.poll` knows no test.
+ */
 export async function pollUntilPasses(
   what: string,
   check: () => Promise<void>,

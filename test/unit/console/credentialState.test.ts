@@ -113,8 +113,9 @@ test.each([
   ['somebody asks for', 'one', undefined, true],
   ['was made', 'one', 'one', false],
   ['is asked for again', 'two', 'one', true],
-])('a check that %s is pending or not', (_sentence, wish, check, isAwaited) => {
-  const annotations: Record<string, string> = wish === undefined ? {} : { 'windlass.dev/check': wish };
+])('a check that %s is pending or not', (_sentence, requested, check, isAwaited) => {
+  const annotations: Record<string, string> =
+    requested === undefined ? {} : { 'windlass.dev/check': requested };
   const status = { conditions: [], ...(check !== undefined && { check }) };
   expect(isCheckRequested({ metadata: { name: 'mail', annotations }, status })).toBe(isAwaited);
 });

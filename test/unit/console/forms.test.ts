@@ -1,4 +1,7 @@
-/** The console's forms know every field that there is: a new one that no editor fits fails here and not in the browser. */
+/**
+ * The console's forms know every field that there is: a new one that no editor fits fails here and not in the
+ * browser.
+ */
 import { expect, test } from 'vitest';
 import { fieldsOf, HINTED, type Editor, type Field } from '../../../console/forms/fields.ts';
 

@@ -1,4 +1,7 @@
-/** Evidence in which one promise is broken at a time: the checker finds each, and nothing in evidence that is whole. */
+/**
+ * Evidence in which one promise is broken at a time: the checker finds each, and nothing in evidence that is
+ * whole.
+ */
 import { expect, test } from 'vitest';
 import { check } from '../../faults/checker.ts';
 import type { ViolationKind } from '../../faults/violation.ts';
@@ -41,7 +44,10 @@ const counted = (succeeded: number, rest: Partial<Totals> = {}): Totals[] => [
   { workflow: 'mail', accepted: 2, succeeded, failed: 0, cancelled: 0, active: 0, ...rest },
 ];
 
-/** Two events: one accepted at once, one whose first answer was lost; a refusal; a model that was asked twice under one key. */
+/**
+ * Two events: one accepted at once, one whose first answer was lost; a refusal; a model that was asked twice
+ * under one key.
+ */
 const whole: Evidence = {
   events: [
     sent(1),

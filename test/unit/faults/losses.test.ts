@@ -29,7 +29,7 @@ const effect = (number: number, at: number, kind: Effect['kind'] = 'http'): Effe
   node: 'first',
 });
 
-/** One run ended long before the loss, one was held by the store, one was accepted afterwards. */
+/** One run ended long before the loss, one was in the store, one was accepted afterwards. */
 const whole: Evidence = {
   events: [sent(1, T), sent(2, LOST_AT - 50), sent(3, LOST_AT + 2_000)],
   effects: [effect(1, T + 50), effect(2, LOST_AT - 20), effect(3, LOST_AT + 2_050)],
@@ -50,7 +50,7 @@ const kinds = (change: Partial<Evidence>) => {
   return { violations: violations.map(({ kind }) => kind), taken: taken.map(({ kind }) => kind) };
 };
 
-test('a run that was held and went on from its record breaks no promise and took nothing', () => {
+test('a run that was stored and went on from its record breaks no promise and took nothing', () => {
   expect(kinds({})).toEqual({ violations: [], taken: [] });
 });
 
@@ -58,7 +58,7 @@ const again = (number: number) => [...whole.effects, effect(number, LOST_AT + 5_
 
 test.each<[string, Partial<Evidence>, ViolationKind[]]>([
   [
-    'a run that was held and is gone',
+    'a run that was stored and is gone',
     {
       ended: [ended(1, T), ended(3, LOST_AT + 2_000)],
       listed: { count: 1 },
@@ -66,7 +66,7 @@ test.each<[string, Partial<Evidence>, ViolationKind[]]>([
     },
     ['lost'],
   ],
-  ['a run that was held and repeats a step', { effects: again(2) }, ['effect-after-end']],
+  ['a run that was stored and repeats a step', { effects: again(2) }, ['effect-after-end']],
   [
     'the key of an event of which only the store knew',
     { keyed: { 'ev-a-2': 'count-2', 'ev-a-3': 'count-3' } },
@@ -80,7 +80,7 @@ test.each<[string, Partial<Evidence>, ViolationKind]>([
   ['an ended and recorded run that repeats a step', { effects: again(1) }, 'effect-after-end'],
   ['a run that was accepted after the loss and repeats a step', { effects: again(3) }, 'effect-after-end'],
   [
-    'a run that was held and repeats a step that nobody may repeat',
+    'a run that was stored and repeats a step that nobody may repeat',
     {
       effects: [effect(2, LOST_AT - 20, 'count'), effect(2, LOST_AT + 5_000, 'count')],
       effectsOf: { count: ['count'] },
@@ -94,7 +94,7 @@ test.each<[string, Partial<Evidence>, ViolationKind]>([
     'lost',
   ],
   [
-    'more runs than events and runs that were held',
+    'more runs than events and runs that were stored',
     {
       listed: { count: 3 },
       totals: [{ workflow: 'count', accepted: 3, succeeded: 3, failed: 0, cancelled: 0, active: 0 }],

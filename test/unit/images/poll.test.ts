@@ -1,4 +1,7 @@
-/** A poll pod starts each minute and mostly finds nothing due, so that what it loads before it knows is paid again and again. */
+/**
+ * A poll pod starts each minute and mostly finds nothing due, so that what it loads before it knows is paid
+ * again and again.
+ */
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';

@@ -50,7 +50,7 @@ test('gives values as the documentation says: rendered, without empty cells and 
   });
 });
 
-test('refuses ranges that are none, and those beyond the grid', async () => {
+test('refuses invalid ranges, and those beyond the grid', async () => {
   server.put('refused', [['a']]);
   const none = await ask('/v4/spreadsheets/refused/values/Nowhere!A1');
   expect(none).toMatchObject({
@@ -69,7 +69,7 @@ test('appends below the table, and changes single cells', async () => {
   const before = await ask('/drive/v3/files/write?fields=version');
   const appended = await ask('/v4/spreadsheets/write/values/Sheet1:append?valueInputOption=USER_ENTERED', {
     method: 'POST',
-    body: { values: [['Door', '2']] },
+    body: { values: [['Gate', '2']] },
   });
   expect(appended.body).toMatchObject({
     tableRange: 'Sheet1!A1:B2',
@@ -82,7 +82,7 @@ test('appends below the table, and changes single cells', async () => {
   expect(server.sheet('write').rows).toEqual([
     ['Item', 'Cost'],
     ['Wheel', '=1+1'],
-    ['Door', 2],
+    ['Gate', 2],
   ]);
   const after = await ask('/drive/v3/files/write?fields=version');
   expect(Number(after.body['version'])).toBeGreaterThan(Number(before.body['version']));

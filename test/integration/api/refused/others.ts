@@ -1,4 +1,6 @@
-/** Credentials, project settings and changes of a run's status that the API server refuses, with its words. */
+/**
+ * Credentials, project settings and changes of a run's status that the API server refuses, with its words.
+ */
 
 export const ref = { name: 'mail', key: 'password' };
 const smtp = { host: 'mail.example.com', from: 'shop@example.com' };

@@ -1,4 +1,7 @@
-/** Workflows that the API server refuses, with the words that say what to do; and the nodes that they are made of. */
+/**
+ * Workflows that the API server refuses, with the words that say what to do; and the nodes that they are made
+ * of.
+ */
 
 export const trigger = { id: 'trigger', webhook: { path: 'orders' } };
 export const step = (id: string) => ({ id, response: { body: 'ok' } });
@@ -84,7 +87,7 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
     /cron must have five fields/,
   ],
   [
-    'a look at an account each four seconds',
+    'a poll of an account each four seconds',
     { nodes: [{ id: 't', mail: { credential: 'a', pollIntervalSeconds: 4 } }] },
     /pollIntervalSeconds.*greater than or equal to 5/,
   ],

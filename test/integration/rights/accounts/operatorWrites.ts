@@ -71,7 +71,10 @@ export function testOperatorWrites(harness: () => AccountsHarness): void {
     await untilRefused(hostile(poolSecret, ['metadata', 'name'], 'smtp'), 'has that name');
   });
 
-  /** What the operator writes into the namespace, with the settings that the chart gives it and those of the project. */
+  /**
+   * What the operator writes into the namespace, with the settings that the chart gives it and those of the
+   * project.
+   */
   async function writesIn(namespace: string, settings?: ProjectSettingsSpec): Promise<OperatorWrites> {
     const { metadata } = await admin.get(namespaces, { name: namespace });
     const config = withSettings(await chart.operatorConfigOf(...SETTINGS), settings);
@@ -86,7 +89,10 @@ export function testOperatorWrites(harness: () => AccountsHarness): void {
     );
   }
 
-  /** Waits until the API server enforces the policy whose refusal has this text: a moment after it has stored it. */
+  /**
+   * Waits until the API server enforces the policy whose refusal has this text: a moment after it has stored
+   * it.
+   */
   async function untilRefused(write: Write, text: string): Promise<void> {
     const isRefused = async () => (await answerTo(write)).includes(text);
     await pollUntil(`a refusal: ${text}`, isRefused, { timeoutMs: 20_000 });

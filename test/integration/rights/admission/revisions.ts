@@ -1,4 +1,7 @@
-/** Who may write revisions and mark runs as recorded, as a real API server decides it with the chart's policies. */
+/**
+ * Who may write revisions and mark runs as recorded, as a real API server decides it with the chart's
+ * policies.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../../kube/client.ts';
 import {

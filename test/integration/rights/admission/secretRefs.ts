@@ -1,4 +1,6 @@
-/** Whoever names a Secret in a credential or a webhook, or changes where it goes, needs the right to read it. */
+/**
+ * Whoever names a Secret in a credential or a webhook, or changes where it goes, needs the right to read it.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -74,7 +76,10 @@ const LEFT_OUT: Record<string, Spec> = {
   bot: { signingSecretRef: null },
 };
 
-/** The fields of an account that say to which host, or how safely, its secrets go, each with another value, by their paths. */
+/**
+ * The fields of an account that say to which host, or how safely, its secrets go, each with another value, by
+ * their paths.
+ */
 function hostFields({ properties = {} }: Schema, path: string[] = []): [path: string[], other: unknown][] {
   return Object.entries(properties).flatMap(([name, field]): [string[], unknown][] => {
     const here = [...path, name];
@@ -90,7 +95,10 @@ function hostFields({ properties = {} }: Schema, path: string[] = []): [path: st
 
 /** Defines the tests. The set-up of the file that calls it comes first. */
 export function testSecretRefs({ tryTo, tryToPatch, make }: Attempts): void {
-  /** Whether the spec, which names the Secrets one and two, is refused to who may not read two and taken from who may. */
+  /**
+   * Whether the spec, which names the Secrets one and two, is refused to who may not read two and taken from
+   * who may.
+   */
   async function onlyReaderMay(resource: Resource, spec: Spec): Promise<boolean> {
     const refused = await tryTo('reader-of-one', resource, spec);
     return /^403 .*secrets\/two/.test(refused) && (await tryTo('reader', resource, spec)) === 'allowed';

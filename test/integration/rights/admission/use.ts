@@ -1,4 +1,6 @@
-/** Who may use the credentials that a workflow names, as a real API server decides it with the chart's policy. */
+/**
+ * Who may use the credentials that a workflow names, as a real API server decides it with the chart's policy.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubeClient } from '../../../../kube/client.ts';
 import type { PolicyRule, Resource } from '../../../../kube/resource.ts';

@@ -1,6 +1,6 @@
 /** Over HTTP, with a token of its own and all names of the victim's. */
 import { ask, type Ask } from '../../../support/gateway/rawCalls.ts';
-import type { Tenants } from '../../../support/rights/tenants.ts';
+import type { TwoProjects } from '../../../support/rights/twoProjects.ts';
 import type { Attempt } from './attempt.ts';
 
 const UNKNOWN = /^40[034] /;
@@ -8,7 +8,7 @@ const POST = { method: 'POST', body: '{}' };
 
 /** On the listener for callers with a token. `{run}` and `{waiting}` stand for the victim's. */
 function inside(what: string, request: Ask, refused: RegExp = UNKNOWN): Attempt {
-  const attempt = ({ gateway, mallory, known }: Tenants): Promise<string> => {
+  const attempt = ({ gateway, mallory, known }: TwoProjects): Promise<string> => {
     const path = request.path.replaceAll('{run}', known.run).replaceAll('{waiting}', known.waiting);
     return ask(gateway.internalURL, { token: mallory.token, ...request, path });
   };
@@ -16,8 +16,9 @@ function inside(what: string, request: Ask, refused: RegExp = UNKNOWN): Attempt 
 }
 
 /** On the listener that anybody reaches. */
-function outside(what: string, request: (tenants: Tenants) => Ask, refused: RegExp = UNKNOWN): Attempt {
-  const attempt = (tenants: Tenants): Promise<string> => ask(tenants.gateway.publicURL, request(tenants));
+function outside(what: string, request: (projects: TwoProjects) => Ask, refused: RegExp = UNKNOWN): Attempt {
+  const attempt = (projects: TwoProjects): Promise<string> =>
+    ask(projects.gateway.publicURL, request(projects));
   return { what: `webhook: ${what}`, attempt, refused };
 }
 

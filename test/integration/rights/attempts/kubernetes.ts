@@ -1,9 +1,9 @@
 /** Through the Kubernetes API, as whoever may edit mallory's namespace, and as mallory's runners. */
 import { callApi, type Ask } from '../../../support/gateway/rawCalls.ts';
-import type { Tenants } from '../../../support/rights/tenants.ts';
+import type { TwoProjects } from '../../../support/rights/twoProjects.ts';
 import type { Attempt } from './attempt.ts';
 
-type As = (tenants: Tenants) => string;
+type As = (projects: TwoProjects) => string;
 const editor: As = ({ mallory }) => mallory.token;
 const owner: As = ({ mallory }) => mallory.ownerToken;
 const runner: As = ({ mallory }) => mallory.runnerToken;
@@ -17,15 +17,15 @@ function ask(
   request: Omit<Ask, 'body'> & { body?: object },
   refused = DENIED,
 ): Attempt {
-  const attempt = async (tenants: Tenants): Promise<string> => {
-    const { run, revision, workflowUID } = tenants.known;
-    const names = { run, revision, workflowUID, project: tenants.victim.uid };
+  const attempt = async (projects: TwoProjects): Promise<string> => {
+    const { run, revision, workflowUID } = projects.known;
+    const names = { run, revision, workflowUID, project: projects.victim.uid };
     const filled = (text: string): string =>
       text.replaceAll(/\{(\w+)\}/g, (all, name: keyof typeof names) => names[name] ?? all);
     const { body, path, ...rest } = request;
-    const answer = await callApi(tenants.harness.server, {
+    const answer = await callApi(projects.harness.server, {
       ...rest,
-      token: as(tenants),
+      token: as(projects),
       path: filled(path),
       ...(body !== undefined && { body: filled(JSON.stringify(body)) }),
     });
@@ -209,7 +209,7 @@ const asEditor: Attempt[] = [
   }),
 ];
 
-/** Whoever may do everything in mallory's namespace, as tenants of some clusters may. */
+/** Whoever may do everything in mallory's namespace, as projects of some clusters may. */
 const asOwner: Attempt[] = [
   ask('an owner gets the victim’s Secret', owner, { path: core('victim', 'secrets/accounts') }),
   ask('an owner binds itself to the operator’s rights in the victim’s namespace', owner, {

@@ -1,11 +1,14 @@
-/** With objects in its own namespace that name something of the victim's. What comes back is all that became of them. */
+/**
+ * With objects in its own namespace that name something of the victim's. What comes back is all that became
+ * of them.
+ */
 import { isTerminal } from '../../../../api/phase.ts';
 import type { Workflow } from '../../../../api/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
 import { workflowRuns, workflows } from '../../../../operator/shared/resources.ts';
 import { pollUntil } from '../../../support/time/poll.ts';
 import { ask, callApi } from '../../../support/gateway/rawCalls.ts';
-import type { Tenants } from '../../../support/rights/tenants.ts';
+import type { TwoProjects } from '../../../support/rights/twoProjects.ts';
 import type { Attempt } from './attempt.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -15,9 +18,12 @@ let made = 0;
 
 type Made = { name: string; refusal?: string };
 
-/** Makes an object as mallory's editor, or says what the API server answered instead. `{run}` and so on are the victim's. */
-async function make(tenants: Tenants, kind: string, spec: object, metadata: object = {}): Promise<Made> {
-  const { harness, mallory, known, victim } = tenants;
+/**
+ * Makes an object as mallory's editor, or says what the API server answered instead. `{run}` and so on are
+ * the victim's.
+ */
+async function make(projects: TwoProjects, kind: string, spec: object, metadata: object = {}): Promise<Made> {
+  const { harness, mallory, known, victim } = projects;
   const name = `attempt-${(made += 1)}`;
   const object = { apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name, ...metadata }, spec };
   const names = { ...known, project: victim.uid };
@@ -41,16 +47,19 @@ function isSettled(workflow: Workflow): boolean {
   return status?.observedGeneration === metadata.generation && (isRefused || isServed(workflow));
 }
 
-/** A workflow with this step behind its trigger: what its conditions say, and what comes out where it can be executed. */
+/**
+ * A workflow with this step behind its trigger: what its conditions say, and what comes out where it can be
+ * executed.
+ */
 function workflow(what: string, step: object, refused: RegExp = INVALID): Attempt {
-  const attempt = async (tenants: Tenants): Promise<string> => {
+  const attempt = async (projects: TwoProjects): Promise<string> => {
     const nodes = [
       { id: 'trigger', manual: {} },
       { id: 'step', ...step },
     ];
-    const { name, refusal } = await make(tenants, 'Workflow', { active: true, nodes });
+    const { name, refusal } = await make(projects, 'Workflow', { active: true, nodes });
     if (refusal !== undefined) return refusal;
-    const { client } = tenants.harness;
+    const { client } = projects.harness;
     const object = await pollUntil(
       `the conditions of ${what}`,
       async () => {
@@ -62,10 +71,10 @@ function workflow(what: string, step: object, refused: RegExp = INVALID): Attemp
     const executed = await pollUntil(
       `an answer to a call of ${what}`,
       async () => {
-        const answer = await ask(tenants.gateway.internalURL, {
+        const answer = await ask(projects.gateway.internalURL, {
           method: 'POST',
           path: `/workflows/mallory.${name}/execute`,
-          token: tenants.mallory.token,
+          token: projects.mallory.token,
           headers: { prefer: 'wait=10' },
           body: '{}',
         });
@@ -119,10 +128,10 @@ const references: Attempt[] = [
 
 /** A run: what becomes of it. */
 function run(what: string, spec: object, refused: RegExp, metadata: object = {}): Attempt {
-  const attempt = async (tenants: Tenants): Promise<string> => {
-    const { name, refusal } = await make(tenants, 'WorkflowRun', spec, metadata);
+  const attempt = async (projects: TwoProjects): Promise<string> => {
+    const { name, refusal } = await make(projects, 'WorkflowRun', spec, metadata);
     if (refusal !== undefined) return refusal;
-    const { client } = tenants.harness;
+    const { client } = projects.harness;
     const ended = await pollUntil(
       `the end of ${what}`,
       async () => {
@@ -176,7 +185,10 @@ const runs: Attempt[] = [
   ),
 ];
 
-/** A Secret by its path, whatever mallory writes into it, then a call of the victim's webhook with what it wrote. */
+/**
+ * A Secret by its path, whatever mallory writes into it, then a call of the victim's webhook with what it
+ * wrote.
+ */
 const forgedKeys: Attempt = {
   what: 'Secret: the keys of the victim’s webhook in the Secret of its own project',
   attempt: async ({ harness, mallory, known, gateway }) => {
@@ -208,7 +220,7 @@ const hook = (auth: object) => ({
 function object(what: string, kind: string, spec: object, refused: RegExp): Attempt {
   return {
     what: `${kind}: ${what}`,
-    attempt: async (tenants) => (await make(tenants, kind, spec)).refusal ?? '201',
+    attempt: async (projects) => (await make(projects, kind, spec)).refusal ?? '201',
     refused,
   };
 }

@@ -7,7 +7,7 @@ import { readRun } from '../../../../runs/read.ts';
 import { submit } from '../../../../runs/submit.ts';
 import { askRedis } from '../../../support/gateway/rawCalls.ts';
 import { submissionOf } from '../../../support/runStore/runStore.ts';
-import type { Tenants } from '../../../support/rights/tenants.ts';
+import type { TwoProjects } from '../../../support/rights/twoProjects.ts';
 import type { Attempt } from './attempt.ts';
 
 type Keys = {
@@ -16,7 +16,7 @@ type Keys = {
   theirs: string;
   /** What mallory's keys begin with. */
   own: string;
-  tenants: Tenants;
+  projects: TwoProjects;
 };
 
 const READ = "return redis.call('HGETALL', KEYS[1])";
@@ -28,10 +28,10 @@ function commands(
   of: (keys: Keys) => (string | number)[][],
   refused: RegExp = DENIED,
 ): Attempt {
-  const attempt = async (tenants: Tenants): Promise<string> => {
-    const { harness, victim, mallory, known } = tenants;
+  const attempt = async (projects: TwoProjects): Promise<string> => {
+    const { harness, victim, mallory, known } = projects;
     const theirs = `wl:{${victim.uid}}:`;
-    const keys = { theirs, run: `${theirs}run:${known.waiting}`, own: `wl:{${mallory.uid}}:`, tenants };
+    const keys = { theirs, run: `${theirs}run:${known.waiting}`, own: `wl:{${mallory.uid}}:`, projects };
     const words = of(keys).map((command) => command.map(String));
     return askRedis(harness.redis.port, mallory.pool, ...words);
   };
@@ -47,13 +47,13 @@ const script = (what: string, lua: (keys: Keys) => string, refused?: RegExp): At
 /** A transition of ours, which anybody can read in the source, of the victim's project. */
 function transition(
   what: string,
-  call: (conn: RunStoreConnection, tenants: Tenants) => Promise<unknown>,
+  call: (conn: RunStoreConnection, projects: TwoProjects) => Promise<unknown>,
 ): Attempt {
-  const attempt = async (tenants: Tenants): Promise<string> => {
-    const { harness, mallory } = tenants;
+  const attempt = async (projects: TwoProjects): Promise<string> => {
+    const { harness, mallory } = projects;
     const conn = connectRunStore({ url: harness.redis.url, name: 'mallory', ...mallory.pool });
     await conn.ready();
-    const answer = await call(conn, tenants).catch((error: Error) => error.message);
+    const answer = await call(conn, projects).catch((error: Error) => error.message);
     await conn.close();
     return JSON.stringify(answer);
   };
@@ -73,9 +73,14 @@ const looking: Attempt[] = [
   one('OBJECT of it', ({ run }) => ['OBJECT', 'ENCODING', run]),
   one('MEMORY USAGE of it', ({ run }) => ['MEMORY', 'USAGE', run]),
   one('DEBUG OBJECT of it', ({ run }) => ['DEBUG', 'OBJECT', run]),
-  one('GET of a revision', ({ theirs, tenants }) => ['GET', `${theirs}rev:${tenants.known.revision}`]),
+  one('GET of a revision', ({ theirs, projects }) => ['GET', `${theirs}rev:${projects.known.revision}`]),
   one('HGETALL of meta', ({ theirs }) => ['HGETALL', `${theirs}meta`]),
-  one('LRANGE of events', ({ theirs, tenants }) => ['LRANGE', `${theirs}ev:${tenants.known.waiting}`, 0, -1]),
+  one('LRANGE of events', ({ theirs, projects }) => [
+    'LRANGE',
+    `${theirs}ev:${projects.known.waiting}`,
+    0,
+    -1,
+  ]),
   one('a key of both hash tags', ({ theirs, own }) => ['GET', `${theirs}${own}x`]),
   one('SORT that reads others’ keys', ({ own, theirs }) => [
     'SORT',
@@ -114,19 +119,19 @@ const looking: Attempt[] = [
 ];
 
 const changing: Attempt[] = [
-  one('SET over the victim’s revision', ({ theirs, tenants }) => [
+  one('SET over the victim’s revision', ({ theirs, projects }) => [
     'SET',
-    `${theirs}rev:${tenants.known.revision}`,
+    `${theirs}rev:${projects.known.revision}`,
     '{}',
   ]),
   one('UNLINK of its own key and the victim’s', ({ own, run }) => ['UNLINK', `${own}x`, run]),
   one('EXPIRE of the victim’s run', ({ run }) => ['EXPIRE', run, 1]),
   one('HSET of its phase', ({ run }) => ['HSET', run, 'phase', 'Queued']),
-  one('ZADD to the victim’s queue', ({ theirs, tenants }) => [
+  one('ZADD to the victim’s queue', ({ theirs, projects }) => [
     'ZADD',
     `${theirs}q`,
     0,
-    `${tenants.known.workflowUID} 1 mallorys-run`,
+    `${projects.known.workflowUID} 1 mallorys-run`,
   ]),
   one('PUBLISH to the victim’s runners', ({ theirs }) => ['PUBLISH', `${theirs}q`, 'x']),
   one('RENAME', ({ run, own }) => ['RENAME', run, `${own}x`]),
@@ -140,8 +145,8 @@ const changing: Attempt[] = [
   one('CONFIG GET', () => ['CONFIG', 'GET', '*']),
   one('CONFIG SET', () => ['CONFIG', 'SET', 'notify-keyspace-events', 'KEA']),
   one('ACL LIST', () => ['ACL', 'LIST']),
-  one('ACL SETUSER of itself', ({ tenants }) => ['ACL', 'SETUSER', tenants.mallory.pool.username, '~*']),
-  one('ACL GETUSER of the victim', ({ tenants }) => ['ACL', 'GETUSER', tenants.victim.pool.username]),
+  one('ACL SETUSER of itself', ({ projects }) => ['ACL', 'SETUSER', projects.mallory.pool.username, '~*']),
+  one('ACL GETUSER of the victim', ({ projects }) => ['ACL', 'GETUSER', projects.victim.pool.username]),
   one('CLIENT KILL', () => ['CLIENT', 'KILL', 'TYPE', 'normal']),
   one('CLIENT PAUSE', () => ['CLIENT', 'PAUSE', 1_000]),
   one('MODULE LOAD', () => ['MODULE', 'LOAD', '/tmp/x.so']),
@@ -156,14 +161,14 @@ const changing: Attempt[] = [
 ];
 
 const becoming: Attempt[] = [
-  commands('the victim’s account with mallory’s password', ({ tenants: { victim, mallory } }) => [
+  commands('the victim’s account with mallory’s password', ({ projects: { victim, mallory } }) => [
     ['AUTH', victim.pool.username, mallory.pool.password],
     ['HGETALL', `wl:{${victim.uid}}:meta`],
   ]),
   commands(
     'the operator’s account with mallory’s password',
-    ({ run, tenants }) => [
-      ['HELLO', 3, 'AUTH', 'windlass-operator', tenants.mallory.pool.password],
+    ({ run, projects }) => [
+      ['HELLO', 3, 'AUTH', 'windlass-operator', projects.mallory.pool.password],
       ['HGETALL', run],
     ],
     /WRONGPASS[^]*NOPERM/,
@@ -197,7 +202,7 @@ const scripts: Attempt[] = [
     'with flags of its own',
     ({ run }) => `#!lua flags=allow-cross-slot-keys,no-writes\nreturn redis.call('HGETALL', '${run}')`,
   ),
-  script('that looks for keys', () => "return redis.call('KEYS', '*')"),
+  script('that lists keys', () => "return redis.call('KEYS', '*')"),
   script('that scans', () => "return redis.call('SCAN', 0)"),
   script('that changes accounts', () => "return redis.call('ACL', 'LIST')"),
   script('that runs another', () => "return redis.call('EVAL', 'return 1', 0)"),
@@ -247,7 +252,7 @@ const transitions: Attempt[] = [
 const deceiving: Attempt[] = [
   commands(
     'the names of the victim’s run in all of its own lists',
-    ({ own, tenants: { known } }) => [
+    ({ own, projects: { known } }) => [
       ['ZADD', `${own}q`, 0, `${known.workflowUID} 1 ${known.waiting}`],
       ['ZADD', `${own}due`, 1, `${known.workflowUID} 1 ${known.waiting}`],
       ['ZADD', `${own}out`, 0, known.waiting],
@@ -260,7 +265,7 @@ const deceiving: Attempt[] = [
   ),
   commands(
     'limits and totals of the victim’s workflow among its own',
-    ({ own, tenants: { known } }) => [
+    ({ own, projects: { known } }) => [
       ['HSET', `${own}wf:${known.workflowUID}`, 'policy', 'Replace', 'limit', 0],
     ],
     /that-was-all/,

@@ -1,4 +1,7 @@
-/** A1 notation as Google Sheets reads and writes it: https://developers.google.com/workspace/sheets/api/guides/concepts#cell */
+/**
+ * A1 notation as Google Sheets reads and writes it:
+ * https://developers.google.com/workspace/sheets/api/guides/concepts#cell
+ */
 import type { Sheet } from './sheet.ts';
 
 /** Cells of a sheet, from 0; the ends are the first that do not belong to it. */

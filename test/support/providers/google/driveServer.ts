@@ -1,16 +1,20 @@
 /**
  * A server that speaks the wire format of Google Drive's REST API, as its documentation has it:
  * https://developers.google.com/workspace/drive/api/reference/rest/v3/about/get
- * https://developers.google.com/workspace/drive/api/reference/rest/v3/files/get (404 for what the account may not see)
+ * https://developers.google.com/workspace/drive/api/reference/rest/v3/files/get (404 for what the account may
+ *   not see)
  * https://developers.google.com/workspace/drive/api/reference/rest/v3/files/list (q, orderBy, page tokens)
  * https://developers.google.com/workspace/drive/api/reference/rest/v3/changes/getStartPageToken
- * https://developers.google.com/workspace/drive/api/reference/rest/v3/changes/list (one entry for each file, nextPageToken or newStartPageToken)
+ * https://developers.google.com/workspace/drive/api/reference/rest/v3/changes/list (one entry for each file,
+ *   nextPageToken or newStartPageToken)
  * https://developers.google.com/workspace/drive/api/guides/manage-uploads#multipart (create and update)
- * https://developers.google.com/workspace/drive/api/guides/manage-downloads (alt=media, export; 403 for media of Google's own documents)
- * https://developers.google.com/workspace/drive/api/guides/handle-errors (401, 403, 404, 410, 429, 5xx and their bodies)
+ * https://developers.google.com/workspace/drive/api/guides/manage-downloads (alt=media, export; 403 for media
+ *   of Google's own documents)
+ * https://developers.google.com/workspace/drive/api/guides/handle-errors (401, 403, 404, 410, 429, 5xx and
+ *   their bodies)
  * https://developers.google.com/workspace/drive/api/guides/enable-shareddrives (`driveId`, `corpora`)
  * Of `q` it knows `'ID' in parents`, `name = '…'`, `trashed = false`, `mimeType = '…'`, `mimeType != '…'` and
- * `appProperties has { key='…' and value='…' }`, joined by `and`. `fields` is not looked at.
+ * `appProperties has { key='…' and value='…' }`, joined by `and`. `fields` is ignored.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, sendJson } from '../../network/listen.ts';
@@ -49,7 +53,9 @@ type StoredFile = {
 
 export type DriveServer = {
   url: string;
-  /** Puts a file or folder there, or changes it; its id. Without changes it is as if somebody had shared it. */
+  /**
+   * Puts a file or folder there, or changes it; its id. Without changes it is as if somebody had shared it.
+   */
   put(file: Partial<StoredFile> & { id: string }): string;
   /** Puts other content into it. */
   write(id: string): void;

@@ -1,12 +1,16 @@
 /**
  * A server that speaks the wire format of Gmail's REST API, as its documentation has it:
  * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users/getProfile
- * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/list (newest first, page tokens, `q`)
- * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/get (formats raw, full, metadata, minimal)
+ * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/list (newest first, page
+ *   tokens, `q`)
+ * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/get (formats raw, full,
+ *   metadata, minimal)
  * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages.attachments/get
- * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.history/list (404 for a start that is too old)
+ * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.history/list (404 for a start
+ *   that is too old)
  * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.labels/list
- * https://developers.google.com/workspace/gmail/api/guides/handle-errors (401, 403, 429, 5xx and their bodies)
+ * https://developers.google.com/workspace/gmail/api/guides/handle-errors (401, 403, 429, 5xx and their
+ *   bodies)
  * Of `q` it knows after:, before: (in seconds) and is:unread.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -32,7 +36,7 @@ export type GmailFault =
 
 export type GmailServer = {
   url: string;
-  /** Takes in a mail as if it had just come; its id. */
+  /** Accepts a mail as if it had just come; its id. */
   deliver(raw: string | Buffer, options?: { labels?: string[]; internalDate?: number }): string;
   remove(id: string): void;
   label(id: string, labels: string[]): void;

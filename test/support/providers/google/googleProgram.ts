@@ -1,7 +1,8 @@
 /**
- * A program that is Google to the demo: anybody can sign in and allow access, and the access tokens from there open the spreadsheets. It is the
- * people in front of them, too: `GET /spreadsheets/ID` lists the rows, `PUT` puts a list of rows in their place (or makes the spreadsheet),
- * `POST` adds a row. Each is a list of cells.
+ * A program that is Google to the demo: anybody can sign in and allow access, and the access tokens from
+ * there open the spreadsheets. It is the people in front of them, too: `GET /spreadsheets/ID` lists the rows,
+ * `PUT` puts a list of rows in their place (or makes the spreadsheet), `POST` adds a row. Each is a list of
+ * cells.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, readBody, sendJson } from '../../network/listen.ts';

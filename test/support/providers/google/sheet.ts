@@ -1,6 +1,9 @@
 /** A sheet of the fake Google Sheets. */
 
-/** A plain value, or a value whose stored form differs from the displayed one: a date (a number of days), a formula, an amount of money. */
+/**
+ * A plain value, or a value whose stored form differs from the displayed one: a date (a number of days), a
+ * formula, an amount of money.
+ */
 export type Cell =
   | string
   | number

@@ -1,6 +1,7 @@
 /**
  * What the cells of Google Sheets hold, how they are shown and how they are written:
- * https://developers.google.com/workspace/sheets/api/reference/rest/v4/ValueRenderOption, …/DateTimeRenderOption, …/ValueInputOption
+ * https://developers.google.com/workspace/sheets/api/reference/rest/v4/ValueRenderOption,
+ *   …/DateTimeRenderOption, …/ValueInputOption
  */
 import type { Area } from './a1Notation.ts';
 import type { Cell, Rows } from './sheet.ts';
@@ -47,7 +48,10 @@ function formatted(value: string | number | boolean): string {
 
 type Given = readonly (readonly (Cell | null)[])[];
 
-/** Writes into the area from its first cell on; the cells that were given values, or undefined where they have no room in it. */
+/**
+ * Writes into the area from its first cell on; the cells that were given values, or undefined where they have
+ * no room in it.
+ */
 export function update(area: Area, values: Given, isRaw: boolean): Area | undefined {
   const { sheet, startRow, startColumn } = area;
   const width = Math.max(1, ...values.map((row) => row.length));

@@ -1,11 +1,16 @@
 /**
- * A server that speaks the wire format of Google Sheets' REST API, and as much of Drive's as tells versions, as their documentation has it:
- * https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets/get (with a field mask or without: what is asked for is a part of what comes)
- * https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets.values/get, …/batchGet (empty cells, columns and rows at the end are left out)
- * https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets.values/append, …/update, …/batchUpdate (null: the cell stays)
+ * A server that speaks the wire format of Google Sheets' REST API, and as much of Drive's as tells versions,
+ * as their documentation has it:
+ * https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets/get (with a field mask or
+ *   without: what is asked for is a part of what comes)
+ * https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets.values/get, …/batchGet
+ *   (empty cells, columns and rows at the end are left out)
+ * https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets.values/append, …/update,
+ *   …/batchUpdate (null: the cell stays)
  * https://developers.google.com/workspace/sheets/api/guides/concepts#cell (A1 notation)
  * https://developers.google.com/workspace/drive/api/reference/rest/v3/files/get (`version`, `modifiedTime`)
- * https://developers.google.com/workspace/sheets/api/troubleshoot-api-errors and https://google.aip.dev/193 (errors)
+ * https://developers.google.com/workspace/sheets/api/troubleshoot-api-errors and https://google.aip.dev/193
+ *   (errors)
  * It calculates nothing: a formula that is written has the value 0.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -24,7 +29,10 @@ type Spreadsheet = {
   sheets: Sheet[];
 };
 
-/** How requests fail; `lostAnswer`: what they ask for is done, and the connection breaks off before they are told. */
+/**
+ * How requests fail; `lostAnswer`: what they ask for is done, and the connection breaks off before they are
+ * told.
+ */
 type SheetsFault =
   | 'unauthorized'
   | 'forbidden'
@@ -42,7 +50,7 @@ export type SheetsServer = {
   url: string;
   /** Makes a spreadsheet of one sheet, or puts these rows in the place of what it has. */
   put(id: string, rows: Rows, options?: SheetOptions): void;
-  /** A sheet of it, to look at or to change; `touch` afterwards, as each change has a version of its own. */
+  /** A sheet of it, to read or to change; `touch` afterwards, as each change has a version of its own. */
   sheet(id: string, title?: string): Sheet;
   addSheet(id: string, title: string, rows: Rows): void;
   /** The version goes on, whatever has changed. */

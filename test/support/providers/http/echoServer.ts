@@ -1,4 +1,7 @@
-/** Servers that repeat what they were sent, as careless ones do in their errors: as it was, and in every form that they have at hand. */
+/**
+ * Servers that repeat what they were sent, as careless ones do in their errors: as it was, and in every form
+ * that they have at hand.
+ */
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { listen, type Listening } from '../../network/listen.ts';
@@ -12,7 +15,10 @@ function echoes(text: string): string {
   return [text, json, JSON.stringify(json), encodeURIComponent(text), page, ...encoded].join(' ');
 }
 
-/** Answers each request with the status that its path begins with, as in `/500/orders`, and with all that it was sent. */
+/**
+ * Answers each request with the status that its path begins with, as in `/500/orders`, and with all that it
+ * was sent.
+ */
 export function startEchoServer(): Promise<Listening> {
   return listen((request, response) => {
     const { url = '', headers, method = '' } = request;

@@ -1,7 +1,7 @@
 /**
- * An HTTP service for tests that does as it is asked and remembers it: every request to another path is answered with `{"ok": true}` and
- * the run that its `Idempotency-Key` names, and listed by `GET /calls` with its body, that key and its time. A request counts from the
- * moment its body is in.
+ * An HTTP service for tests that does as it is asked and remembers it: every request to another path is
+ * answered with `{"ok": true}` and the run that its `Idempotency-Key` names, and listed by `GET /calls` with
+ * its body, that key and its time. A request counts from the moment its body is in.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, readBody, sendJson, type Listening } from '../../network/listen.ts';

@@ -1,6 +1,7 @@
 /**
- * A real IMAP server of one's own: Debian's dovecot on free ports of 127.0.0.1, in plain text and with TLS, with its own folder, users
- * and passwords. With `tokens` it also takes access tokens (XOAUTH2, OAUTHBEARER), about which it asks an HTTP server.
+ * A real IMAP server of one's own: Debian's dovecot on free ports of 127.0.0.1, in plain text and with TLS,
+ * with its own folder, users and passwords. With `tokens` it also takes access tokens (XOAUTH2, OAUTHBEARER),
+ * about which it asks an HTTP server.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -98,7 +99,7 @@ function small(number: number, count: number): string {
     'From: a@example.com',
     `Subject: mail ${number}`,
     `Message-ID: <${number}@example.com>`,
-    // With its numbers in place the file need not be written anew.
+    // With its numbers in place the file need not be written again.
     ...(number === 1 ? [`X-IMAPbase: 1 ${String(count).padStart(10, '0')}`] : []),
     `X-UID: ${number}`,
     'Status: O',

@@ -1,6 +1,6 @@
 /**
- * An IMAP server (RFC 3501) that says what a test has it say: for what real servers do at odd moments, and for those that mean harm.
- * It takes every login, and has one mailbox.
+ * An IMAP server (RFC 3501) that says what a test has it say: for what real servers do at odd moments, and
+ * for those that mean harm. It takes every login, and has one mailbox.
  */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';

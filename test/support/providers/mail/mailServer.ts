@@ -1,7 +1,8 @@
 /**
- * A mail server for the demo and for tests: SMTP (RFC 5321) that keeps every mail in memory, and HTTP to read them.
- * `GET /messages` lists the mails, `DELETE /messages` forgets them, `PUT /fault` with `{"fault": "…"}` makes every mail
- * fail in that way until `DELETE /fault`. A recipient whose local part is the name of a fault fails by itself.
+ * A mail server for the demo and for tests: SMTP (RFC 5321) that keeps every mail in memory, and HTTP to read
+ * them. `GET /messages` lists the mails, `DELETE /messages` forgets them, `PUT /fault` with `{"fault": "…"}`
+ * makes every mail fail in that way until `DELETE /fault`. A recipient whose local part is the name of a
+ * fault fails by itself.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -150,14 +151,14 @@ function smtpOptions(options: MailServerOptions, state: State): SMTPServerOption
   };
 }
 
-type Stage = { session: SMTPServerSession; state: State; done: (error?: Error | null) => void };
+type Phase = { session: SMTPServerSession; state: State; done: (error?: Error | null) => void };
 
-/** Fails at a stage at which nobody knows the recipient, as the fault says that is set for all mails. */
-function failAt(stage: 'connection' | 'sender', { session, state, done }: Stage): void {
-  if (state.fault === `hang-${stage}`) return;
-  if (state.fault === `drop-${stage}`) drop(session, state);
-  else if (state.fault === `refuse-${stage}`) done(reply(554, '5.7.1 Not from you'));
-  else if (state.fault === `defer-${stage}`) done(reply(451, '4.3.2 Try again later'));
+/** Fails at a phase in which nobody knows the recipient, as the fault says that is set for all mails. */
+function failAt(phase: 'connection' | 'sender', { session, state, done }: Phase): void {
+  if (state.fault === `hang-${phase}`) return;
+  if (state.fault === `drop-${phase}`) drop(session, state);
+  else if (state.fault === `refuse-${phase}`) done(reply(554, '5.7.1 Not from you'));
+  else if (state.fault === `defer-${phase}`) done(reply(451, '4.3.2 Try again later'));
   else done();
 }
 

@@ -2,7 +2,8 @@
  * A server that speaks the wire format of Microsoft Graph for a OneDrive, as its documentation has it:
  * https://learn.microsoft.com/graph/api/drive-get
  * https://learn.microsoft.com/graph/api/driveitem-get (404 itemNotFound)
- * https://learn.microsoft.com/graph/api/driveitem-delta (all items first, then what changed; nextLink and deltaLink; 410 resyncRequired)
+ * https://learn.microsoft.com/graph/api/driveitem-delta (all items first, then what changed; nextLink and
+ *   deltaLink; 410 resyncRequired)
  * https://learn.microsoft.com/graph/errors, https://learn.microsoft.com/graph/throttling (codes, Retry-After)
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';

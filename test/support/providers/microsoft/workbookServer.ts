@@ -1,11 +1,18 @@
 /**
- * A server that speaks the wire format of Microsoft Graph for workbooks of Excel that are read, as its documentation has it:
- * https://learn.microsoft.com/graph/api/driveitem-get, https://learn.microsoft.com/graph/api/shares-get (a file by its id, or by a URL that is encoded)
- * https://learn.microsoft.com/graph/api/resources/excel (sessions; what is not asked for with $select does not come; ranges without bounds have no values)
- * https://learn.microsoft.com/graph/api/workbook-createsession, https://learn.microsoft.com/graph/api/workbook-list-worksheets
- * https://learn.microsoft.com/graph/api/worksheet-usedrange (of a blank sheet the first cell), https://learn.microsoft.com/graph/api/worksheet-range
- * https://learn.microsoft.com/graph/api/resources/workbookrange (values, text, numberFormat, for each cell of the range)
- * https://learn.microsoft.com/graph/workbook-error-codes, https://learn.microsoft.com/graph/workbook-error-handling (codes within codes, Retry-After)
+ * A server that speaks the wire format of Microsoft Graph for workbooks of Excel that are read, as its
+ * documentation has it:
+ * https://learn.microsoft.com/graph/api/driveitem-get, https://learn.microsoft.com/graph/api/shares-get (a
+ *   file by its id, or by a URL that is encoded)
+ * https://learn.microsoft.com/graph/api/resources/excel (sessions; what is not asked for with $select does
+ *   not come; ranges without bounds have no values)
+ * https://learn.microsoft.com/graph/api/workbook-createsession,
+ *   https://learn.microsoft.com/graph/api/workbook-list-worksheets
+ * https://learn.microsoft.com/graph/api/worksheet-usedrange (of a blank sheet the first cell),
+ *   https://learn.microsoft.com/graph/api/worksheet-range
+ * https://learn.microsoft.com/graph/api/resources/workbookrange (values, text, numberFormat, for each cell of
+ *   the range)
+ * https://learn.microsoft.com/graph/workbook-error-codes,
+ *   https://learn.microsoft.com/graph/workbook-error-handling (codes within codes, Retry-After)
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as workingOut } from 'node:timers/promises';
@@ -66,7 +73,10 @@ type Answer = { status: number; body: unknown; headers?: Record<string, string> 
 const DRIVE = 'b!drive-1';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** Starts it. `token` is the one that is taken; `mostCells`: that a range may have; `rangeLatencyMs`: how long it takes to work out a range, as large ones do. */
+/**
+ * Starts it. `token` is the one that is taken; `mostCells`: that a range may have; `rangeLatencyMs`: how long
+ * it takes to work out a range, as large ones do.
+ */
 export async function startWorkbookServer({
   token = 'good-token',
   mostCells = 5_000_000,

@@ -11,7 +11,10 @@ export type ModelRequest = {
   response_format?: { type: string; json_schema?: { schema: unknown } };
 };
 
-/** With a schema: a value that fits it. Else a summary of the order that the prompt holds, or an echo of the prompt. */
+/**
+ * With a schema: a value that fits it. Else a summary of the order that the prompt holds, or an echo of the
+ * prompt.
+ */
 export function answerTo({ messages, response_format: format }: ModelRequest): string {
   if (format?.type === 'json_schema') return JSON.stringify(valueFor(format.json_schema?.schema));
   const prompt = messages.findLast(({ role }) => role === 'user')?.content ?? '';
@@ -22,7 +25,10 @@ export function answerTo({ messages, response_format: format }: ModelRequest): s
 
 type Item = { name?: string; quantity?: number; price?: number };
 
-/** A confirmation of the order that stands in the prompt as JSON: an object with `items`, or the list of them, or a row with an `Item`. */
+/**
+ * A confirmation of the order that stands in the prompt as JSON: an object with `items`, or the list of them,
+ * or a row with an `Item`.
+ */
 function summaryOf(prompt: string): string | undefined {
   const items = itemsIn(/[[{][\s\S]*[\]}]/.exec(prompt)?.[0] ?? '');
   if (!items || items.length === 0) return undefined;

@@ -2,9 +2,9 @@
  * A language model for the demo and for tests: it speaks the chat completions API with streaming
  * (https://platform.openai.com/docs/api-reference/chat/create) and answers the same to the same prompt.
  *
- * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, and each name of `MODEL_FAULTS`
- * fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests fail whatever they name.
- * `GET /requests` lists what was asked, `DELETE /requests` forgets it.
+ * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, and each name of
+ * `MODEL_FAULTS` fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
+ * fail whatever they name. `GET /requests` lists what was asked, `DELETE /requests` forgets it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

@@ -1,4 +1,7 @@
-/** As much of a browser as signing in takes: cookies by host, redirects, forms. It says what it was told on the way. */
+/**
+ * As much of a browser as signing in takes: cookies by host, redirects, forms. It says what it was told on
+ * the way.
+ */
 
 export type Page = { url: string; status: number; headers: Headers; text: string };
 
@@ -77,7 +80,7 @@ export async function begin(
   return next === undefined ? question : browser.open(new URL(next, link).href, stop);
 }
 
-/** Signs in at the provider and allows everything; what comes then, or the address where `stop` held. */
+/** Signs in at the provider and allows everything; what comes then, or the address that `stop` matched. */
 export async function signIn(
   browser: Browser,
   link: string,

@@ -1,9 +1,10 @@
 /**
- * A bucket that answers as S3 does, for what a real server cannot be made to do: failures, lists that end early, tokens that expire.
+ * A bucket that answers as S3 does, for what a real server cannot be made to do: failures, lists that end
+ * early, tokens that expire.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html (codes, their status and their XML)
- * Signatures are not looked at.
+ * Signatures are not checked.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '../../network/listen.ts';

@@ -1,4 +1,7 @@
-/** Puts an object into a bucket in several parts, as programs do with large ones: https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html */
+/**
+ * Puts an object into a bucket in several parts, as programs do with large ones:
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
+ */
 import { readUpTo } from '../../../../nodes/http/body.ts';
 import type { HttpAnswer } from '../../../../nodes/http/request.ts';
 import { ask, type Bucket } from '../../../../nodes/providers/s3/bucket.ts';

@@ -1,4 +1,7 @@
-/** A real S3 server of one's own (versitygw) on a free port of 127.0.0.1, with a folder of its own and one account. */
+/**
+ * A real S3 server of one's own (versitygw) on a free port of 127.0.0.1, with a folder of its own and one
+ * account.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,13 +1,18 @@
 /**
- * A server that speaks the wire format of Slack's Web API, in a test or as a program on a cluster, as its documentation has it:
- * https://docs.slack.dev/apis/web-api/ (200 also for refusals: `ok`, `error`), https://docs.slack.dev/apis/web-api/rate-limits (429, Retry-After)
+ * A server that speaks the wire format of Slack's Web API, in a test or as a program on a cluster, as its
+ * documentation has it:
+ * https://docs.slack.dev/apis/web-api/ (200 also for refusals: `ok`, `error`),
+ *   https://docs.slack.dev/apis/web-api/rate-limits (429, Retry-After)
  * https://docs.slack.dev/reference/methods/auth.test
  * https://docs.slack.dev/reference/methods/chat.postMessage
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, readBody, sendJson } from '../../network/listen.ts';
 
-/** How every request fails: with one of Slack's errors, or otherwise. `lostAnswer`: it is done before the connection breaks off. */
+/**
+ * How every request fails: with one of Slack's errors, or otherwise. `lostAnswer`: it is done before the
+ * connection breaks off.
+ */
 export type SlackFault =
   | { error: string }
   | 'tooManyRequests'

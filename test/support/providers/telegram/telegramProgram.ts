@@ -1,7 +1,8 @@
 /**
- * A program that is Telegram to the demo, and people who write to its bots: `POST /messages` with `{"text": …}` is a message that Ada writes to
- * the bot, answered with the status that the bot's webhook answered with (null: there is none); `GET /messages` lists what bots wrote.
- * `"bot"` is the number of another bot than that of the example, and `"update"` that of the update: with the same one it is sent again.
+ * A program that is Telegram to the demo, and people who write to its bots: `POST /messages` with `{"text":
+ * …}` is a message that Ada writes to the bot, answered with the status that the bot's webhook answered with
+ * (null: there is none); `GET /messages` lists what bots wrote. `"bot"` is the number of another bot than
+ * that of the example, and `"update"` that of the update: with the same one it is sent again.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, readBody, sendJson } from '../../network/listen.ts';
@@ -32,7 +33,7 @@ async function write(chat: Chat, body: string, response: ServerResponse): Promis
   const { url, secretToken = '' } = chat.telegram.webhook(token);
   if (url === '') return sendJson(response, 200, { status: null });
   chat.updates += 1;
-  // The address of a node is none of this machine's where this is a pod.
+  // The address of a node is not one of this machine where this is a pod.
   const reached = chat.gatewayURL === undefined ? url : chat.gatewayURL + new URL(url).pathname;
   const { status } = await fetch(reached, {
     method: 'POST',

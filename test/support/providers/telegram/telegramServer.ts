@@ -1,9 +1,10 @@
 /**
  * A server that speaks the wire format of Telegram's Bot API, as its documentation has it:
- * https://core.telegram.org/bots/api#making-requests (the token in the path; parameters as JSON, form or query; `ok`, `result`,
- * `description`, `error_code`, `parameters.retry_after`)
+ * https://core.telegram.org/bots/api#making-requests (the token in the path; parameters as JSON, form or
+ *   query; `ok`, `result`, `description`, `error_code`, `parameters.retry_after`)
  * https://core.telegram.org/bots/api#getme
- * https://core.telegram.org/bots/api#setwebhook (`url`, `secret_token`, `allowed_updates`, `drop_pending_updates`, `max_connections`)
+ * https://core.telegram.org/bots/api#setwebhook (`url`, `secret_token`, `allowed_updates`,
+ *   `drop_pending_updates`, `max_connections`)
  * https://core.telegram.org/bots/api#deletewebhook and #getwebhookinfo (of the secret it says nothing)
  * https://core.telegram.org/bots/api#sendmessage (`chat_id`, `text` of 1 to 4096 characters, `parse_mode`)
  * https://core.telegram.org/bots/webhooks (what it delivers, and the header X-Telegram-Bot-Api-Secret-Token)
@@ -40,8 +41,8 @@ export type TelegramServer = {
   /** What somebody else does to the bot with the token. */
   register(webhook: Partial<Webhook>, token?: string): void;
   /**
-   * Sends the bot an update: delivered at once where a webhook is registered, else it waits. The status that the webhook answered
-   * with; undefined where nothing was delivered.
+   * Sends the bot an update: delivered at once where a webhook is registered, else it waits. The status that
+   * the webhook answered with; undefined where nothing was delivered.
    */
   deliver(update: object, token?: string): Promise<number | undefined>;
   setFault(fault: TelegramFault | undefined): void;

@@ -1,6 +1,7 @@
 /**
- * Two tenants of one installation, each with the rights that a cluster gives its tenants: `victim`, with something of every
- * kind that must stay its own, and `mallory`. Operator, gateway and a runner of mallory's run with the chart's rights and policies.
+ * Two projects of one installation, each with the rights that a cluster gives its projects: `victim`, with
+ * something of every kind that must stay its own, and `mallory`. Operator, gateway and a runner of mallory's
+ * run with the chart's rights and policies.
  */
 import { namespaces, roleBindings, secrets, serviceAccounts } from '../../../kube/resource.ts';
 import { webhookRoutes, workflowRuns } from '../../../operator/shared/resources.ts';
@@ -12,13 +13,13 @@ import { startOperatorHarness, SYSTEM, TESTER, type OperatorHarness } from '../o
 import { pollUntil } from '../time/poll.ts';
 import { callApi } from '../gateway/rawCalls.ts';
 import { startRunnerProgram, type RunnerProgram } from '../runner/runnerProgram.ts';
-import { keysIn } from './tenantSnapshot.ts';
+import { keysIn } from './projectSnapshot.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
 
 const TEMPLATES = ['access', ...ADMISSION, 'gateway', 'gateway-rbac'];
 const SOON = { timeoutMs: 30_000, everyMs: 50 };
 
-type Tenant = {
+type Project = {
   namespace: string;
   /** Of the namespace, which names the project in the run store. */
   uid: string;
@@ -45,11 +46,11 @@ type Known = {
   body: string;
 };
 
-export type Tenants = {
+export type TwoProjects = {
   harness: OperatorHarness;
   gateway: GatewayProcess;
-  victim: Tenant;
-  mallory: Tenant;
+  victim: Project;
+  mallory: Project;
   known: Known;
   /** An account of the run store that may do everything. */
   store: RunStoreConnection;
@@ -66,8 +67,8 @@ const canaries = {
   testData: createCanary('test data'),
 };
 
-/** Starts it all, and waits until the victim's run is recorded and both tenants are served. */
-export async function openTenants(): Promise<Tenants> {
+/** Starts it all, and waits until the victim's run is recorded and both projects are served. */
+export async function openTwoProjects(): Promise<TwoProjects> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).toReversed()) await close();
@@ -88,7 +89,7 @@ export async function openTenants(): Promise<Tenants> {
     await harness.waitFor('victim', 'lists.open', { type: 'Ready', status: 'True' });
     for (const name of ['orders', 'report', 'victim.orders'])
       await harness.waitFor('mallory', name, { type: 'Ready', status: 'True' });
-    const [victim, mallory] = [await tenantOf(harness, 'victim'), await tenantOf(harness, 'mallory')];
+    const [victim, mallory] = [await projectOf(harness, 'victim'), await projectOf(harness, 'mallory')];
     const own = await runnerOf(harness, victim);
     closers.push(() => own.stop());
     const recorded = await recordedRun(harness, gateway);
@@ -120,8 +121,8 @@ async function gatewayOf(harness: OperatorHarness): Promise<GatewayProcess> {
   });
 }
 
-async function runnerOf(harness: OperatorHarness, tenant: Tenant): Promise<RunnerProgram> {
-  const { namespace, uid, runnerToken, pool } = tenant;
+async function runnerOf(harness: OperatorHarness, project: Project): Promise<RunnerProgram> {
+  const { namespace, uid, runnerToken, pool } = project;
   return startRunnerProgram({
     kubeconfigPath: await writeKubeconfig(harness.server, `runner-of-${namespace}`, runnerToken),
     redisURL: harness.redis.url,
@@ -131,8 +132,11 @@ async function runnerOf(harness: OperatorHarness, tenant: Tenant): Promise<Runne
   });
 }
 
-/** The tenant's user with the built-in role edit, whose parts no controller puts together here, and what it can get by it. */
-async function tenantOf(harness: OperatorHarness, namespace: string): Promise<Tenant> {
+/**
+ * The project's user with the built-in role edit, whose parts no controller puts together here, and what it
+ * can get by it.
+ */
+async function projectOf(harness: OperatorHarness, namespace: string): Promise<Project> {
   const { client, server } = harness;
   const { metadata } = await client.get(namespaces, { name: namespace });
   await createMember(harness, namespace, 'editor', EDIT);
@@ -217,7 +221,8 @@ function victimsObjects(): string {
       active: true,
       nodes: [{ id: 'trigger', webhook: { path: 'orders', auth, testData } }, secret, reply],
     }),
-    // Its credential is in use, so that the victim's runners may read the Secret. It is inactive: nothing is sent.
+    // Its credential is in use, so that the victim's runners may read the Secret. It is inactive: nothing is
+    // sent.
     objectOf('Workflow', 'report', { active: false, nodes: [{ id: 'trigger', manual: {} }, mail] }),
     objectOf('Workflow', 'lists.open', {
       active: true,
@@ -285,7 +290,7 @@ async function recordedRun(
 async function waitingRun(
   store: RunStoreConnection,
   gateway: GatewayProcess,
-  { uid }: Tenant,
+  { uid }: Project,
 ): Promise<string> {
   const response = await fetch(`${gateway.publicURL}/webhook/victim.lists.open/open`, {
     method: 'POST',
@@ -297,7 +302,7 @@ async function waitingRun(
     const names = await keysIn(store, uid);
     return names.filter((name) => name.includes('}:run:')).every((name) => name.endsWith(run));
   };
-  await pollUntil('the run store letting go of the recorded run', isOnly, SOON);
+  await pollUntil('the run store releasing the recorded run', isOnly, SOON);
   return run;
 }
 

@@ -1,4 +1,4 @@
-/** All that a tenant has, as text, so that what is the same text is unchanged. */
+/** All that a project has, as text, so that what is the same text is unchanged. */
 import {
   controllerRevisions,
   deployments,
@@ -28,10 +28,10 @@ const KEPT: Resource[] = [
 ];
 
 /**
- * All that the victim has, in the API server and in the run store, but for what changes by itself: totals and times of
- * reconciliation; and the accounts of the run store. A line each.
+ * All that the victim has, in the API server and in the run store, but for what changes by itself: totals and
+ * times of reconciliation; and the accounts of the run store. A line each.
  */
-export async function snapshotTenant({
+export async function snapshotProject({
   harness,
   store,
   victim,
@@ -54,8 +54,8 @@ export async function snapshotTenant({
 }
 
 /**
- * How fast records may be written, and how much may be held, is told each project anew whenever another one comes or goes. The rest
- * moves with the time.
+ * How fast records may be written, and how much may be stored, is told each project again whenever another
+ * one comes or goes. The rest moves with the time.
  */
 const TUNED = ['rate', 'tokens', 'filled', 'quota', 'claimQuota', 'keyQuota', 'settled', 'clock', 'ahead'];
 

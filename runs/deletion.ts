@@ -116,7 +116,7 @@ const DELETE_RUNS = defineScript({
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local run, events, run_id, event_count, event_bytes
+    local run, events, items, run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}

@@ -4,7 +4,7 @@
  * text. Numbers that a double represents stay plain numbers, so that data without large numbers costs a scan.
  */
 
-/** The longest accepted number, in characters. */
+/** The longest accepted number, in characters, and the largest negative exponent. */
 export const EXACT_LIMIT = 1_000;
 
 /** Shorter numbers without an exponent have at most 15 significant digits, which a double keeps. */
@@ -60,9 +60,14 @@ export function parseBounded(text: string): unknown {
   return numbers.length === 0 ? value : unmark(value, numbers);
 }
 
-/** Digits that are written out are bounded by their length, exponents by the range of a double. */
+/**
+ * Digits that are written out are bounded by their length, and exponents upwards by the range of a double,
+ * downwards by `EXACT_LIMIT`.
+ */
 export function isBounded(text: string): boolean {
-  return text.length <= EXACT_LIMIT && (Number.isFinite(Number(text)) || /^-?[\d.]+$/.test(text));
+  if (text.length > EXACT_LIMIT) return false;
+  const [, exponent] = text.split(/e/i);
+  return exponent === undefined || (Number.isFinite(Number(text)) && Number(exponent) >= -EXACT_LIMIT);
 }
 
 /**
@@ -175,7 +180,7 @@ function treeOf(exact: ExactDigits): DigitsTree {
 
 function restore(value: unknown, { text, members }: DigitsTree): unknown {
   if (typeof value === 'number' || value instanceof ExactNumber)
-    return text !== undefined && text.length <= EXACT_LIMIT && GRAMMAR.test(text) ? parseExact(text) : value;
+    return text !== undefined && GRAMMAR.test(text) && isBounded(text) ? parseExact(text) : value;
   return mapMembers(value, (member, key) => {
     const below = members.get(String(key));
     return below ? restore(member, below) : member;

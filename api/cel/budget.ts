@@ -6,7 +6,8 @@
  */
 import { ExpressionError } from '../expression/errors.ts';
 import { extraPrice, matchesPattern } from './library.ts';
-import { deepSize, elementCount, isCollection, width } from './size.ts';
+import { equalValues } from './order.ts';
+import { deepSize, elementCount, entriesOf, isCollection, width } from './size.ts';
 import { callParts, evaluated, loopParts, macroLoopOf, operands, type SyntaxNode } from './syntax.ts';
 
 /** The budget of one evaluation. */
@@ -85,10 +86,34 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
   };
 }
 
-/** The handler that cel-js selected, except for `matches`, which takes exponential time there. */
+/**
+ * The handler that cel-js selected, except for `matches`, which takes exponential time there, and for the
+ * equality of collections, which ignores exact numbers.
+ */
 function handlerOf(node: SyntaxNode): SyntaxNode['handle'] {
-  if (callParts(node)?.name !== 'matches') return node.handle;
-  return (values) => matchesPattern(Array.isArray(values) ? values : []);
+  const { handle } = node;
+  const call = callParts(node);
+  if (call?.name === 'matches') return (values) => matchesPattern(Array.isArray(values) ? values : []);
+  if (!handle) return undefined;
+  const equality = Object.hasOwn(EQUALITIES, node.op) ? EQUALITIES[node.op] : undefined;
+  return equality ? (...values) => equality(values[0], values[1]) ?? handle(...values) : handle;
+}
+
+/** The result for collections; undefined for other values, which cel-js compares. */
+const EQUALITIES: Record<string, (left: unknown, right: unknown) => boolean | undefined> = {
+  '==': equalCollections,
+  '!=': (left, right) => {
+    const isEqual = equalCollections(left, right);
+    return isEqual === undefined ? undefined : !isEqual;
+  },
+  in: (left, right) => (Array.isArray(right) ? right.some((item) => equalValues(left, item)) : undefined),
+};
+
+function equalCollections(left: unknown, right: unknown): boolean | undefined {
+  const areLists = Array.isArray(left) && Array.isArray(right);
+  const areObjects =
+    !Array.isArray(left) && !Array.isArray(right) && entriesOf(left) !== undefined && entriesOf(right);
+  return areLists || areObjects ? equalValues(left, right) : undefined;
 }
 
 /**

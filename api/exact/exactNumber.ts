@@ -92,12 +92,17 @@ export function nearestDouble({ text }: ExactNumber): number {
 
 /** Whether two numbers have the same value, whatever their spelling. */
 export function isSameNumber(a: ExactNumber | number | bigint, b: ExactNumber | number | bigint): boolean {
-  return canonical(String(a)) === canonical(String(b));
+  return identityOfNumber(a) === identityOfNumber(b);
 }
 
-/** The same text for every spelling of the value of an exact number, such as `1.5e400` and `15e399`. */
-export function identityOfExact({ text }: ExactNumber): string {
-  return canonical(text);
+/**
+ * The same text for every spelling of the value of a number, such as `1.5e400` and `15e399`. An integer that
+ * is a double has all its digits, not the shortest ones that give the same double.
+ */
+export function identityOfNumber(value: ExactNumber | number | bigint): string {
+  if (typeof value !== 'number') return canonical(String(value));
+  if (Number.isInteger(value)) return canonical(String(BigInt(value)));
+  return Number.isFinite(value) ? canonical(String(value)) : String(value);
 }
 
 /** An integer as a number if that is exact, else as an `ExactNumber`. */

@@ -4,7 +4,9 @@
  * for the size of their operands, functions for the length of their strings. A step is about the work of one
  * operator.
  */
+import { type ASTNode, EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression/errors.ts';
+import { assertDate, isTime } from './format.ts';
 import { extraPrice, matchesPattern } from './library.ts';
 import { equalValues } from './order.ts';
 import { deepSize, elementCount, entriesOf, isCollection, width } from './size.ts';
@@ -81,20 +83,26 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
   node.handle = (...values) => {
     spend(meter, 1 + price(values, meter));
     const result = handle(...values);
+    assertInRange(result, node);
     if (makesValues) spend(meter, width(result));
     return result;
   };
 }
 
 /**
- * The handler that cel-js selected, except for `matches`, which takes exponential time there, and for the
- * equality of collections, which ignores exact numbers.
+ * The handler that cel-js selected, except for `matches`, which takes exponential time there, for the equality
+ * of collections, which ignores exact numbers, and for `timestamp`, which accepts days that no month has.
  */
 function handlerOf(node: SyntaxNode): SyntaxNode['handle'] {
   const { handle } = node;
   const call = callParts(node);
   if (call?.name === 'matches') return (values) => matchesPattern(Array.isArray(values) ? values : []);
   if (!handle) return undefined;
+  if (call?.name === 'timestamp')
+    return (values, ...rest) => {
+      if (Array.isArray(values)) assertDate(values[0]);
+      return handle(values, ...rest);
+    };
   const equality = Object.hasOwn(EQUALITIES, node.op) ? EQUALITIES[node.op] : undefined;
   return equality ? (...values) => equality(values[0], values[1]) ?? handle(...values) : handle;
 }
@@ -114,6 +122,17 @@ function equalCollections(left: unknown, right: unknown): boolean | undefined {
   const areObjects =
     !Array.isArray(left) && !Array.isArray(right) && entriesOf(left) !== undefined && entriesOf(right);
   return areLists || areObjects ? equalValues(left, right) : undefined;
+}
+
+/** @throws EvaluationError for an int beyond int64, or a time outside of the years 1 to 9999 */
+function assertInRange(result: unknown, node: SyntaxNode): void {
+  const isInt = typeof result === 'bigint';
+  if (isInt ? BigInt.asIntN(64, result) === result : !(result instanceof Date) || isTime(result)) return;
+  throw new EvaluationError({
+    code: isInt ? 'numeric_overflow' : 'timestamp_overflow',
+    message: isInt ? 'integer overflow' : 'timestamp overflow: the year must be from 1 to 9999',
+    node: node as unknown as ASTNode,
+  });
 }
 
 /**

@@ -318,6 +318,18 @@ test.each<Failing>([
     /^line 2, column \d+: SyntaxError: unexpected token/,
   ],
   [
+    'invalid syntax after U+2028',
+    'const a = 1;\u2028const b = ;',
+    'CodeError',
+    /^line 1, column 2\d: SyntaxError: unexpected token/,
+  ],
+  [
+    'an error after a carriage return',
+    '// first\rconst a = 1;\r\n  throw new Error("no");',
+    'CodeError',
+    /^line 3, column \d+: Error: no$/,
+  ],
+  [
     'a source that ends its own function',
     'return 1; } , async function () { return 2;',
     'CodeError',

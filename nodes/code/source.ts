@@ -72,6 +72,35 @@ export function referencedNodes(source: string): Map<string, Position> {
   return found;
 }
 
+/**
+ * The variables that the code reads as `vars.<name>` or `vars['<name>']`, and that must exist, with first
+ * positions. A name that the code tests once, or gives a default, may be missing. None, where the code uses
+ * `vars` in another way: it may be a variable of the code's own.
+ */
+export function requiredVariables(source: string): Map<string, Position> {
+  const code = codeOf(source);
+  const required = new Map<string, Position>();
+  const optional = new Set([...code.matchAll(TESTED_BY_NAME)].flatMap(([, name = '']) => name));
+  let accesses = code.match(TESTED_BY_NAME)?.length ?? 0;
+  for (const { 0: access, index, groups = {} } of code.matchAll(accessTo('vars'))) {
+    const name = nameIn(groups) ?? '';
+    accesses += 1;
+    const isTested = TEST_AFTER.test(code.slice(index + access.length, index + access.length + TEST_LENGTH));
+    if (isTested || access.includes('?.') || /\btypeof\s+$/.test(code.slice(Math.max(0, index - 20), index)))
+      optional.add(name);
+    else if (!required.has(name)) required.set(name, positionAt(source, index));
+  }
+  if ((code.match(WORD_VARS)?.length ?? 0) > accesses) return new Map();
+  return new Map([...required].filter(([name]) => !optional.has(name)));
+}
+
+const WORD_VARS = /(?<![\w$'"]|[^.]\.)vars(?![\w$'"])/g;
+/** `'name' in vars` */
+const TESTED_BY_NAME = /["']([\w.-]+)["']\s+in\s+vars(?![\w$])(?!\s*(?:\?\.|\.|\[))/g;
+/** A default, a comparison with undefined or null, optional access, or an assignment. */
+const TEST_AFTER = /^\s*(?:\?\?|\|\||\?\.|[!=]==?\s*(?:undefined|null)\b|=(?![=>]))/;
+const TEST_LENGTH = 40;
+
 /** `name.<key>` and `name['<key>']`, where the name is no member of another value. */
 function accessTo(name: string): RegExp {
   const start = String.raw`(?<![\w$'"]|[^.]\.)${name}\s*`;

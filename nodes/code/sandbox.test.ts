@@ -264,6 +264,31 @@ test.each<Failing>([
   ],
   ['a name of Node.js', 'require("fs");', 'CodeError', /is not defined: the sandbox has no modules/],
   ['a name that nobody has', 'return total;', 'CodeError', /: ReferenceError: total is not defined$/],
+  [
+    'an error of its own about memory',
+    'throw new Error("out of memory");',
+    'CodeError',
+    /: Error: out of memory$/,
+  ],
+  [
+    "an error of its own with the name of the engine's",
+    'throw Object.assign(new Error("string too long"), { name: "InternalError" });',
+    'CodeError',
+    /: InternalError: string too long$/,
+  ],
+  [
+    "an error of the engine's class",
+    'throw new InternalError("out of memory");',
+    'CodeError',
+    /ReferenceError: InternalError is not defined/,
+  ],
+  [
+    'an error while much memory is in use',
+    'globalThis.kept = new Uint8Array(7.8 * 1024 * 1024); throw new Error("no such item");',
+    'CodeError',
+    /: Error: no such item$/,
+    { memoryMiB: 8 },
+  ],
   ['a thrown null', 'throw null;', 'CodeError', /^the code threw a value that is not an Error: null/],
   ['a thrown object', 'throw { a: 1 };', 'CodeError', /\{"a":1\}/],
   [

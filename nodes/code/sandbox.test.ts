@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandbox } from './sandbox.ts';
 import { type CodeSandbox } from '../contract/code.ts';
@@ -382,6 +383,65 @@ test('code that the interrupt handler cannot stop ends with its thread', async (
   } finally {
     await alone.close();
   }
+});
+
+describe('a thread that fails at start', () => {
+  const FAILING = 'throw new Error("no thread");';
+  const ENDING = 'process.exit(7);';
+  const WORKING = `const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', () => parentPort.postMessage({ log: '', json: '1' }));
+    parentPort.postMessage('ready');`;
+  /** A sandbox whose threads are programs, the last one for all later starts. */
+  const sandboxOf = (programs: string[]) => {
+    const starts: number[] = [];
+    const startThread = () => {
+      const program = programs[Math.min(starts.length, programs.length - 1)] ?? '';
+      starts.push(performance.now());
+      return new Worker(program, { eval: true });
+    };
+    return { starts, sandbox: createSandbox({ threads: 1, restartMs: 20, startThread }) };
+  };
+
+  test.each([
+    ['an error', FAILING, 'no thread'],
+    ['an exit', ENDING, 'the thread ended with code 7'],
+  ])(
+    'is started again after delays, and %s fails executions after three attempts',
+    async (_what, program, cause) => {
+      const { starts, sandbox: alone } = sandboxOf([program]);
+      try {
+        await expect(alone.execute(request('return 1;'), never)).rejects.toMatchObject({
+          reason: 'Internal',
+          message: expect.stringMatching(/^the sandbox did not start in 3 attempts: check the memory limit/),
+          cause: { message: cause },
+        });
+        expect(starts.length).toBe(3);
+        const delays = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+        expect(delays.map((delay, index) => delay >= 20 * 2 ** index - 2)).toEqual([true, true]);
+      } finally {
+        await alone.close();
+      }
+    },
+  );
+
+  test('executes code once a start succeeds', async () => {
+    const { starts, sandbox: alone } = sandboxOf([FAILING, FAILING, WORKING]);
+    try {
+      expect(await alone.execute(request('return 1;'), never)).toMatchObject({ json: '1' });
+      expect(starts.length).toBe(3);
+    } finally {
+      await alone.close();
+    }
+  });
+
+  test('is not started again after the sandbox is closed', async () => {
+    const { starts, sandbox: alone } = sandboxOf([FAILING]);
+    const failed = alone.execute(request('return 1;'), never).catch((error: unknown) => error);
+    await failed;
+    await alone.close();
+    await expect(alone.execute(request('return 1;'), never)).rejects.toMatchObject({ reason: 'Cancelled' });
+    expect(starts.length).toBe(3);
+  });
 });
 
 test('an aborted execution ends with its thread, and the next one gets another', async () => {

@@ -87,7 +87,8 @@ export const REASON = {
   TooLarge: 'The account holds more items than the polling state can hold.',
   ProjectFull: 'The project has used up its quota in the run store.',
   InvalidTrigger: 'The trigger and its credential do not match.',
-  VariableMissing: 'An expression reads a variable that the ConfigMap windlass-variables does not have.',
+  VariableMissing:
+    'An expression or code reads a variable that the ConfigMap windlass-variables does not have.',
   VariableInvalid: 'A key of the ConfigMap windlass-variables ends in .json, and its value is not JSON.',
   VariablesTooLarge: 'The ConfigMap windlass-variables is larger than 64 KiB.',
   Internal: 'Internal error. The log has the details.',

@@ -34,7 +34,7 @@ const REFUSALS = {
   'number-out-of-range': {
     status: 422,
     message:
-      'A number has more than 1,000 characters, or an exponent beyond the range of a double: send it as text.',
+      'A number has more than 1,000 characters, is beyond the range of a double, or has an exponent below -1000: send it as text.',
   },
   'lone-surrogate': { status: 422, message: 'A string has an unpaired surrogate.' },
 } as const satisfies Record<string, JsonRefusal>;

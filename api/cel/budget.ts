@@ -4,9 +4,12 @@
  * for the size of their operands, functions for the length of their strings. A step is about the work of one
  * operator.
  */
+import { type ASTNode, EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression/errors.ts';
+import { assertDate, isTime } from './format.ts';
 import { extraPrice, matchesPattern } from './library.ts';
-import { deepSize, elementCount, isCollection, width } from './size.ts';
+import { equalValues } from './order.ts';
+import { deepSize, elementCount, entriesOf, isCollection, width } from './size.ts';
 import { callParts, evaluated, loopParts, macroLoopOf, operands, type SyntaxNode } from './syntax.ts';
 
 /** The budget of one evaluation. */
@@ -80,15 +83,56 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
   node.handle = (...values) => {
     spend(meter, 1 + price(values, meter));
     const result = handle(...values);
+    assertInRange(result, node);
     if (makesValues) spend(meter, width(result));
     return result;
   };
 }
 
-/** The handler that cel-js selected, except for `matches`, which takes exponential time there. */
+/**
+ * The handler that cel-js selected, except for `matches`, which takes exponential time there, for the equality
+ * of collections, which ignores exact numbers, and for `timestamp`, which accepts days that no month has.
+ */
 function handlerOf(node: SyntaxNode): SyntaxNode['handle'] {
-  if (callParts(node)?.name !== 'matches') return node.handle;
-  return (values) => matchesPattern(Array.isArray(values) ? values : []);
+  const { handle } = node;
+  const call = callParts(node);
+  if (call?.name === 'matches') return (values) => matchesPattern(Array.isArray(values) ? values : []);
+  if (!handle) return undefined;
+  if (call?.name === 'timestamp')
+    return (values, ...rest) => {
+      if (Array.isArray(values)) assertDate(values[0]);
+      return handle(values, ...rest);
+    };
+  const equality = Object.hasOwn(EQUALITIES, node.op) ? EQUALITIES[node.op] : undefined;
+  return equality ? (...values) => equality(values[0], values[1]) ?? handle(...values) : handle;
+}
+
+/** The result for collections; undefined for other values, which cel-js compares. */
+const EQUALITIES: Record<string, (left: unknown, right: unknown) => boolean | undefined> = {
+  '==': equalCollections,
+  '!=': (left, right) => {
+    const isEqual = equalCollections(left, right);
+    return isEqual === undefined ? undefined : !isEqual;
+  },
+  in: (left, right) => (Array.isArray(right) ? right.some((item) => equalValues(left, item)) : undefined),
+};
+
+function equalCollections(left: unknown, right: unknown): boolean | undefined {
+  const areLists = Array.isArray(left) && Array.isArray(right);
+  const areObjects =
+    !Array.isArray(left) && !Array.isArray(right) && entriesOf(left) !== undefined && entriesOf(right);
+  return areLists || areObjects ? equalValues(left, right) : undefined;
+}
+
+/** @throws EvaluationError for an int beyond int64, or a time outside of the years 1 to 9999 */
+function assertInRange(result: unknown, node: SyntaxNode): void {
+  const isInt = typeof result === 'bigint';
+  if (isInt ? BigInt.asIntN(64, result) === result : !(result instanceof Date) || isTime(result)) return;
+  throw new EvaluationError({
+    code: isInt ? 'numeric_overflow' : 'timestamp_overflow',
+    message: isInt ? 'integer overflow' : 'timestamp overflow: the year must be from 1 to 9999',
+    node: node as unknown as ASTNode,
+  });
 }
 
 /**

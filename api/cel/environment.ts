@@ -9,6 +9,7 @@ import { EXACT_TYPE } from './explain.ts';
 import { Environment } from '@marcbachmann/cel-js';
 import { registerLibrary } from './library.ts';
 import { registerLoops } from './loops.ts';
+import { equalValues } from './order.ts';
 
 /** Limits on the source. Lengths count UTF-16 units. */
 export const CEL_LIMITS = { sourceLength: 4_096, astNodes: 500, depth: 32, literals: 100 } as const;
@@ -43,7 +44,7 @@ for (const [operator, apply] of Object.entries(ARITHMETIC)) {
   BASE.registerOperator(`double ${operator} int: double`, mixed);
 }
 BASE.registerOperator('double % double: double', (left: number, right: number) => left % right);
-BASE.registerOperator('int == double: bool', (left: bigint, right: number) => Number(left) === right);
+BASE.registerOperator('int == double: bool', equalValues);
 
 // Exact numbers can be compared with `==` and converted. Arithmetic would round them.
 // Without fields, so that no expression reads the members of the class.

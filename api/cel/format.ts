@@ -96,6 +96,32 @@ export function timestampText(time: Date): string {
   return time.toISOString().replace(/\.?0*Z$/, 'Z');
 }
 
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** Whether the year is from 1 to 9999, as in cel-go. */
+export function isTime(time: Date): boolean {
+  return time.getTime() >= FIRST_MS && time.getTime() <= LAST_MS;
+}
+
+/**
+ * Checks that a text which begins with a date names a day of the calendar: a `Date` would take a day of the
+ * next month.
+ * @throws ExpressionError `Type`
+ */
+export function assertDate(text: unknown): void {
+  if (typeof text !== 'string') return;
+  const [, date = '', hour = '0'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d))?/i.exec(text) ?? [];
+  if (date === '') return;
+  const day = new Date(`${date}T00:00:00Z`);
+  const isDay = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
+  if (isDay && Number(hour) < 24) return;
+  throw new ExpressionError(
+    'Type',
+    'timestamp() requires a date of the calendar and an hour below 24, as in 2026-02-28T10:00:00Z',
+  );
+}
+
 /** A text in double quotes, with special characters escaped as in CEL. */
 export function quote(text: string): string {
   const escaped = text.replaceAll(/[\p{Cc}\\"]/gu, (character) => ESCAPES[character] ?? character);

@@ -249,7 +249,7 @@ function decodeJson(text: string): unknown {
   } catch {
     throw new ExpressionError(
       'Type',
-      'json.decode() requires text that is valid JSON, without numbers beyond the range of a double',
+      'json.decode() requires text that is valid JSON, without numbers beyond the range of a double or with an exponent below -1000',
     );
   }
   return toCel(value);

@@ -1,7 +1,7 @@
 /** The order and equality of CEL values. */
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { ExpressionError } from '../expression/errors.ts';
-import { ExactNumber, identityOfExact } from '../exact/exactNumber.ts';
+import { ExactNumber, identityOfNumber } from '../exact/exactNumber.ts';
 import { entriesOf } from './size.ts';
 
 export type Comparable = string | number | bigint | boolean | Date | Duration | UnsignedInt;
@@ -18,8 +18,8 @@ export function compareValues(one: unknown, other: unknown): number {
       'Type',
       `values to compare must be of one type, not ${left.type} and ${right.type}`,
     );
-  if (left.value === right.value) return 0;
-  return left.value < right.value ? -1 : 1;
+  if (left.value < right.value) return -1;
+  return left.value > right.value ? 1 : 0;
 }
 
 function orderOf(value: unknown): { type: string; value: string | number | bigint } {
@@ -41,15 +41,49 @@ function orderOf(value: unknown): { type: string; value: string | number | bigin
  */
 export function identityOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  if (value instanceof ExactNumber) return identityOfExact(value);
+  if (isNumber(value)) return identityOfNumber(value);
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`;
   if (value instanceof Uint8Array) return `b${String(value)}`;
   const entries = entriesOf(value);
   if (!entries) {
     const { type, value: order } = orderOf(value);
-    return type === 'number' ? String(order) : `${type} ${order}`;
+    return typeof order === 'bigint' && type === 'number' ? identityOfNumber(order) : `${type} ${order}`;
   }
   const members = entries.map(([key, member]) => `${identityOf(key)}:${identityOf(member)}`);
   return `{${members.toSorted().join()}}`;
+}
+
+/** Whether two values are equal: numbers of any type by their exact value, also inside lists and objects. */
+export function equalValues(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (isNumber(one) && isNumber(other)) return areEqualNumbers(one, other);
+  if (Array.isArray(one))
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, index) => equalValues(item, other[index]))
+    );
+  const members = typeof one === 'object' && one !== null ? entriesOf(one) : undefined;
+  if (!members) return isObject(one) && isObject(other) && identityOf(one) === identityOf(other);
+  const others = isObject(other) && !Array.isArray(other) ? entriesOf(other) : undefined;
+  if (members.length !== others?.length) return false;
+  const byKey = new Map(others.map(([key, member]) => [identityOf(key), member]));
+  return members.every(([key, member]) => {
+    const identity = identityOf(key);
+    return byKey.has(identity) && equalValues(member, byKey.get(identity));
+  });
+}
+
+function areEqualNumbers(one: ExactNumber | number | bigint, other: ExactNumber | number | bigint): boolean {
+  if (typeof one === 'number' && typeof other === 'number') return false;
+  return identityOfNumber(one) === identityOfNumber(other);
+}
+
+function isNumber(value: unknown): value is ExactNumber | number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }

@@ -215,6 +215,7 @@ test.each([
   ['is no pointer', { __proto__: DIGITS, 'data_content/a': DIGITS }],
   ['has no number', { '/data_content/a': 'NaN' }],
   ['has too many digits', { '/data_content/a': '9'.repeat(1_001) }],
+  ['has an exponent that no memory can expand', { '/data_content/a': '1e-999999999' }],
 ])('an entry that %s is ignored', (_, exact) => {
   expect(joinExact({ a: 1, text: 'x' }, exact as Record<string, string>)).toEqual({ a: 1, text: 'x' });
 });

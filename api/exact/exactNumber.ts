@@ -4,7 +4,7 @@
  * text. Numbers that a double represents stay plain numbers, so that data without large numbers costs a scan.
  */
 
-/** The longest accepted number, in characters. */
+/** The longest accepted number, in characters, and the largest negative exponent. */
 export const EXACT_LIMIT = 1_000;
 
 /** Shorter numbers without an exponent have at most 15 significant digits, which a double keeps. */
@@ -60,9 +60,14 @@ export function parseBounded(text: string): unknown {
   return numbers.length === 0 ? value : unmark(value, numbers);
 }
 
-/** Digits that are written out are bounded by their length, exponents by the range of a double. */
+/**
+ * Digits that are written out are bounded by their length, and exponents upwards by the range of a double,
+ * downwards by `EXACT_LIMIT`.
+ */
 export function isBounded(text: string): boolean {
-  return text.length <= EXACT_LIMIT && (Number.isFinite(Number(text)) || /^-?[\d.]+$/.test(text));
+  if (text.length > EXACT_LIMIT) return false;
+  const [, exponent] = text.split(/e/i);
+  return exponent === undefined || (Number.isFinite(Number(text)) && Number(exponent) >= -EXACT_LIMIT);
 }
 
 /**
@@ -87,12 +92,17 @@ export function nearestDouble({ text }: ExactNumber): number {
 
 /** Whether two numbers have the same value, whatever their spelling. */
 export function isSameNumber(a: ExactNumber | number | bigint, b: ExactNumber | number | bigint): boolean {
-  return canonical(String(a)) === canonical(String(b));
+  return identityOfNumber(a) === identityOfNumber(b);
 }
 
-/** The same text for every spelling of the value of an exact number, such as `1.5e400` and `15e399`. */
-export function identityOfExact({ text }: ExactNumber): string {
-  return canonical(text);
+/**
+ * The same text for every spelling of the value of a number, such as `1.5e400` and `15e399`. An integer that
+ * is a double has all its digits, not the shortest ones that give the same double.
+ */
+export function identityOfNumber(value: ExactNumber | number | bigint): string {
+  if (typeof value !== 'number') return canonical(String(value));
+  if (Number.isInteger(value)) return canonical(String(BigInt(value)));
+  return Number.isFinite(value) ? canonical(String(value)) : String(value);
 }
 
 /** An integer as a number if that is exact, else as an `ExactNumber`. */
@@ -175,7 +185,7 @@ function treeOf(exact: ExactDigits): DigitsTree {
 
 function restore(value: unknown, { text, members }: DigitsTree): unknown {
   if (typeof value === 'number' || value instanceof ExactNumber)
-    return text !== undefined && text.length <= EXACT_LIMIT && GRAMMAR.test(text) ? parseExact(text) : value;
+    return text !== undefined && GRAMMAR.test(text) && isBounded(text) ? parseExact(text) : value;
   return mapMembers(value, (member, key) => {
     const below = members.get(String(key));
     return below ? restore(member, below) : member;

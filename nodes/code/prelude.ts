@@ -20,6 +20,11 @@ export const PRELUDE = String.raw`(function (writeLog, mostOutput) {
   const { then } = Promise.prototype;
   const { join } = Array.prototype;
   const $String = String, $BigInt = BigInt, $Error = Error, $Number = Number;
+  const { getPrototypeOf } = Object;
+  // What only the engine throws: code must not make one that names a limit.
+  const engineError = InternalError.prototype;
+  delete globalThis.InternalError;
+  delete engineError.constructor;
   const nodes = {};
   let outcome = '${OUTCOME.pending}';
   for (const [name, value] of [['nodes', nodes], ['item'], ['index'], ['previous'], ['run'], ['vars']])
@@ -108,6 +113,7 @@ export const PRELUDE = String.raw`(function (writeLog, mostOutput) {
       name: apply(slice, $String(error.name), [0, 200]),
       message: apply(slice, $String(error.message), [0, 2000]),
       stack: apply(slice, $String(error.stack), [0, 8000]),
+      isOfEngine: getPrototypeOf(error) === engineError,
     };
   };
   const settle = (kind, text) => {

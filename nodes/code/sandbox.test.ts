@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandbox } from './sandbox.ts';
 import { type CodeSandbox } from '../contract/code.ts';
@@ -264,6 +265,31 @@ test.each<Failing>([
   ],
   ['a name of Node.js', 'require("fs");', 'CodeError', /is not defined: the sandbox has no modules/],
   ['a name that nobody has', 'return total;', 'CodeError', /: ReferenceError: total is not defined$/],
+  [
+    'an error of its own about memory',
+    'throw new Error("out of memory");',
+    'CodeError',
+    /: Error: out of memory$/,
+  ],
+  [
+    "an error of its own with the name of the engine's",
+    'throw Object.assign(new Error("string too long"), { name: "InternalError" });',
+    'CodeError',
+    /: InternalError: string too long$/,
+  ],
+  [
+    "an error of the engine's class",
+    'throw new InternalError("out of memory");',
+    'CodeError',
+    /ReferenceError: InternalError is not defined/,
+  ],
+  [
+    'an error while much memory is in use',
+    'globalThis.kept = new Uint8Array(7.8 * 1024 * 1024); throw new Error("no such item");',
+    'CodeError',
+    /: Error: no such item$/,
+    { memoryMiB: 8 },
+  ],
   ['a thrown null', 'throw null;', 'CodeError', /^the code threw a value that is not an Error: null/],
   ['a thrown object', 'throw { a: 1 };', 'CodeError', /\{"a":1\}/],
   [
@@ -318,6 +344,18 @@ test.each<Failing>([
     /^line 2, column \d+: SyntaxError: unexpected token/,
   ],
   [
+    'invalid syntax after U+2028',
+    'const a = 1;\u2028const b = ;',
+    'CodeError',
+    /^line 1, column 2\d: SyntaxError: unexpected token/,
+  ],
+  [
+    'an error after a carriage return',
+    '// first\rconst a = 1;\r\n  throw new Error("no");',
+    'CodeError',
+    /^line 3, column \d+: Error: no$/,
+  ],
+  [
     'a source that ends its own function',
     'return 1; } , async function () { return 2;',
     'CodeError',
@@ -345,6 +383,65 @@ test('code that the interrupt handler cannot stop ends with its thread', async (
   } finally {
     await alone.close();
   }
+});
+
+describe('a thread that fails at start', () => {
+  const FAILING = 'throw new Error("no thread");';
+  const ENDING = 'process.exit(7);';
+  const WORKING = `const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', () => parentPort.postMessage({ log: '', json: '1' }));
+    parentPort.postMessage('ready');`;
+  /** A sandbox whose threads are programs, the last one for all later starts. */
+  const sandboxOf = (programs: string[]) => {
+    const starts: number[] = [];
+    const startThread = () => {
+      const program = programs[Math.min(starts.length, programs.length - 1)] ?? '';
+      starts.push(performance.now());
+      return new Worker(program, { eval: true });
+    };
+    return { starts, sandbox: createSandbox({ threads: 1, restartMs: 20, startThread }) };
+  };
+
+  test.each([
+    ['an error', FAILING, 'no thread'],
+    ['an exit', ENDING, 'the thread ended with code 7'],
+  ])(
+    'is started again after delays, and %s fails executions after three attempts',
+    async (_what, program, cause) => {
+      const { starts, sandbox: alone } = sandboxOf([program]);
+      try {
+        await expect(alone.execute(request('return 1;'), never)).rejects.toMatchObject({
+          reason: 'Internal',
+          message: expect.stringMatching(/^the sandbox did not start in 3 attempts: check the memory limit/),
+          cause: { message: cause },
+        });
+        expect(starts.length).toBe(3);
+        const delays = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+        expect(delays.map((delay, index) => delay >= 20 * 2 ** index - 2)).toEqual([true, true]);
+      } finally {
+        await alone.close();
+      }
+    },
+  );
+
+  test('executes code once a start succeeds', async () => {
+    const { starts, sandbox: alone } = sandboxOf([FAILING, FAILING, WORKING]);
+    try {
+      expect(await alone.execute(request('return 1;'), never)).toMatchObject({ json: '1' });
+      expect(starts.length).toBe(3);
+    } finally {
+      await alone.close();
+    }
+  });
+
+  test('is not started again after the sandbox is closed', async () => {
+    const { starts, sandbox: alone } = sandboxOf([FAILING]);
+    const failed = alone.execute(request('return 1;'), never).catch((error: unknown) => error);
+    await failed;
+    await alone.close();
+    await expect(alone.execute(request('return 1;'), never)).rejects.toMatchObject({ reason: 'Cancelled' });
+    expect(starts.length).toBe(3);
+  });
 });
 
 test('an aborted execution ends with its thread, and the next one gets another', async () => {

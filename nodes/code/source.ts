@@ -9,8 +9,11 @@ export const SOURCE_FILE = 'source';
 /** The lines before the source in `functionOf` and `OTHER_FORMS`. */
 const LINES_BEFORE = 1;
 
+/** The source with the line breaks that the engine counts. JavaScript reads the others in the same way. */
+const withLineFeeds = (source: string): string => source.replaceAll(/\r\n?/g, '\n');
+
 /** The expression whose value is the function that a source is the body of. */
-export const functionOf = (source: string): string => `(async function () {\n${source}\n})`;
+export const functionOf = (source: string): string => `(async function () {\n${withLineFeeds(source)}\n})`;
 
 /**
  * The source as the body of a class method. Where a `}` of the source ended the body early, the next token
@@ -19,22 +22,34 @@ export const functionOf = (source: string): string => `(async function () {\n${s
  * token fits all three, so that a source that compiles in each form is one function body.
  */
 export const OTHER_FORMS: readonly ((source: string) => string)[] = [
-  (source) => `({ async code() {\n${source}\n} })`,
-  (source) => `(class { async code() {\n${source}\n} })`,
+  (source) => `({ async code() {\n${withLineFeeds(source)}\n} })`,
+  (source) => `(class { async code() {\n${withLineFeeds(source)}\n} })`,
 ];
 
 export type Position = { line: number; column: number };
 
 /** The first position of a stack trace that is inside the source. */
 export function positionIn(stack: string, source: string): Position | undefined {
-  const lines = source.split('\n').length;
+  const starts = engineLines(source);
   for (const [, line, column] of stack.matchAll(/\bsource:(\d+):(\d+)/g)) {
     const own = Number(line) - LINES_BEFORE;
-    if (own > lines) continue;
     // The engine takes the start of the function for expressions without a position.
-    return own < 1 ? { line: 1, column: 1 } : { line: own, column: Number(column) };
+    if (own < 1) return { line: 1, column: 1 };
+    const start = starts[own - 1];
+    if (start !== undefined) return positionAt(source, start + Number(column) - 1);
   }
   return undefined;
+}
+
+/** The offsets at which the engine begins a line: it also counts U+2028 and U+2029 between tokens. */
+function engineLines(source: string): number[] {
+  return [0, ...[...codeOf(source).matchAll(/[\n\u2028\u2029]/g)].map(({ index }) => index + 1)];
+}
+
+/** Line and column as editors count them: U+2028 and U+2029 end no line. */
+function positionAt(source: string, offset: number): Position {
+  const before = withLineFeeds(source).slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
 /** `line 3, column 5: ` or nothing. */
@@ -47,21 +62,122 @@ export function namesOfNodes(source: string): string[] {
   return words.has('nodes') ? [...words] : [];
 }
 
-/**
- * A comment or a string in JavaScript; or a `nodes` expression with the node's ID. Takes linear time: an open
- * comment extends to the end, and a string begins with no escaped quote, which a template may have.
- */
-const TOKENS =
-  /\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)|(?<![\w$.])nodes\s*(?:\?\.|\.)\s*(?<dotted>[A-Za-z]\w*)|(?<![\w$.])nodes\s*(?:\?\.)?\[\s*(?:"(?<double>\w+)"|'(?<single>\w+)')\s*\]|(?<!\\)"(?:[^"\\\n]|\\[^])*"|(?<!\\)'(?:[^'\\\n]|\\[^])*'/g;
-
-/** The node IDs in `nodes.<id>` and `nodes['<id>']` outside comments and strings, with first positions. */
+/** The node IDs in `nodes.<id>` and `nodes['<id>']` outside comments and texts, with first positions. */
 export function referencedNodes(source: string): Map<string, Position> {
   const found = new Map<string, Position>();
-  for (const { index, groups: { dotted, double, single } = {} } of source.matchAll(TOKENS)) {
-    const id = dotted ?? double ?? single;
-    if (id === undefined || found.has(id)) continue;
-    const lines = source.slice(0, index).split('\n');
-    found.set(id, { line: lines.length, column: (lines.at(-1) ?? '').length + 1 });
+  for (const { index, groups = {} } of codeOf(source).matchAll(accessTo('nodes'))) {
+    const name = nameIn(groups);
+    if (name !== undefined && !found.has(name)) found.set(name, positionAt(source, index));
   }
   return found;
+}
+
+/**
+ * The variables that the code reads as `vars.<name>` or `vars['<name>']`, and that must exist, with first
+ * positions. A name that the code tests once, or gives a default, may be missing. None, where the code uses
+ * `vars` in another way: it may be a variable of the code's own.
+ */
+export function requiredVariables(source: string): Map<string, Position> {
+  const code = codeOf(source);
+  const required = new Map<string, Position>();
+  const optional = new Set([...code.matchAll(TESTED_BY_NAME)].flatMap(([, name = '']) => name));
+  let accesses = code.match(TESTED_BY_NAME)?.length ?? 0;
+  for (const { 0: access, index, groups = {} } of code.matchAll(accessTo('vars'))) {
+    const name = nameIn(groups) ?? '';
+    accesses += 1;
+    const isTested = TEST_AFTER.test(code.slice(index + access.length, index + access.length + TEST_LENGTH));
+    if (isTested || access.includes('?.') || /\btypeof\s+$/.test(code.slice(Math.max(0, index - 20), index)))
+      optional.add(name);
+    else if (!required.has(name)) required.set(name, positionAt(source, index));
+  }
+  if ((code.match(WORD_VARS)?.length ?? 0) > accesses) return new Map();
+  return new Map([...required].filter(([name]) => !optional.has(name)));
+}
+
+const WORD_VARS = /(?<![\w$'"]|[^.]\.)vars(?![\w$'"])/g;
+/** `'name' in vars` */
+const TESTED_BY_NAME = /["']([\w.-]+)["']\s+in\s+vars(?![\w$])(?!\s*(?:\?\.|\.|\[))/g;
+/** A default, a comparison with undefined or null, optional access, or an assignment. */
+const TEST_AFTER = /^\s*(?:\?\?|\|\||\?\.|[!=]==?\s*(?:undefined|null)\b|=(?![=>]))/;
+const TEST_LENGTH = 40;
+
+/** `name.<key>` and `name['<key>']`, where the name is no member of another value. */
+function accessTo(name: string): RegExp {
+  const start = String.raw`(?<![\w$'"]|[^.]\.)${name}\s*`;
+  const dotted = String.raw`(?:\?\.|\.)\s*(?<dotted>[A-Za-z_$][\w$]*)`;
+  const keyed = String.raw`(?:\?\.)?\s*\[\s*(?:"(?<double>[\w.-]+)"|'(?<single>[\w.-]+)')\s*\]`;
+  return new RegExp(`${start}(?:${dotted}|${keyed})`, 'g');
+}
+
+function nameIn({ dotted, double, single }: Partial<Record<string, string>>): string | undefined {
+  return dotted ?? double ?? single;
+}
+
+const COMMENT = String.raw`\/\/[^\n\u2028\u2029]*[\u2028\u2029]?|\/\*(?:[^]*?\*\/|[^]*)`;
+const STRING = String.raw`"(?:[^"\\\n]|\\[^])*"?|'(?:[^'\\\n]|\\[^])*'?`;
+/** A pattern extends to the end of its line if it is not closed, so that no line is read twice. */
+const PATTERN = String.raw`\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\]?)+\/?`;
+const OTHER = String.raw`[\w$]+|\s+|[^]`;
+const AFTER_VALUE = new RegExp(`${COMMENT}|${STRING}|${OTHER}`, 'y');
+const AFTER_OPERATOR = new RegExp(`${COMMENT}|${STRING}|${PATTERN}|${OTHER}`, 'y');
+const TEMPLATE_TEXT = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
+const NAME_IN_QUOTES = /^(["'])[\w.-]+\1$/;
+/** Words after which a `/` begins a pattern. */
+const OPERATORS = new Set(
+  'return typeof case in of delete void throw new else do await yield instanceof'.split(' '),
+);
+
+/**
+ * The source with spaces in place of comments, regular expressions and texts, except texts in quotes that may
+ * be names. Each character stays at its offset, where a line break counts as one. Takes linear time.
+ */
+function codeOf(source: string): string {
+  const text = withLineFeeds(source);
+  const pieces: string[] = [];
+  /** The braces that are open in each `${ }` around the current place. */
+  const braces: number[] = [];
+  let before = '';
+  let at = 0;
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at;
+    const [token = ''] = pattern.exec(text) ?? [];
+    at += token.length;
+    return token;
+  };
+  const blank = (token: string): void => void pieces.push(token.replaceAll(/[^\n]/g, ' '));
+  const takeTemplate = (): void => {
+    blank(take(TEMPLATE_TEXT));
+    const isCode = text[at] === '$';
+    if (isCode) braces.push(0);
+    const end = text.slice(at, at + (isCode ? 2 : 1));
+    at += end.length;
+    blank(end);
+    before = isCode ? '(' : '`';
+  };
+  while (at < text.length) {
+    const isAfterValue = /[\w$)\]}"'`]$/.test(before) && !OPERATORS.has(before);
+    const token = take(isAfterValue ? AFTER_VALUE : AFTER_OPERATOR);
+    const [first = ''] = token;
+    if (first === '`') {
+      blank(token);
+      takeTemplate();
+      continue;
+    }
+    const open = braces.at(-1);
+    if (token === '}' && open === 0) {
+      braces.pop();
+      blank(token);
+      takeTemplate();
+      continue;
+    }
+    if (open !== undefined && (token === '{' || token === '}'))
+      braces[braces.length - 1] = open + (token === '{' ? 1 : -1);
+    const isComment = /^\/[/*]/.test(token);
+    const isText = isComment || ((first === '"' || first === "'") && !NAME_IN_QUOTES.test(token));
+    const isPattern = first === '/' && token.length > 1;
+    if (isText || isPattern) blank(token);
+    else pieces.push(token);
+    if (!isComment && token.trim() !== '') before = token;
+  }
+  return pieces.join('');
 }

@@ -218,13 +218,13 @@ export class CodeVm {
 
   #failureOf(thrown: Thrown, request: CodeRequest): CodeFailure {
     const place = printPosition(positionIn(thrown.stack ?? '', request.source));
-    const { name, message } = thrown;
+    const { name, message, isOfEngine = false } = thrown;
     if (message === STACK_OVERFLOW)
       return {
         reason: 'CodeStackExceeded',
         message: `${place}the code nests calls or data too deeply: replace the recursion by a loop`,
       };
-    if (OUT_OF_MEMORY.includes(message) || this.#isExhausted(request))
+    if (isOfEngine ? OUT_OF_MEMORY.includes(message) : name === undefined && this.#isExhausted(request))
       return { reason: 'CodeMemoryExceeded', message: place + memoryMessage(request) };
     const text = name === undefined ? `the code threw ${message}: throw an Error` : `${name}: ${message}`;
     return { reason: 'CodeError', message: place + text + hintFor(thrown) };
@@ -284,12 +284,13 @@ const OUT_OF_MEMORY: readonly string[] = ['out of memory', 'string too long'];
 /** Every number of 15 digits without a long exponent fits a double. */
 const MANY_DIGITS = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 
-type Thrown = { name?: string; message: string; stack?: string };
+/** `isOfEngine`: code cannot make such an error. */
+type Thrown = { name?: string; message: string; stack?: string; isOfEngine?: boolean };
 
 function described(error: JSException): Thrown {
   try {
     const { name, message, stack } = error;
-    return { name, message, ...(stack !== undefined && { stack }) };
+    return { name, message, ...(stack !== undefined && { stack }), isOfEngine: name === 'InternalError' };
   } finally {
     error.dispose();
   }

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { durationProblem, parseDuration } from '../../api/duration.ts';
-import { ExactNumber, identityOfExact } from '../../api/exact/exactNumber.ts';
+import { ExactNumber, identityOfNumber } from '../../api/exact/exactNumber.ts';
 import { ExpressionError } from '../../api/expression/errors.ts';
 import { parseTemplate } from '../../api/expression/parse.ts';
 import type { Reference } from '../../api/expression/reference.ts';
@@ -108,7 +108,7 @@ function keyText(item: unknown, path: Reference | undefined, index: number): str
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (value instanceof ExactNumber) return new ExactNumber(identityOfExact(value));
+  if (value instanceof ExactNumber) return new ExactNumber(identityOfNumber(value));
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   // A list, because objects order keys that are integers on their own.

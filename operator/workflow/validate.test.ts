@@ -81,6 +81,20 @@ test('variables must exist, unless they are tested or have a default', () => {
   ).toEqual([]);
 });
 
+test('variables that code reads must exist, unless it tests them', () => {
+  const code = (source: string): WorkflowNode => ({ id: 'code', code: { source } });
+  const reasons = (source: string, variables: Variables) =>
+    validate(spec([webhook, code(source)]), { variables }).map(
+      ({ reason, message }) => `${reason} ${message}`,
+    );
+  const source = "const url = vars.url;\nreturn [url, vars['limits.json'].max, vars.tone ?? 'kind'];";
+  expect(reasons(source, { values: { url: 'x', 'limits.json': {} }, invalid: [] })).toEqual([]);
+  expect(reasons(source, { values: {}, invalid: ['limits.json'] })).toEqual([
+    'VariableMissing node code: code.source: line 1, column 13: the variable url does not exist: add the key to the ConfigMap windlass-variables, or write a default',
+    'VariableInvalid node code: code.source: line 2, column 14: the value of the variable limits.json is not JSON as an event may have it: correct it in the ConfigMap windlass-variables',
+  ]);
+});
+
 const schedule = (cron: string, timeZone = 'UTC'): WorkflowNode => ({
   id: 'tick',
   schedule: { cron, timeZone },

@@ -1,15 +1,16 @@
-/** Checks that the variables that expressions read exist in the project. Pure. */
+/** Checks that the variables that expressions and code read exist in the project. Pure. */
 import { compileCondition } from '../../../api/cel.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
-import { revisionOf } from '../../../api/revision.ts';
+import { type RevisionStep, revisionOf } from '../../../api/revision.ts';
 import { type Variables, VARIABLES_BYTES, VARIABLES_NAME } from '../../../api/expression/variables.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { printPosition, requiredVariables } from '../../../nodes/code/source.ts';
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';
 import type { Violation } from './check.ts';
 
-/** A variable that an expression reads without a default. */
+/** A variable that an expression or code reads without a default. */
 type Use = { place: string; name: string };
 
 /** Every variable that is read without a default has a value. */
@@ -49,6 +50,7 @@ function usesIn(spec: WorkflowSpec): Use[] {
       const values = valuesOf(step);
       return values ? nodesNamed(values).flatMap(({ names }) => names.requiredVariables) : [];
     }),
+    ...usesInCode(step),
   ]);
   const ofEdges = (spec.edges ?? []).flatMap(({ from, to, when }) =>
     when === undefined
@@ -56,6 +58,14 @@ function usesIn(spec: WorkflowSpec): Use[] {
       : usesOf(`edge ${from} → ${to}: when`, () => compileCondition(when).names.requiredVariables),
   );
   return [...ofSteps, ...ofEdges];
+}
+
+function usesInCode(step: RevisionStep): Use[] {
+  if (step.kind !== 'code') return [];
+  return [...requiredVariables(step.code.source)].map(([name, position]) => ({
+    place: `node ${step.id}: code.source: ${printPosition(position)}`.replace(/: $/, ''),
+    name,
+  }));
 }
 
 function inTemplates(value: unknown): string[] {

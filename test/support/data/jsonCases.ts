@@ -125,6 +125,8 @@ export const REFUSED: [rule: string, text: string, code: string][] = [
   ['a key twice beside a text with colons', '{"t":"::","a":1,"a":2}', 'duplicate-key'],
   ['a number beyond the largest double', '1e400', 'number-out-of-range'],
   ['a number below the smallest double', '{"a":[-1e400]}', 'number-out-of-range'],
+  ['a negative exponent that no memory can expand', '{"a":[1e-999999999]}', 'number-out-of-range'],
+  ['an exponent below the limit', '[-1.5E-1001]', 'number-out-of-range'],
   ['more digits than the limit', '9'.repeat(1_001), 'number-out-of-range'],
   ['more decimals than the limit', `0.${'3'.repeat(999)}`, 'number-out-of-range'],
   ['an exponent that no memory can expand', '[1e999999999]', 'number-out-of-range'],

@@ -51,21 +51,23 @@ end
 const SIGNAL = defineScript({
   transitions: ['parked > ready', 'parked > overLimit'],
   keys: [...SIGNAL_KEYS, 'cancels', 'wf', 'run', 'items', 'signals'],
-  args: ['run_id', 'node', 'value'],
+  // `accepted_at`: of the run, in milliseconds; empty where it does not matter.
+  args: ['run_id', 'accepted_at', 'node', 'value'],
   // The node, and the loops and items around it. `is_item`: 1 where the items of the run have it.
   lists: { places: { args: ['field', 'is_item'] } },
   answers: {
     stored: 'the signal is the first of the node',
     repeated: 'the node has a signal, or has succeeded',
     over: 'the node, an item around it or the run has ended, or the run shall be cancelled',
-    absent: 'there is no such run',
+    absent: 'there is no such run, or it was accepted at another time',
     full: 'the project has no room for the signal',
     'too-large': 'with the signal the run would be above its limit',
   },
   body: `
     ${REQUIRE_STORE}
-    local group, ended, bytes = unpack(redis.call('HMGET', run, 'wf', 'ended', 'bytes'))
+    local group, accepted, ended, bytes = unpack(redis.call('HMGET', run, 'wf', 'accepted', 'ended', 'bytes'))
     if not group then return 'absent' end
+    if accepted_at ~= '' and math.floor(accepted / 1000) ~= tonumber(accepted_at) then return 'absent' end
     if ended or redis.call('SISMEMBER', cancels, run_id) == 1 then return 'over' end
     local known = redis.call('HGET', signals, node)
     if known then return string.find(known, '^{"timeout"') and 'over' or 'repeated' end
@@ -107,18 +109,24 @@ export type Signaled =
 
 /**
  * Stores the signal of a node, the first one. `node`: its located key (`runner/executionState.ts`). `value`:
- * JSON text.
+ * JSON text. `acceptedAt`: of the run, because its name may come again; left out where it cannot.
  */
 export function signalRun(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { run, node, value }: { run: string; node: string; value: string },
+  { run, acceptedAt, node, value }: { run: string; acceptedAt?: number; node: string; value: string },
 ): Promise<Signaled> {
   return orUnavailable(async () => {
     const found = await conn.command('hget', keysOf(project).run(run), 'wf');
     // The script tells a run that does not exist from a store that lost its data.
     const group = typeof found === 'string' ? found : '';
-    const args = argumentsOf(SIGNAL, { run_id: run, node, value, places: placesOf(node) });
+    const args = argumentsOf(SIGNAL, {
+      run_id: run,
+      accepted_at: acceptedAt ?? '',
+      node,
+      value,
+      places: placesOf(node),
+    });
     const answer = await conn.script(SIGNAL, scriptKeys(SIGNAL, { project, run, group }), args);
     return { outcome: answer as Exclude<Signaled, Unavailable>['outcome'] };
   });
@@ -138,10 +146,10 @@ export function placesOf(node: string): [field: string, isItem: 0 | 1][] {
   return places;
 }
 
-/** What the runner of a run has read. `version`: of the signals, for `Advance.signalsRead`. */
-export type Signals = { version: string; values: ReadonlyMap<string, unknown> };
+/** The signals of a run by located key. `version`: for `Advance.signalsRead`. */
+export type Signals = { outcome: 'read'; version: string; values: ReadonlyMap<string, unknown> };
 
-/** Reads the signals of a run, by located key. */
+/** Reads the signals of a run. */
 export function readSignals(
   conn: RunStoreConnection,
   { project, run }: Pick<ClaimRef, 'project' | 'run'>,
@@ -152,7 +160,7 @@ export function readSignals(
     const version = (await conn.command('hget', keys.run(run), 'signaled')) as string | null;
     const texts = (await conn.command('hgetall', keys.signals(run))) as Record<string, string>;
     const values = Object.entries(texts).map(([node, text]): [string, unknown] => [node, parseExact(text)]);
-    return { version: version ?? '', values: new Map(values) };
+    return { outcome: 'read', version: version ?? '', values: new Map(values) };
   });
 }
 

@@ -84,6 +84,8 @@ export type NodeState = {
   collected?: unknown[];
   /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */
   nextAttemptAt?: number;
+  /** What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. */
+  waitingFor?: { time?: true; callback?: true };
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
   mark?: { attempt: number; atMostOnce: boolean; crashes?: number };
 };

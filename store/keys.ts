@@ -5,6 +5,8 @@
  * `sessions/keys.ts`. Names in Redis never change, because programs of two versions share them.
  *
  * - `meta`, a hash: see below
+ * - `callbacks`, a hash: `url` (of the public listener), `current` (ID of the key for new URLs of callbacks),
+ *   `key:<id>` (base64url)
  * - `q` (in code `ready`), a sorted set: runs that are ready, by virtual start time
  * - `held` (in code `overLimit`), a sorted set: runs over their workflow's limit, in order of acceptance
  * - `due` (in code `parked`), a sorted set: runs that wait and hold no runner, by the time (ms, the project's
@@ -89,6 +91,7 @@ const PROJECT_KEYS = {
   heartbeats: 'beats',
   cancels: 'cancels',
   signaled: 'signaled',
+  callbacks: 'callbacks',
   replaced: 'replaced',
   deleting: 'deleting',
   unrecorded: 'out',

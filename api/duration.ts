@@ -21,6 +21,7 @@ export const DURATION_BOUNDS = {
   stepTimeout: { least: '1ms', most: '24d' },
   backoff: { least: '0s', most: '24d' },
   wait: { least: '0s', most: '90d' },
+  callback: { least: '1s', most: '90d' },
   itemDelay: { least: '0s', most: '90d' },
   codeTimeout: { least: '10ms', most: '60s' },
   runTimeout: { least: '1s', most: '365d' },

@@ -29,6 +29,7 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The condition of repeat did not hold after the allowed number of executions.',
   },
+  CallbackTimeout: { retryable: false, meaning: 'No call came to the callback in its time.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   CodeError: { retryable: false, meaning: 'The code threw an error.' },
   CodeTimeout: { retryable: false, meaning: 'The code took longer than its timeout.' },

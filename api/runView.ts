@@ -61,6 +61,20 @@ export const botAnswer = z
   .object({ run: runName.optional() })
   .describe('The update was accepted. `run`: the run that it started, if it started one.');
 
+export const receivedCallback = z
+  .object({
+    run: runName,
+    node: z.string().max(63).describe('ID of the node that waited for the call.'),
+    received: z.literal(true).describe('The call is stored.'),
+  })
+  .describe('The call of a callback is stored.');
+
+export const callbackTokenText = z
+  .string()
+  .max(6_000)
+  .regex(/^wlc\./)
+  .describe('The signed name of the node that waits, as the workflow sends it out.');
+
 /** The data of a live event. The members depend on its type. */
 const runEventData = z.object({
   phase: z.string().optional().describe('The phase of the run or the node.'),

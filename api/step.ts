@@ -91,12 +91,23 @@ const waitStep = z
     )
       .min(1)
       .optional(),
+    callback: z
+      .object({
+        timeout: duration(
+          'How long to wait; after it the node fails with the reason CallbackTimeout. Default 24h.',
+          DURATION_BOUNDS.callback,
+        ).optional(),
+      })
+      .optional()
+      .describe(
+        "Waits for an HTTP call. {{ $url('<ID of this node>') }} is the URL to call, in every node of the workflow. The JSON body of the call is data_content.",
+      ),
   })
   .meta({
     description: 'Waits. A run that only waits holds no runner, and its timeout does not continue meanwhile.',
     ...rules({
-      rule: 'has(self.duration) != has(self.until)',
-      message: 'a wait must have exactly one of duration and until',
+      rule: '[has(self.duration), has(self.until), has(self.callback)].filter(is, is).size() == 1',
+      message: 'a wait must have exactly one of duration, until and callback',
     }),
   });
 

@@ -15,6 +15,7 @@ import { addRunRoute } from './internal/runs.ts';
 import { addBotRoute } from './public/bot.ts';
 import { addCallbackRoute } from './public/callback.ts';
 import { addLinkRoutes } from './public/connect.ts';
+import { addRunCallbackRoute } from './public/runCallback.ts';
 import { addWebhookRoute } from './public/webhook.ts';
 
 /**
@@ -26,6 +27,7 @@ export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate):
   app.register(async (routes) => {
     addWebhookRoute(routes, deps);
     addBotRoute(routes, deps);
+    addRunCallbackRoute(routes, deps);
     addLinkRoutes(routes, deps);
     addCallbackRoute(routes, deps);
   });

@@ -9,6 +9,7 @@ import { handBack, handBackAll } from '../runs/handback.ts';
 import { readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
 import { getVariables, type VariableValues } from '../runs/variables.ts';
+import { readCallbackSettings, type CallbackSettings } from '../store/callbacks.ts';
 import type { Claim, ClaimRef, RunEnd, NodeState } from '../runs/types.ts';
 import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
@@ -30,6 +31,8 @@ export type ClaimsDeps = ExecutionDeps & {
 
 const PAUSE_MS = 1_000;
 const SWEEP_MS = 30_000;
+/** How often callback keys that are missing are read again before a run continues without them. */
+const CALLBACK_ATTEMPTS = 10;
 
 export class Claims {
   readonly #deps: ClaimsDeps;
@@ -115,6 +118,11 @@ export class Claims {
     for (const active of this.#inFlight) if (active.run === run) active.execution?.cancel();
   }
 
+  /** Notes a new signal of a run, if it is in flight here. */
+  noteSignal(run: string): void {
+    for (const active of this.#inFlight) if (active.run === run) active.execution?.noteSignal();
+  }
+
   /** Resolves when no run is in flight. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await this.#ended.promise;
@@ -184,7 +192,8 @@ export class Claims {
     if (!items) return 'abandoned';
     const variables = await this.#variables(claim.state.variables);
     if (!variables) return 'abandoned';
-    const execution = new RunExecution(claim, plan, this.#deps, { items, variables });
+    const callbacks = plan.hasCallbacks ? await this.#callbacks() : undefined;
+    const execution = new RunExecution(claim, plan, this.#deps, { items, variables, callbacks });
     active.execution = execution;
     const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, execution.end);
@@ -237,6 +246,18 @@ export class Claims {
     while (!abandon.aborted) {
       const found = await getVariables(conn, project, hash);
       if (!('outcome' in found)) return found.values;
+      await sleep(PAUSE_MS, abandon);
+    }
+    return undefined;
+  }
+
+  /** What URLs of callbacks are made of. The operator may not have stored it yet. */
+  async #callbacks(): Promise<CallbackSettings | undefined> {
+    const { conn, project, abandon } = this.#deps;
+    for (let attempt = 1; !abandon.aborted; attempt += 1) {
+      const found = await readCallbackSettings(conn, project);
+      if (found.outcome === 'read' || (found.outcome === 'absent' && attempt >= CALLBACK_ATTEMPTS))
+        return found.outcome === 'read' ? found.settings : undefined;
       await sleep(PAUSE_MS, abandon);
     }
     return undefined;

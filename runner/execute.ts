@@ -39,6 +39,8 @@ import {
   type ScopeState,
 } from './executionState.ts';
 import type { RunnerMetrics } from './metrics.ts';
+import type { CallbackSettings } from '../store/callbacks.ts';
+import { closeDueSignals, readNewSignals } from './callback.ts';
 import type { Plan } from './plan.ts';
 import { decidePass } from './pass.ts';
 import { openState } from './restoreState.ts';
@@ -65,7 +67,16 @@ export type Conclusion = RunEnd['phase'] | 'parked' | 'fenced' | 'handed-back' |
 
 /** A run with a shorter wait is not parked. */
 const SHORTEST_PARK_MS = 1_000;
+/** How long a lost message can delay a signal of a run that is not parked. */
+const SIGNAL_POLL_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** What the run store holds for a claimed run. */
+type Stored = {
+  items?: ReadonlyMap<string, NodeState>;
+  variables?: VariableValues;
+  callbacks?: CallbackSettings | undefined;
+};
 
 /** A step to store, and the nodes that wait for what it remembers. */
 type Step = Advance & { remembering?: readonly NodePlace[] };
@@ -86,6 +97,7 @@ export class RunExecution {
   #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
+  #hasUnreadSignals = false;
   #hasDeadline = false;
   /** How the run ended, once that is stored. */
   end?: RunEnd;
@@ -98,12 +110,19 @@ export class RunExecution {
     claim: Claim,
     plan: Plan,
     deps: ExecutionDeps,
-    { items, variables = {} }: { items?: ReadonlyMap<string, NodeState>; variables?: VariableValues } = {},
+    { items, variables = {}, callbacks }: Stored = {},
   ) {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log, items?.values());
-    this.#state = openState(claim, plan, { namespace: deps.namespace, variables }, Date.now(), items);
+    this.#state = openState(
+      claim,
+      plan,
+      { namespace: deps.namespace, variables, callbacks },
+      Date.now(),
+      items,
+    );
+    this.#hasUnreadSignals = claim.state.signaled !== undefined;
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 
@@ -120,6 +139,12 @@ export class RunExecution {
     if (claim.state.cancelRequested) this.cancel();
     this.#wake.resolve();
     return true;
+  }
+
+  /** Has the execution read the signals of the run. */
+  noteSignal(): void {
+    this.#hasUnreadSignals = true;
+    this.#wake.resolve();
   }
 
   /** Stops the attempts and hands back the run, because the runner shuts down. */
@@ -145,6 +170,8 @@ export class RunExecution {
 
   async #passes(): Promise<Conclusion> {
     for (;;) {
+      const lost = await this.#takeSignals();
+      if (lost) return lost;
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
@@ -161,6 +188,17 @@ export class RunExecution {
     }
   }
 
+  /** Reads signals that are unread, and ends the waits whose time has passed. */
+  async #takeSignals(): Promise<Conclusion | undefined> {
+    const { conn, abandon } = this.#deps;
+    if (this.#hasUnreadSignals) {
+      this.#hasUnreadSignals = false;
+      if (!(await readNewSignals(conn, this.#writer.ref, this.#state, abandon))) return 'abandoned';
+    }
+    fireTimers(this.#state);
+    return closeDueSignals(conn, this.#writer.ref, this.#state, abandon);
+  }
+
   /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
   #nextStep(): Step | undefined {
     const remembering = this.#remembered.splice(0);
@@ -168,7 +206,6 @@ export class RunExecution {
       const remember = remembering.map(({ remembered }) => remembered);
       return { ...takeChanges(this.#state), remember, remembering };
     }
-    fireTimers(this.#state);
     const step = decidePass(this.#state, Date.now());
     this.#stopExpired();
     for (const start of this.#state.computations.splice(0)) {
@@ -187,7 +224,11 @@ export class RunExecution {
     if (step.checkpoints) void this.#events.flush();
     const waits = () =>
       waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
-    const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
+    const { version: signalsRead } = this.#state.signals;
+    const outcome = await retryUntilStored(
+      () => this.#writer.store({ ...step, signalsRead }, waits()),
+      this.#deps.abandon,
+    );
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'seen') {
@@ -203,8 +244,9 @@ export class RunExecution {
       return undefined;
     }
     if (step.end) return (this.end = step.end).phase;
+    if (outcome.signaled) this.#hasUnreadSignals = true;
     if (outcome.cancelRequested) this.cancel();
-    else if (step.parkMs !== undefined) return 'parked';
+    else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#start(start);
     return undefined;
   }
@@ -285,8 +327,8 @@ export class RunExecution {
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
         ...(sandbox && { sandbox }),
-        // The texts of several items would be mixed.
-        emitText: (text) => isInItem(scope) || this.#events.text(id, text),
+        // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
+        emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#events.text(id, text),
         log: this.#deps.log,
       },
       stop,
@@ -326,7 +368,10 @@ export class RunExecution {
   #setTimer(): void {
     clearTimeout(this.#timer);
     const leftMs = Math.min(...waitsOf(this.#state).map((wait) => wait.leftMs));
-    if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#wake.resolve(), timerMs(leftMs));
+    const isAwaiting = this.#state.signals.awaiting.size > 0;
+    if (isAwaiting && leftMs > SIGNAL_POLL_MS)
+      this.#timer = setTimeout(() => this.noteSignal(), SIGNAL_POLL_MS);
+    else if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#wake.resolve(), timerMs(leftMs));
   }
 
   /** Stops the attempts in groups whose timeout has passed. */

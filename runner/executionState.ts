@@ -12,6 +12,8 @@ import type { NodePhase } from '../api/phase.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
+import { callbackToken, CALLBACK_PREFIX, withoutCallbackURLs } from '../api/callback.ts';
+import type { CallbackSettings } from '../store/callbacks.ts';
 import type { FailedEnd, ScopeFailure } from './failure.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { Plan, PlannedLoop } from './plan.ts';
@@ -114,11 +116,25 @@ export type LoopItems = {
 /** A point in time at which something of the run continues, on the monotonic clock of this process. */
 export type Timer = { dueAt: number; fire: () => void; isStored: boolean };
 
+/**
+ * The signals of the run as they were last read. `awaiting`: keys of nodes that wait for one. `due`: those
+ * whose time has passed: before they fail, the run store must refuse further signals.
+ */
+export type SignalState = {
+  version: string;
+  values: ReadonlyMap<string, unknown>;
+  readonly awaiting: Set<string>;
+  due: string[];
+};
+
 export type ExecutionState = {
   readonly claim: Claim;
   readonly plan: Plan;
   readonly namespace: string;
   readonly variables?: VariableValues;
+  /** What URLs of callbacks are made of. */
+  readonly callbacks?: CallbackSettings;
+  readonly signals: SignalState;
   readonly root: ScopeState;
   /** The nodes outside the scope of the run that run or wait, by key. */
   readonly located: Map<string, { scope: ScopeState; id: string }>;
@@ -183,11 +199,18 @@ export function newScope(
   };
 }
 
+/** What a run has from its project. */
+export type RunContext = {
+  namespace: string;
+  variables?: VariableValues;
+  callbacks?: CallbackSettings | undefined;
+};
+
 /** The state of a run in which no node has started. */
 export function newState(
   claim: Claim,
   plan: Plan,
-  { namespace, variables }: { namespace: string; variables?: VariableValues },
+  { namespace, variables, callbacks }: RunContext,
   storedItems: ExecutionState['storedItems'] = new Map(),
 ): ExecutionState {
   return {
@@ -195,6 +218,8 @@ export function newState(
     plan,
     namespace,
     ...(variables && { variables }),
+    ...(callbacks && { callbacks }),
+    signals: { version: '', values: new Map(), awaiting: new Set(), due: [] },
     root: newScope('', plan.graph),
     located: new Map(),
     timers: new Map(),
@@ -250,9 +275,25 @@ export function scopeOf(state: ExecutionState, scope: ScopeState, previous: stri
     node: (id) => outputOf(scope, id),
     previous: previousIn(scope, previous),
     vars: state.variables,
+    url: (id) => callbackURL(state, scope, id),
     run: { id: run, workflow, project: state.namespace, accepted: new Date(acceptedAt).toISOString(), test },
     ...(item && { item: item.item, index: item.index }),
   };
+}
+
+/** The URL of the callback of a node in the scope or one around it. */
+function callbackURL(
+  { callbacks, claim }: ExecutionState,
+  scope: ScopeState,
+  id: string,
+): string | undefined {
+  const { project, run, acceptedAt } = claim.state;
+  for (let at: ScopeState | undefined = scope; at && callbacks; at = at.parent) {
+    if (!at.graph.nodes.some((node) => node.id === id)) continue;
+    const token = callbackToken(project, callbacks.key, { run, acceptedAt, node: keyOf(at, id) });
+    return `${callbacks.url}${CALLBACK_PREFIX}${token}`;
+  }
+  return undefined;
 }
 
 /**
@@ -363,7 +404,8 @@ export function succeed(
   counts: Pick<NodeState, 'items'> = {},
 ): void {
   const { scope, id } = locate(state, key);
-  const { output, usage, reply, log } = result;
+  const { usage, reply } = result;
+  const { output, log } = shown(state, { output: result.output, log: result.log });
   settle(state, scope, id, 'Succeeded');
   scope.outputs.set(id, output);
   const { effect, loop } = state.plan.steps.get(id) ?? {};
@@ -385,10 +427,11 @@ export function succeed(
 export function endNode(
   state: ExecutionState,
   key: string,
-  { phase, reason, message, log }: FailedEnd,
+  end: FailedEnd,
   now: number,
   counts: Pick<NodeState, 'items'> = {},
 ): void {
+  const { phase, reason, message, log } = shown(state, end);
   const { scope, id } = locate(state, key);
   settle(state, scope, id, phase);
   scope.outputs.set(id, failedOutput(reason, message));
@@ -408,11 +451,18 @@ function settle(state: ExecutionState, scope: ScopeState, id: string, phase: Nod
   state.located.delete(key);
   state.timers.delete(key);
   state.computing.delete(key);
+  state.signals.awaiting.delete(key);
   touch(scope);
 }
 
+/** What readers of a run may see: without the URLs of its callbacks, which would let them resume it. */
+function shown<T extends object>({ plan }: ExecutionState, value: T): T {
+  return plan.hasCallbacks ? withoutCallbackURLs(value) : value;
+}
+
 /** Ends an attempt that is retried after the delay. */
-export function awaitRetry(state: ExecutionState, key: string, end: FailedEnd, delayMs: number): void {
+export function awaitRetry(state: ExecutionState, key: string, failed: FailedEnd, delayMs: number): void {
+  const end = shown(state, failed);
   const { scope, id } = locate(state, key);
   const progress = progressOf(scope, id);
   scope.progress.set(id, { ...progress, next: progress.tried + 1, lastEnd: end });
@@ -422,24 +472,26 @@ export function awaitRetry(state: ExecutionState, key: string, end: FailedEnd, d
   addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', reason, message });
 }
 
+type WaitingFor = NonNullable<NodeState['waitingFor']>;
+
 /** Begins the wait of a wait node. */
 export function beginWait(
   state: ExecutionState,
   scope: ScopeState,
   id: string,
-  { delayMs, now }: { delayMs: number; now: number },
+  { delayMs, now, waitingFor }: { delayMs: number; now: number; waitingFor: WaitingFor },
 ): void {
   const progress = { tried: 1, next: 1, firstAt: now };
   scope.progress.set(id, progress);
   awaitNode(state, scope, id, delayMs);
-  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', waitingFor });
 }
 
 function awaitNode(state: ExecutionState, scope: ScopeState, id: string, delayMs: number): void {
   const key = locatedKey(state, scope, id);
   scope.phases.set(id, 'Waiting');
   state.waits.push({ id: key, delayMs });
-  addTimer(state, key, { delayMs, isStored: true }, () => endWait(state, key));
+  addWaitTimer(state, key, delayMs);
   touch(scope);
 }
 
@@ -451,6 +503,14 @@ export function addTimer(
   fire: () => void,
 ): void {
   state.timers.set(key, { dueAt: performance.now() + delayMs, fire, isStored });
+}
+
+/** Adds the timer of a wait that the run store knows. */
+export function addWaitTimer(state: ExecutionState, key: string, delayMs: number): void {
+  addTimer(state, key, { delayMs, isStored: true }, () => {
+    if (state.signals.awaiting.has(key)) state.signals.due.push(key);
+    else endWait(state, key);
+  });
 }
 
 /** Ends the wait of a node: the next scheduling pass starts its next attempt, or ends the wait node. */

@@ -26,6 +26,7 @@ import {
 import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } from './failure.ts';
 import { advanceLoop, type Pass, type ScopeEnd } from './loop.ts';
 import { openLoop } from './openLoop.ts';
+import { startCallback } from './callback.ts';
 import { waitMs } from './wait.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
@@ -251,10 +252,12 @@ function startWait(
 ): boolean {
   const planned = state.plan.steps.get(id);
   if (planned?.step.kind !== 'wait') throw new Error(`node ${id} does not wait`);
+  if (planned.step.wait.callback)
+    return startCallback(state, scope, id, { ...planned.step.wait.callback, now });
   const hasWaited = scope.progress.get(id)?.hasWaited === true;
   const delayMs = hasWaited ? 0 : waitMs(planned.step.wait, fields, now);
   if (delayMs > 0) {
-    beginWait(state, scope, id, { delayMs, now });
+    beginWait(state, scope, id, { delayMs, now, waitingFor: { time: true } });
     return false;
   }
   const data = { until: new Date(now).toISOString() };

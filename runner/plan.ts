@@ -43,6 +43,8 @@ export type Plan = {
   readonly steps: ReadonlyMap<string, PlannedStep>;
   readonly conditions: ReadonlyMap<GraphEdge, Condition>;
   readonly timeoutMs: number;
+  /** Whether a node waits for a callback. */
+  readonly hasCallbacks: boolean;
   /** The sensitive nodes, whose outputs and messages are not recorded. */
   readonly sensitive: ReadonlySet<string>;
   /**
@@ -79,6 +81,7 @@ function parsePlan(revision: Revision): Plan {
       all.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
     timeoutMs: revision.timeoutMs,
+    hasCallbacks: revision.steps.some((step) => step.kind === 'wait' && step.wait.callback),
     sensitive: new Set(revision.sensitive),
   };
 }

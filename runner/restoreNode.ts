@@ -2,7 +2,7 @@
 import type { FailureReason } from '../api/reasons.ts';
 import type { NodeState } from '../runs/types.ts';
 import {
-  addTimer,
+  addWaitTimer,
   endNode,
   endWait,
   failedOutput,
@@ -72,7 +72,11 @@ function restoreWait(
   scope.phases.set(id, 'Waiting');
   const delayMs = delayUntil(state, nextAttemptAt);
   const key = keyOf(scope, id);
-  addTimer(state, key, { delayMs, isStored: true }, () => endWait(state, key));
+  const { step } = state.plan.steps.get(id) ?? {};
+  if (step?.kind === 'wait' && step.wait.callback) state.signals.awaiting.add(key);
+  addWaitTimer(state, key, delayMs);
+  // A loop opens after the signals were read.
+  if (state.signals.values.has(key)) endWait(state, key);
 }
 
 /** Milliseconds from now until a time of the project's clock. */

@@ -8,6 +8,7 @@ import type { Heartbeats } from '../runs/heartbeat.ts';
 import { watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
+import { watchSignals } from '../runs/signals.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
@@ -72,6 +73,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const abandon = new AbortController();
   const claims = new Claims({ ...options, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
+  const signals = watchSignals(conn, project, (run) => claims.noteSignal(run));
   const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
@@ -99,6 +101,7 @@ export function startRunner(options: RunnerOptions): Runner {
       abandon.abort();
       await handBackAll(conn, { project, runner });
       cancels.stop();
+      signals.stop();
       if (recorder) await sleep(LAST_RECORDS_MS);
       while (options.hasBot?.() && performance.now() < stoppingAt + LAST_REGISTRATIONS_MS)
         await sleep(BOT_CHECK_MS);

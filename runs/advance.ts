@@ -24,7 +24,7 @@ import type { Advance, ClaimRef, Fenced, NodeStart, NodeState, Rewound, Seen, To
 
 /** The largest value in the run store: an event, the output of a node, a reply. */
 export const VALUE_LIMIT_BYTES = 512 * 1024;
-const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
+export const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
 /**
  * The oldest answer with which effects may begin, which is how long a call may take. A process that was
  * suspended may read an older one before its timers notice, when another runner may hold the run. Far below
@@ -93,6 +93,8 @@ const ADVANCE = defineScript({
     ...END_ARGS,
     // Milliseconds after which a parked run is ready again.
     'park',
+    // The version of the signals that the runner has read.
+    'read',
     // The sequence that the step follows, and 1 where it has all that the runner knows of the run.
     'follows',
     'whole',
@@ -109,19 +111,20 @@ const ADVANCE = defineScript({
     rewound: 'the store has an older state of the run than the step follows',
     seen: 'another run has seen one of the keys to remember',
     'too-large': 'with its outputs or reply the run would be above its limit',
-    '0, 1': 'stored; 1 where the run shall be cancelled',
+    '0 to 3': 'stored; with 1 where the run shall be cancelled, and 2 where it has unread signals',
   },
   body: `
     ${FENCE}
     ${NOW}
-    local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group = unpack(
-      redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf'))
+    local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group, signaled = unpack(
+      redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf', 'signaled'))
     ${MISSING_RUN}
     if not group then return fail_missing(run_id) end
     before = tonumber(before)
     follows = tonumber(follows) or before
     -- Stored before: the answer was lost, or the network delayed the call until the run had advanced.
-    if before > follows then return redis.call('SISMEMBER', cancels, run_id) end
+    local unread = (signaled or '') ~= read and 2 or 0
+    if before > follows then return redis.call('SISMEMBER', cancels, run_id) + unread end
     -- The store was restored to an older state. Records of what is lost exist, so that the sequence continues
     -- after them.
     if before < follows and whole ~= '1' then return 'rewound' end
@@ -155,7 +158,7 @@ const ADVANCE = defineScript({
       return 0
     end
     local is_cancelled = redis.call('SISMEMBER', cancels, run_id)
-    local is_parked = park ~= '' and is_cancelled == 0
+    local is_parked = park ~= '' and is_cancelled == 0 and unread == 0
     if is_parked then
       ${PARK_RUN}
     end
@@ -175,7 +178,7 @@ const ADVANCE = defineScript({
       ${RELEASE_RUN}
     end
     redis.call('PUBLISH', run, is_first_reply and 'reply' or 'event')
-    return is_cancelled
+    return is_cancelled + unread
   `,
 });
 
@@ -199,6 +202,7 @@ export async function advance(
     end,
     remember = [],
     parkMs,
+    signalsRead = '',
     follows,
     whole,
   }: Advance,
@@ -224,6 +228,7 @@ export async function advance(
       reply: replyText,
       ...(end ? endArgs(end) : NO_END),
       park: parkMs === undefined ? '' : Math.ceil(parkMs),
+      read: signalsRead,
       follows: follows ?? '',
       whole: whole ? '1' : '',
       waits: [...delays].filter(([id]) => !isItemKey(id)),
@@ -238,7 +243,12 @@ export async function advance(
     if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
     if (starts.length > 0 && performance.now() - askedAt > MARK_VALID_MS)
       return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
-    return { outcome: 'done', cancelRequested: answer === 1 };
+    const flags = Number(answer);
+    return {
+      outcome: 'done',
+      cancelRequested: flags % 2 === 1,
+      ...(flags >= 2 && { signaled: true }),
+    };
   });
 }
 

@@ -60,7 +60,17 @@ const BEGIN = defineScript({
 
 /** `remove_entries(entry)`: somebody removed the key of the run by hand. Removes all entries that name it. */
 const REMOVE_ENTRIES = defineFragment({
-  needs: ['ready', 'overLimit', 'parked', 'replaceable', 'unrecorded', 'run_id', 'events', 'items'],
+  needs: [
+    'ready',
+    'overLimit',
+    'parked',
+    'replaceable',
+    'unrecorded',
+    'run_id',
+    'events',
+    'items',
+    'signals',
+  ],
   gives: ['remove_entries'],
   lua: `
 local function remove_entries(entry)
@@ -69,7 +79,7 @@ local function remove_entries(entry)
   redis.call('ZREM', parked, entry)
   redis.call('ZREM', replaceable, entry)
   redis.call('ZREM', unrecorded, run_id)
-  redis.call('UNLINK', events, items)
+  redis.call('UNLINK', events, items, signals)
 end
 `,
 });
@@ -104,27 +114,29 @@ const DELETE_RUNS = defineScript({
   flags: 'drains',
   transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
   keys: [
-    ...END_KEYS.filter((key) => key !== 'run' && key !== 'events' && key !== 'items'),
+    ...END_KEYS.filter((key) => key !== 'run' && key !== 'events' && key !== 'items' && key !== 'signals'),
     'claims',
     'parked',
     'runs',
   ],
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
-  lists: { deleted: { args: ['run_id', 'is_object'], keys: ['run', 'events', 'items', 'dedupe'] } },
+  lists: {
+    deleted: { args: ['run_id', 'is_object'], keys: ['run', 'events', 'items', 'signals', 'dedupe'] },
+  },
   answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local run, events, items, run_id, event_count, event_bytes
+    local run, events, items, signals, run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
     local running = 0
-    for _, name, is_object, run_key, events_key, items_key, dedupe in deleted() do
-      run_id, run, events, items = name, run_key, events_key, items_key
+    for _, name, is_object, run_key, events_key, items_key, signals_key, dedupe in deleted() do
+      run_id, run, events, items, signals = name, run_key, events_key, items_key, signals_key
       local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
         redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
           'recorded', 'creating', 'dropped'))
@@ -270,6 +282,7 @@ async function deleteRuns(
       own,
       keys.events(run),
       keys.items(run),
+      keys.signals(run),
       dedupeHash === undefined ? own : keys.dedupe(workflowUid, dedupeHash),
     ];
   });

@@ -32,6 +32,7 @@ export const END_KEYS = [
   'run',
   'events',
   'items',
+  'signals',
 ] as const satisfies readonly KeyName[];
 
 /** The arguments that END needs, in the order of `endArgs`. */
@@ -139,7 +140,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   redis.call('HSET', meta, 'bytes', tonumber(bytes or 0) + added, 'minute', this_minute, 'ends', counted,
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
-  redis.call('UNLINK', items)
+  redis.call('UNLINK', items, signals)
 
   -- A write would create the hash of a dropped workflow again.
   if known then

@@ -137,6 +137,7 @@ export const MISSING_RUN_KEYS = [
   'runs',
   'events',
   'items',
+  'signals',
 ] as const satisfies readonly KeyName[];
 
 /**
@@ -158,7 +159,7 @@ local function fail_missing(name)
   redis.call('ZREM', unrecorded, name)
   if redis.call('SREM', cancels, name) == 1 then redis.call('HDEL', replaced, name) end
   redis.call('HDEL', claims, name)
-  redis.call('UNLINK', events, items)
+  redis.call('UNLINK', events, items, signals)
   -- A write would create the hash of a dropped workflow again.
   if accepted then
     active, own = free_slot(group, redis.call('HGET', meta, 'v'), tonumber(active or 0), limit, own)

@@ -186,13 +186,15 @@ function inOrder(a: NodeState, b: NodeState): number {
 
 /** Optional fields of a run. */
 function optional(fields: Record<string, string>): Partial<RunState> {
-  const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars } = fields;
+  const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars, signaled } =
+    fields;
   return {
     ...(recorded !== undefined && { recordedUid: recorded }),
     ...(creating !== undefined && { createBegun: true }),
     ...(restored !== undefined && { restored: true }),
     ...(doubt !== undefined && { doubt: true }),
     ...(vars !== undefined && { variables: vars }),
+    ...(signaled !== undefined && { signaled }),
     ...(started !== undefined && { startedAt: Number(started) }),
     ...(ended !== undefined && { endedAt: Number(ended) }),
     ...(reason && { reason }),

@@ -84,6 +84,8 @@ export type NodeState = {
   collected?: unknown[];
   /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */
   nextAttemptAt?: number;
+  /** What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. */
+  waitingFor?: { time?: true; callback?: true };
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
   mark?: { attempt: number; atMostOnce: boolean; crashes?: number };
 };
@@ -159,6 +161,8 @@ export type RunState = {
   doubt?: true;
   /** The hash of the variables that were current when the run was accepted. */
   variables?: string;
+  /** The version of its signals; left out where it has none (`signals.ts`). */
+  signaled?: string;
   /** The trigger's output as JSON text. */
   input: string;
   /** The input is withheld from whoever reads the run. Never stored. */
@@ -192,7 +196,9 @@ export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean; shor
  * `done`: stored; and whether the run shall be cancelled. `fenced`: the claim is another one now, and the
  * runner must drop the run.
  */
-export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 'fenced' } | Unavailable;
+export type Fenced =
+  /** `signaled`: the run has signals that its runner has not read. */
+  { outcome: 'done'; cancelRequested: boolean; signaled?: true } | { outcome: 'fenced' } | Unavailable;
 
 /** The run store was restored: it has an older state of the run than its runner has stored. */
 export type Rewound = { outcome: 'rewound' };
@@ -230,9 +236,11 @@ export type Advance = {
   remember?: readonly Remembered[];
   /**
    * Parks the run: gives up claim and slot until so many milliseconds have passed. A run to cancel is not
-   * parked: it stays with its runner, which is told so.
+   * parked, and neither is one with unread signals: it stays with its runner, which is told so.
    */
   parkMs?: number;
+  /** The version of the signals that the runner has read (`signals.ts`). Left out: none. */
+  signalsRead?: string;
   /**
    * The sequence of the run that the step follows (the claim's, and one more for each step since). A step
    * that was stored before is not stored again, whether its answer was lost or the network delayed it. A run

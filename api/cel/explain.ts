@@ -4,7 +4,13 @@
  */
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError, MissingValueError, type Position, positionAt } from '../expression/errors.ts';
-import { NODE_MEMBERS, type PathStep, printPath, type Reference } from '../expression/reference.ts';
+import {
+  NODE_MEMBERS,
+  type PathStep,
+  printPath,
+  printReference,
+  type Reference,
+} from '../expression/reference.ts';
 import { lookUp, missingValue, type Scope } from '../expression/scope.ts';
 import { isBareText, QUOTES_NEEDED } from './habits.ts';
 import { accessParts, isSyntaxNode, operands, type SyntaxNode } from './syntax.ts';
@@ -99,6 +105,7 @@ function explainMissing(node: SyntaxNode | undefined, source: string, scope: Sco
 
 function print(reference: Reference): string {
   if (reference.source === 'index') return 'index';
+  if (reference.source === 'url') return printReference(reference);
   const path = printPath(reference.path);
   if (reference.source === 'node') return `nodes.${reference.node}.${reference.member}${path}`;
   return reference.source === 'previous'

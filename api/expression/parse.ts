@@ -31,7 +31,7 @@ export const TEMPLATE_LIMITS = {
 } as const;
 
 const ALLOWED =
-  "inside {{ }} write $('node id').text_content, $('node id').data_content.name[0]['any key'], $previous, $run, $vars, $item, $index, or text in quotes";
+  "inside {{ }} write $('node id').text_content, $('node id').data_content.name[0]['any key'], $previous, $run, $vars, $item, $index, $url('node id'), or text in quotes";
 
 /**
  * Parses one text. `{{ 'text' }}` yields that text unchanged: `{{ '{{' }}` yields two literal braces, and `{{
@@ -135,6 +135,7 @@ function parseLiteral(cursor: Cursor): Literal {
 function parseReference(cursor: Cursor): Reference {
   const start = cursor.offset;
   if (take(cursor, '$(')) return parseNodeReference(cursor, start);
+  if (take(cursor, '$url(')) return { source: 'url', node: parseNodeId(cursor, '$url') };
   if (takeWord(cursor, '$item')) return { source: 'item', path: parsePath(cursor, []) };
   if (takeWord(cursor, '$index')) return { source: 'index' };
   if (takeWord(cursor, '$previous'))
@@ -149,14 +150,20 @@ function parseReference(cursor: Cursor): Reference {
 }
 
 function parseNodeReference(cursor: Cursor, start: number): Reference {
+  const node = parseNodeId(cursor, '$');
+  return { source: 'node', node, ...parseMember(cursor, start, "$('node id')") };
+}
+
+/** The rest of `$('node id')` after the bracket. `written`: what is before the bracket. */
+function parseNodeId(cursor: Cursor, written: string): string {
   skipSpace(cursor);
   const quoted = cursor.text[cursor.offset];
   if (quoted !== "'" && quoted !== '"')
-    throw syntax(cursor, cursor.offset, "write the node's ID in quotes: $('node id')");
+    throw syntax(cursor, cursor.offset, `write the node's ID in quotes: ${written}('node id')`);
   const node = parseString(cursor);
   skipSpace(cursor);
   if (!take(cursor, ')')) throw syntax(cursor, cursor.offset, "expected ) after the node's ID");
-  return { source: 'node', node, ...parseMember(cursor, start, "$('node id')") };
+  return node;
 }
 
 function parseMember(

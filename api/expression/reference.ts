@@ -16,7 +16,7 @@ export const RUN_MEMBERS = ['id', 'workflow', 'project', 'accepted', 'test'] as 
 /**
  * `node`: `$('<node id>').<member>` and a path below it; `previous`: the same of the node before. `run`:
  * `$run.<member>`. `vars`: `$vars.<name>` and a path below it. `item` and `index`: `$item` and `$index`,
- * which exist only in a node with `forEach`. `default`: `?? <literal>`, for a value that is null or does not
+ * which exist only in a node with `forEach`. `url`: `$url('<node id>')`, the URL of a callback. `default`: `?? <literal>`, for a value that is null or does not
  * exist.
  */
 export type Reference = (
@@ -24,6 +24,7 @@ export type Reference = (
   | { source: 'previous'; member: NodeMember; path: readonly PathStep[] }
   | { source: 'item' | 'run' | 'vars'; path: readonly PathStep[] }
   | { source: 'index' }
+  | { source: 'url'; node: string }
 ) & { default?: Literal };
 
 /** A value that can be written after `??`. */
@@ -46,6 +47,7 @@ export function printReference(reference: Reference): string {
 
 function printSource(reference: Reference): string {
   if (reference.source === 'index') return '$index';
+  if (reference.source === 'url') return `$url(${quote(reference.node)})`;
   const path = printPath(reference.path);
   if (reference.source === 'node') return `$(${quote(reference.node)}).${reference.member}${path}`;
   return reference.source === 'previous'

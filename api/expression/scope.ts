@@ -23,7 +23,7 @@ type RunContext = { id: string; workflow: string; project: string; accepted: str
 /**
  * `node` returns undefined for a node that was skipped or did not run, and only `error` for one that failed.
  * `previous` is the ID of the node before, if there is exactly one. `item` and `index` exist in a node with
- * forEach.
+ * forEach. `url` is the URL of a callback; undefined if there is none.
  */
 export type Scope = {
   node: (id: string) => Partial<NodeOutput> | undefined;
@@ -32,6 +32,7 @@ export type Scope = {
   vars?: Readonly<Record<string, unknown>> | undefined;
   item?: unknown;
   index?: number;
+  url?: ((node: string) => string | undefined) | undefined;
 };
 
 /** The text of a reference in a message. */
@@ -40,12 +41,13 @@ export type Printer = (reference: Reference) => string;
 /** The value of a reference; undefined if it does not exist. */
 export function lookUp(reference: Reference, scope: Scope): unknown {
   if (reference.source === 'index') return scope.index;
+  if (reference.source === 'url') return scope.url?.(reference.node);
   let value = rootOf(reference, scope);
   for (const key of reference.path) value = step(value, key);
   return value;
 }
 
-type PathReference = Exclude<Reference, { source: 'index' }>;
+type PathReference = Exclude<Reference, { source: 'index' | 'url' }>;
 
 function rootOf(reference: PathReference, scope: Scope): unknown {
   switch (reference.source) {
@@ -75,6 +77,11 @@ export function missingValue(
 ): MissingValueError {
   const written = print(reference);
   if (reference.source === 'index') return new MissingValueError(written, outsideForEach(written));
+  if (reference.source === 'url')
+    return new MissingValueError(
+      written,
+      `${written} has no value: there is no such callback here, or the operator has not stored the keys of callbacks yet`,
+    );
   const root = { ...reference, path: [] };
   if (reference.source === 'vars' && step(scope.vars, reference.path[0] ?? '') === undefined)
     return new MissingValueError(written, missingVariable(String(reference.path[0])));

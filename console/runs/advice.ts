@@ -19,6 +19,8 @@ const ADVICE: Record<FailureReason, string> = {
   InvalidAnswer: 'Check the address: the response is not what the node expects from this service.',
   Timeout:
     'Give the node a longer timeout or less work. Retries on the node help if the service is slow at times.',
+  CallbackTimeout:
+    'Check whether the outside system called the URL, or give wait.callback a longer timeout (at most 90d).',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',

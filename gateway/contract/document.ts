@@ -3,7 +3,15 @@
  * from the registers of operations and problems, and holds nothing of an installation or a project.
  */
 import * as z from 'zod';
-import { acceptedRun, runEvent, runName, runPage, runView, workflowIdText } from '../../api/runView.ts';
+import {
+  acceptedRun,
+  callbackTokenText,
+  runEvent,
+  runName,
+  runPage,
+  runView,
+  workflowIdText,
+} from '../../api/runView.ts';
 import { connectLink, credentialText, linkText } from '../../api/connect.ts';
 import { signInLink } from '../../api/console.ts';
 import { webhookPath } from '../../api/trigger.ts';
@@ -36,6 +44,10 @@ const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = 
   path: { schema: webhookPath, example: 'new' },
   run: { schema: runName, example: 'orders-4f7k2m' },
   credential: { schema: credentialText, example: 'shop.mailbox' },
+  token: {
+    schema: callbackTokenText,
+    example: 'wlc.2f1c.k1.WyJvcmRlcnMiXQ.0nAwzvpD8pJ8kP1sW5b0QcRlp4kEpXu1d1oSfLtGJnJ',
+  },
   link: { schema: linkText, example: 'cRlp4kEpXu1d1oSfLtGJnJ0nAwzvpD8pJ8kP1sW5b0Q' },
 };
 

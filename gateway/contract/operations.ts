@@ -3,7 +3,7 @@
  * `/openapi.json` is generated from it. A route that is missing here fails a test.
  */
 import * as z from 'zod';
-import { acceptedRun, botAnswer, runEvent, runPage, runView } from '../../api/runView.ts';
+import { acceptedRun, botAnswer, receivedCallback, runEvent, runPage, runView } from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
 import { signInLink } from '../../api/console.ts';
 import { executeQuery, listQuery } from './queries.ts';
@@ -113,6 +113,30 @@ export const OPERATIONS = {
       ...(['not-found', 'not-ready', 'too-many-requests', 'unverified', 'callers-unverifiable'] as const),
       ...BODY,
       ...(['too-many-runs', 'run-store-full', 'run-store-unavailable'] as const),
+    ],
+  },
+  callBack: {
+    listener: 'public',
+    method: 'POST',
+    path: '/callback/{token}',
+    summary: 'Ends the wait of a node for a callback',
+    description:
+      'A workflow sends this URL out. The first call ends the wait, and its body is the output of the node; a repeated call gets the same answer and changes nothing. Calls with another method change nothing.',
+    body: {
+      schema: z.unknown().describe('Any JSON value, at most 64 KiB.'),
+      required: true,
+    },
+    answers: {
+      200: {
+        description: 'The call is stored, by this request or by an earlier one.',
+        content: { [JSON_TYPE]: receivedCallback },
+      },
+    },
+    problems: [
+      ...(['callback-unknown', 'callback-over', 'callback-too-large', 'callback-unavailable'] as const),
+      ...(['not-ready', 'too-many-requests', 'run-store-full', 'too-large', 'event-too-large'] as const),
+      ...(['unsupported-media-type', 'overloaded', 'too-many-chunks'] as const),
+      ...JSON_PROBLEMS,
     ],
   },
   executeWorkflow: {

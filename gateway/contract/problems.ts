@@ -99,6 +99,11 @@ export const PROBLEMS = {
     detail:
       'No run of this workflow has this name, or it was pruned. List runs with: kubectl get workflowruns -n <namespace>',
   },
+  'callback-unknown': {
+    status: 404,
+    title: 'Callback not found',
+    detail: 'No callback has this URL. Send the whole URL, unchanged, as the workflow gave it.',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'Method not allowed',
@@ -138,6 +143,11 @@ export const PROBLEMS = {
     title: 'Workflow suspended',
     detail: 'It refuses every run, also test runs. Set spec.suspend to false to resume it.',
   },
+  'callback-over': {
+    status: 410,
+    title: 'Callback no longer awaited',
+    detail: 'The run, or its node that waited for this call, has ended. Do not send it again.',
+  },
   'too-large': {
     status: 413,
     title: 'Payload too large',
@@ -148,6 +158,11 @@ export const PROBLEMS = {
     status: 413,
     title: 'Event too large',
     detail: 'An event may have 512 KiB. Send less, or a reference to the data.',
+  },
+  'callback-too-large': {
+    status: 413,
+    title: 'Callback too large',
+    detail: 'A callback may have 64 KiB, and all data of a run 8 MiB. Send less, or a reference to the data.',
   },
   'uri-too-long': {
     status: 414,
@@ -271,6 +286,12 @@ export const PROBLEMS = {
     // The lost answer may have been an acceptance.
     detail:
       'The event may have been accepted. Send it again after the time in Retry-After: with the same Idempotency-Key it runs once, without one it may run twice.',
+  },
+  'callback-unavailable': {
+    status: 503,
+    title: 'Run store unavailable',
+    detail:
+      'The call may have been stored. Send it again after the time in Retry-After: a repetition does nothing twice.',
   },
   'run-store-full': {
     status: 503,

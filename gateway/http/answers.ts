@@ -45,6 +45,7 @@ export type Answers = {
 const LIMITED: Partial<Record<ProblemCode, RefusalReason>> = {
   'too-large': 'body-size',
   'event-too-large': 'event-size',
+  'callback-too-large': 'body-size',
   overloaded: 'in-flight-bytes',
   'too-many-waiting': 'waiting',
   'too-many-chunks': 'body-pieces',

@@ -8,6 +8,7 @@ import { REFUSAL_REASONS, type Refusals } from '../limits/refusals.ts';
 const ROUTE_CLASSES = [
   'webhook',
   'bot',
+  'callback',
   'execute',
   'run',
   'events',

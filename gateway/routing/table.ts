@@ -33,6 +33,8 @@ export type RouteTable = {
   workflow: (id: string) => Route | undefined;
   /** The project of a namespace with a served workflow. */
   project: (namespace: string) => string | undefined;
+  /** Whether a workflow of the project is served. */
+  hasProject: (uid: string) => boolean;
   /** The namespaces of served workflows. */
   namespaces: () => string[];
   /**
@@ -57,6 +59,8 @@ export function createRouteTable(): RouteTable {
   const byWebhook = new Map<string, Route>();
   const byBot = new Map<string, Route>();
   const projects = new Map<string, { uid: string; routes: number }>();
+  /** How many routes each project has, by its uid. */
+  const byProject = new Map<string, number>();
   const digest = emptyDigest();
   const waiting = new Set<string>();
   /** Waiting routes beyond MAX_WAITING, left out of the digest. */
@@ -87,6 +91,7 @@ export function createRouteTable(): RouteTable {
     if (bot !== undefined) byBot.set(bot, route);
     const routes = projects.get(route.namespace)?.routes ?? 0;
     projects.set(route.namespace, { uid: route.spec.projectUID, routes: routes + 1 });
+    byProject.set(route.spec.projectUID, (byProject.get(route.spec.projectUID) ?? 0) + 1);
     acknowledge(route);
   }
 
@@ -102,6 +107,9 @@ export function createRouteTable(): RouteTable {
     const project = projects.get(route.namespace);
     if (project !== undefined && project.routes > 1) project.routes -= 1;
     else projects.delete(route.namespace);
+    const left = (byProject.get(route.spec.projectUID) ?? 1) - 1;
+    if (left > 0) byProject.set(route.spec.projectUID, left);
+    else byProject.delete(route.spec.projectUID);
     withdraw(route);
   }
 
@@ -110,6 +118,7 @@ export function createRouteTable(): RouteTable {
     bot: (key) => byBot.get(key),
     workflow: (id) => byId.get(id),
     project: (namespace) => projects.get(namespace)?.uid,
+    hasProject: (uid) => (byProject.get(uid) ?? 0) > 0,
     namespaces: () => [...projects.keys()],
     put: (object, keys) => {
       const key = objectKey(object.metadata);

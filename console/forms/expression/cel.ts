@@ -41,6 +41,8 @@ export function celOf(written: string): string {
   const reference = referenceIn(written);
   if (reference === undefined) return written;
   if (reference.source === 'index') return 'index';
+  // A condition cannot name a URL.
+  if (reference.source === 'url') return written;
   const path = reference.path.map(celStep).join('');
   if (reference.source === 'node') return `nodes.${reference.node}.${reference.member}${path}`;
   return reference.source === 'previous'

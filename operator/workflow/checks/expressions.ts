@@ -122,6 +122,7 @@ function checkReference(
   const written = printReference(reference);
   if (reference.source === 'node') return checkNode({ id: reference.node, written }, user, place, visible);
   if (reference.source === 'previous') return checkPrevious(written, user, place, visible);
+  if (reference.source === 'url') return checkURL(reference.node, user, place, visible, spec);
   if (reference.source !== 'item' && reference.source !== 'index') return [];
   return checkItem(written, user, place, visible, spec);
 }
@@ -138,6 +139,34 @@ function checkItem(
   if (nodes.some(({ id, forEach }) => forEach && around.includes(id))) return [];
   const message = `${place}: ${written} exists only in a node with forEach, and in the body of such a group: add forEach, or refer to a node as $('<node id>')`;
   return [{ reason: 'InvalidExpression', message }];
+}
+
+/** The node waits for a callback, once in the scope of the user or in one around it. */
+function checkURL(
+  id: string,
+  user: string,
+  place: string,
+  visible: Visibility,
+  { nodes }: WorkflowSpec,
+): Violation[] {
+  const node = nodes.find((one) => one.id === id);
+  const scopes: (string | undefined)[] = [undefined, ...visible.groupsAround(user)];
+  const isSingle = !node?.forEach && !node?.repeat;
+  if (node?.wait?.callback && isSingle && scopes.includes(node.within)) return [];
+  const offered = nodes
+    .filter(
+      ({ wait, forEach, repeat, within }) => wait?.callback && !forEach && !repeat && scopes.includes(within),
+    )
+    .map((one) => one.id);
+  const problem = !node
+    ? 'which does not exist'
+    : !node.wait?.callback
+      ? 'which does not wait for a callback'
+      : isSingle
+        ? `which is in the group ${node.within}: its URL exists only in that group`
+        : 'which has forEach or repeat, so that it has no single URL: put it into a group with these options';
+  const message = `${place}: $url('${id}') names a node ${problem}. Callbacks that ${user} can name: ${offered.join(', ') || '(none)'}`;
+  return [{ reason: 'UnknownReference', message }];
 }
 
 /** The node before exists only if exactly one edge leads into the node. */

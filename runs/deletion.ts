@@ -43,7 +43,7 @@ const MARK = defineFragment({
 
 const BEGIN = defineScript({
   flags: 'drains',
-  keys: ['meta', 'deleting', 'wf', 'runs'],
+  keys: ['meta', 'deleting', 'wf', 'runs', 'callees'],
   args: ['uid', 'name'],
   answers: 'how many runs of the group the store has',
   body: `
@@ -53,6 +53,9 @@ const BEGIN = defineScript({
     else
       redis.call('HSETNX', deleting, uid, name)
     end
+    -- Another workflow may have the name by now.
+    local callee = redis.call('HGET', callees, name)
+    if callee and string.match(callee, '^[^ ]+') == uid then redis.call('HDEL', callees, name) end
     ${MARK}
     return redis.call('ZCARD', runs)
   `,
@@ -179,13 +182,13 @@ export function beginDeletion(
   project: ProjectUid,
   { workflowUid, name }: DeletedWorkflow,
 ): Promise<{ outcome: 'done'; left: number } | Unavailable> {
-  const { meta, deleting, wf, runs } = keysOf(project);
+  const { meta, deleting, wf, runs, callees } = keysOf(project);
   return orUnavailable(async () => {
     let left = 0;
     for (const group of groupsOf(workflowUid))
       left += (await conn.script(
         BEGIN,
-        [meta, deleting, wf(group), runs(group)],
+        [meta, deleting, wf(group), runs(group), callees],
         [workflowUid, name],
       )) as number;
     return { outcome: 'done', left };

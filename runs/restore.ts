@@ -243,7 +243,7 @@ function nodeFields({ nextAttemptAt, ...node }: NodeState): [field: string, valu
 }
 
 function headOf(recorded: RecordedRun): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe } =
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe, parent } =
     recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
   const head: RunHead = {
@@ -257,6 +257,7 @@ function headOf(recorded: RecordedRun): string {
     until,
     requestedBy,
     recordUid,
+    parent,
   };
   return JSON.stringify(head);
 }

@@ -11,6 +11,21 @@ import type { ProjectUid } from '../store/keys.ts';
 /** Refused: the run, or one of its values, would be larger than it may be. */
 export type TooLarge = { outcome: 'too-large'; what: 'value' | 'run'; limitBytes: number };
 
+/** The node that started a child run, and the runs around it. */
+export type ParentRef = {
+  run: string;
+  /** The ID of the node. */
+  node: string;
+  /** Of the parent. */
+  group: RunGroup;
+  /** The ancestor without a parent. */
+  root: string;
+  /** The workflows of all ancestors, that of the root first. */
+  path: string[];
+  /** The parent waits for the end of the child, and the end of the parent cancels the child. */
+  waits: boolean;
+};
+
 /** An event that shall start a run. */
 export type Submission = {
   project: ProjectUid;
@@ -37,6 +52,16 @@ export type Submission = {
   requestedBy?: string;
   /** The uid of the object, if somebody created the run as one: it becomes the record. */
   recordUid?: string;
+  /** Of a child run. */
+  parent?: ParentRef;
+};
+
+/** What the end of a child run tells the node that started it. `output`: of a run that succeeded. */
+export type ChildResult = {
+  phase: TerminalPhase;
+  reason?: string;
+  message?: string;
+  output?: NodeOutput;
 };
 
 export type Submitted =
@@ -77,6 +102,8 @@ export type NodeState = {
   items?: ItemCounts;
   /** Of a node of a body: the item whose execution this is. */
   item?: number;
+  /** Of a workflow node: the name of its child run. */
+  run?: string;
   /** It has no live event. Never stored. */
   isSilent?: true;
   /** Of an item: which execution of `repeat` is next, from 0, and the outputs of those before. */
@@ -135,6 +162,8 @@ export type RunState = {
   until?: string;
   requestedBy?: string;
   recordUid?: string;
+  /** Of a child run. */
+  parent?: ParentRef;
   /** The uid of the object that the run is recorded in, once it is known. */
   recordedUid?: string;
   /** Its object may exist: the run must be recorded, and its writes are paid for. */

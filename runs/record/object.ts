@@ -168,6 +168,7 @@ function manifest(
         [LABEL.workflow]: state.workflow,
         [LABEL.trigger]: state.trigger,
         ...(state.test && { [LABEL.test]: 'true' }),
+        ...(state.parent && { [LABEL.parent]: state.parent.run }),
       },
       annotations,
       ownerReferences: [

@@ -75,7 +75,7 @@ export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Pro
         test,
         parent: { run: own, node, group, root, path, waits: wait },
       },
-      ref.token,
+      { token: ref.token, isInDoubt: parent.doubt === true },
     );
     // A full store is the error of the attempt: waiting here could keep what makes room from running.
     return isUnavailable(answer) && answer.why === 'full' ? ({ outcome: 'full' } as const) : answer;
@@ -143,14 +143,18 @@ export function resultOfChild(
   child: string,
   { phase, reason, message, output }: ChildResult,
 ): StepResult {
-  if (phase === 'Succeeded') return { output: output ?? { text_content: '', data_content: null } };
+  if (phase === 'Succeeded' && output) return { output };
+  if (phase === 'Succeeded') {
+    const message = `run ${child} of workflow ${name} succeeded, but the run store lost its output`;
+    throw new StepError('ChildFailed', message);
+  }
   const happened = phase === 'Cancelled' ? 'was cancelled' : 'failed';
   const why = [reason, message].filter((text) => text !== undefined && text !== '').join(': ');
   throw new StepError('ChildFailed', `run ${child} of workflow ${name} ${happened}${why && `: ${why}`}`);
 }
 
 /** The output of a child run: that of its response node, or else of its last node. */
-export function outputOfRun(last: NodeOutput | undefined, reply: Reply | undefined): NodeOutput | undefined {
+export function outputOfRun(last: NodeOutput, reply: Reply | undefined): NodeOutput {
   if (!reply) return last;
   const { status, body, contentType } = reply;
   return {
@@ -224,8 +228,9 @@ async function lastOutput(
   conn: RunStoreConnection,
   project: ProjectUid,
   { nodes, revision, reply }: RunState,
-): Promise<NodeOutput | undefined> {
-  return outputOfRun((await lastNode(conn, project, revision, nodes))?.output, reply);
+): Promise<NodeOutput> {
+  const last = (await lastNode(conn, project, revision, nodes))?.output;
+  return outputOfRun(last ?? { text_content: '', data_content: null }, reply);
 }
 
 /** The last node outside of groups, in the order of the revision, that succeeded. */

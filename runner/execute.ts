@@ -5,23 +5,28 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
+import type { WorkflowStep } from '../api/step.ts';
 import type { Log } from '../kube/log.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
+import { cancelRun } from '../runs/cancel.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import { readSeen } from '../runs/seen.ts';
-import type { Advance, Claim, NodeStart, NodeState, Remembered, RunEnd } from '../runs/types.ts';
+import type { Advance, ChildResult, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
+import { callWorkflow, findResult, outputOfRun, resultOfChild, type Called, type ReadRecord } from './children.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import {
+  CHILD_CHECK_MS,
   LONGEST_WAIT_MS,
+  awaitChild,
   awaitRetry,
   endNode,
   fireTimers,
@@ -34,6 +39,7 @@ import {
   succeed,
   takeChanges,
   waitsOf,
+  watchChild,
   type ExecutionState,
   type NodePlace,
   type ScopeState,
@@ -42,6 +48,7 @@ import type { RunnerMetrics } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import { decidePass } from './pass.ts';
 import { openState } from './restoreState.ts';
+import { RunSignals } from './signals.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
@@ -54,6 +61,8 @@ export type ExecutionDeps = {
   egress: Egress;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox | undefined;
+  /** Reads records of child runs. Left out: there are none. */
+  readRecord?: ReadRecord | undefined;
   metrics: RunnerMetrics;
   log: Log;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
@@ -66,6 +75,8 @@ export type Conclusion = RunEnd['phase'] | 'parked' | 'fenced' | 'handed-back' |
 /** A run with a shorter wait is not parked. */
 const SHORTEST_PARK_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
+/** Until a child whose record could not be read is looked up again. */
+const LOOK_UP_AGAIN_MS = 10_000;
 
 /** A step to store, and the nodes that wait for what it remembers. */
 type Step = Advance & { remembering?: readonly NodePlace[] };
@@ -78,6 +89,7 @@ export class RunExecution {
   readonly #claim: Claim;
   readonly #writer: RunWriter;
   readonly #state: ExecutionState;
+  readonly #signals: RunSignals;
   #events: ReturnType<typeof createEventWriter>;
   readonly #attempts = new Map<string, Attempt>();
   #timer: NodeJS.Timeout | undefined;
@@ -86,6 +98,10 @@ export class RunExecution {
   #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
+  /** Children that are looked up now. */
+  #lookUps = 0;
+  /** The reply of the run, for its parent. */
+  #reply: Reply | undefined;
   #hasDeadline = false;
   /** How the run ended, once that is stored. */
   end?: RunEnd;
@@ -105,6 +121,14 @@ export class RunExecution {
     this.#writer = new RunWriter(deps.conn, claim, deps.log, items?.values());
     this.#state = openState(claim, plan, { namespace: deps.namespace, variables }, Date.now(), items);
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
+    this.#signals = new RunSignals(deps.conn, claim);
+    this.#reply = claim.state.reply;
+  }
+
+  /** Reads the signals of the run, because it may have a new one. */
+  noteSignal(): void {
+    this.#signals.isUnread = true;
+    this.#wake.resolve();
   }
 
   /** Cancels the run: stops its attempts, then ends it. */
@@ -118,6 +142,9 @@ export class RunExecution {
     if (this.#over || !this.#writer.adopt(claim)) return false;
     this.#events = createEventWriter(this.#deps.conn, this.#writer.ref);
     if (claim.state.cancelRequested) this.cancel();
+    // The run store may have lost signals.
+    this.#signals.isUnread = true;
+    this.#state.doubtfulChildren.push(...this.#state.children.keys());
     this.#wake.resolve();
     return true;
   }
@@ -145,6 +172,8 @@ export class RunExecution {
 
   async #passes(): Promise<Conclusion> {
     for (;;) {
+      await this.#signals.read(this.#deps.abandon);
+      this.#endChildren();
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
@@ -170,12 +199,15 @@ export class RunExecution {
     }
     fireTimers(this.#state);
     const step = decidePass(this.#state, Date.now());
+    // A loop that has opened again may wait for children whose end is known.
+    if (this.#endChildren()) this.#state.hasMore = true;
     this.#stopExpired();
+    for (const key of this.#state.doubtfulChildren.splice(0)) this.#lookUpChild(key);
     for (const start of this.#state.computations.splice(0)) {
       this.#start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#state.stopping || this.#state.hasMore) return step;
+    if (this.#attempts.size > 0 || this.#lookUps > 0 || this.#state.stopping || this.#state.hasMore) return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
@@ -187,6 +219,9 @@ export class RunExecution {
     if (step.checkpoints) void this.#events.flush();
     const waits = () =>
       waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
+    this.#reply ??= step.reply;
+    if (step.end?.output) step.end = { ...step.end, output: outputOfRun(step.end.output, this.#reply) };
+    step.signalsRead = this.#signals.version;
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
@@ -202,9 +237,12 @@ export class RunExecution {
       refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
       return undefined;
     }
+    for (const child of this.#state.abandonedChildren.splice(0))
+      void cancelRun(this.#deps.conn, this.#claim.state.project, child);
     if (step.end) return (this.end = step.end).phase;
+    if (outcome.signaled) this.#signals.isUnread = true;
     if (outcome.cancelRequested) this.cancel();
-    else if (step.parkMs !== undefined) return 'parked';
+    else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#start(start);
     return undefined;
   }
@@ -235,10 +273,78 @@ export class RunExecution {
       conclude();
       this.#wake.resolve();
     };
-    this.#attempt(key, attempt, controller.signal).then(
-      (result) => end(() => this.#succeed(key, result)),
+    const isCall = this.#state.plan.steps.get(id)?.step.kind === 'workflow';
+    const work = isCall ? this.#call(key, attempt, controller.signal) : this.#attempt(key, attempt, controller.signal);
+    work.then(
+      (result) =>
+        end(() => {
+          if ('child' in result) awaitChild(this.#state, key, result.child, result.isKnown);
+          else this.#succeed(key, result);
+        }),
       (error: unknown) => end(() => this.#fail(key, attempt, error)),
     );
+  }
+
+  /** Starts the child run of a workflow node. */
+  async #call(key: string, attempt: number, stop: AbortSignal): Promise<Called> {
+    const { scope, id } = locate(this.#state, key);
+    const step = this.#workflowStep(id);
+    const { fields } = progressOf(scope, id);
+    if (!fields) throw new Error(`node ${id} starts without fields`);
+    stop.throwIfAborted();
+    return callWorkflow(this.#deps, {
+      parent: this.#claim.state,
+      ref: this.#writer.ref,
+      node: id,
+      step,
+      fields,
+      effectKey: this.#effectKey(key, attempt),
+    });
+  }
+
+  #workflowStep(id: string): WorkflowStep {
+    const step = this.#state.plan.steps.get(id)?.step;
+    if (step?.kind !== 'workflow') throw new Error(`node ${id} runs no workflow`);
+    return step.workflow;
+  }
+
+  #effectKey(key: string, attempt: number): string {
+    const { project, run } = this.#claim.state;
+    return `${project}/${run}/${key}/${attempt}`;
+  }
+
+  /** Ends the nodes whose child has ended, as the signals of the run say. Returns whether there were any. */
+  #endChildren(): boolean {
+    const { values } = this.#signals;
+    const ended = [...this.#state.children].filter(([, child]) => values.has(child));
+    for (const [key, child] of ended) this.#endChild(key, child, values.get(child) as ChildResult);
+    return ended.length > 0;
+  }
+
+  #endChild(key: string, child: string, result: ChildResult): void {
+    const { scope, id } = locate(this.#state, key);
+    this.#state.children.delete(key);
+    this.#state.consumed.push(child);
+    try {
+      this.#succeed(key, resultOfChild(this.#workflowStep(id), child, result));
+    } catch (error) {
+      this.#fail(key, progressOf(scope, id).tried, error);
+    }
+  }
+
+  #lookUpChild(key: string): void {
+    const state = this.#state;
+    const child = state.children.get(key);
+    if (child === undefined) return;
+    this.#lookUps += 1;
+    void findResult(this.#deps, this.#claim.state, child).then((result) => {
+      this.#lookUps -= 1;
+      if (!this.#over && state.children.get(key) === child) {
+        if (typeof result !== 'string') this.#endChild(key, child, result);
+        else watchChild(state, key, child, result === 'unknown' ? LOOK_UP_AGAIN_MS : CHILD_CHECK_MS);
+      }
+      this.#wake.resolve();
+    });
   }
 
   #succeed(key: string, result: StepResult): void {
@@ -272,7 +378,7 @@ export class RunExecution {
         step: planned.step,
         fields,
         effect: planned.effect as Effect,
-        effectKey: `${state.project}/${state.run}/${key}/${attempt}`,
+        effectKey: this.#effectKey(key, attempt),
         run: {
           name: state.run,
           workflow: state.workflow,

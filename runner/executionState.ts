@@ -154,6 +154,8 @@ export type ExecutionState = {
   doubtfulChildren: string[];
   /** Child runs to cancel, because their node has ended before them. */
   abandonedChildren: string[];
+  /** The signals of children whose nodes have ended, to remove with the next step. */
+  consumed: string[];
   /** Scopes whose timeout has passed since the last pass: their attempts must stop. */
   expired: ScopeState[];
   /** The last pass left work for the next one. */
@@ -221,6 +223,7 @@ export function newState(
     children: new Map(),
     doubtfulChildren: [],
     abandonedChildren: [],
+    consumed: [],
     expired: [],
     hasMore: false,
   };
@@ -548,18 +551,20 @@ export function takeChanges(state: ExecutionState): Advance {
   const items = state.itemCheckpoints.filter(({ owner }) => !owner.isOver);
   for (const { owner, node } of items) owner.storedKeys.add(node.id);
   const checkpoints = [...state.checkpoints, ...items.map(({ node }) => node)];
-  const { starts, waits, reply, dropped } = state;
+  const { starts, waits, reply, dropped, consumed } = state;
   state.checkpoints = [];
   state.itemCheckpoints = [];
   state.starts = [];
   state.waits = [];
   state.dropped = [];
+  state.consumed = [];
   delete state.reply;
   return {
     ...(checkpoints.length > 0 && { checkpoints }),
     ...(starts.length > 0 && { starts }),
     ...(waits.length > 0 && { waits }),
     ...(dropped.length > 0 && { dropped }),
+    ...(consumed.length > 0 && { consumed }),
     ...(reply && { reply }),
   };
 }
@@ -584,6 +589,7 @@ export function repeatSeen(
   state.checkpoints.push(...(refused.checkpoints ?? []).filter(({ id }) => !keys.includes(id)));
   state.waits.push(...(refused.waits ?? []));
   state.dropped.push(...(refused.dropped ?? []));
+  state.consumed.push(...(refused.consumed ?? []));
   return keys;
 }
 
@@ -610,6 +616,7 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
     state.checkpoints.push({ ...node, ...(fails && failure) });
   }
   state.dropped.push(...(refused.dropped ?? []));
+  state.consumed.push(...(refused.consumed ?? []));
   // Their start marks were not stored, so they have not started.
   for (const { id: key, attempt } of refused.starts ?? []) {
     const { scope, id } = locate(state, key);

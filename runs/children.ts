@@ -53,11 +53,31 @@ if parent_run ~= '' and tonumber(redis.call('GET', descendants) or 0) >= ${DESCE
 `,
 });
 
+/**
+ * `tell_parent(reason, message)`: the end of a child is a signal of its parent, if that waits for it. The keys
+ * of the parent are those of the run where the caller does not know of it.
+ */
+export const TELL_PARENT = defineFragment({
+  needs: ['run', 'run_id', 'phase', 'output', 'parent', 'parentWf', 'parentSignals', 'siblings', 'signal_run'],
+  gives: ['tell_parent'],
+  lua: `
+local function tell_parent(reason, message)
+  local name = redis.call('HGET', run, 'parent')
+  if not name or parent == run then return end
+  local value = cjson.encode({phase = phase, reason = reason, message = message})
+  if output ~= '' then value = string.sub(value, 1, -2) .. ',"output":' .. output .. '}' end
+  signal_run(parent, parentWf, parentSignals, name, run_id, value)
+  redis.call('SREM', siblings, run_id)
+end
+`,
+});
+
 /** Counts the child, and stores for the scripts that end it whether its parent waits. */
 export const ADD_CHILD = defineFragment({
-  needs: ['run', 'run_id', 'siblings', 'descendants', 'parent_run', 'parent_waits'],
+  needs: ['run', 'run_id', 'siblings', 'descendants', 'parent_run', 'parent_waits', 'parent_doubt'],
   lua: `
 if parent_run ~= '' then
+  if parent_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
   redis.call('INCR', descendants)
   redis.call('EXPIRE', descendants, ${COUNTED_S})
   if parent_waits == '1' then

@@ -10,7 +10,7 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
-import { ENQUEUE, EVENTS } from './lua.ts';
+import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
@@ -63,7 +63,18 @@ const BEGIN = defineScript({
 
 /** `remove_entries(entry)`: somebody removed the key of the run by hand. Removes all entries that name it. */
 const REMOVE_ENTRIES = defineFragment({
-  needs: ['ready', 'overLimit', 'parked', 'replaceable', 'unrecorded', 'run_id', 'events', 'items'],
+  needs: [
+    'ready',
+    'overLimit',
+    'parked',
+    'replaceable',
+    'unrecorded',
+    'run_id',
+    'events',
+    'items',
+    'signals',
+    'cancel_children',
+  ],
   gives: ['remove_entries'],
   lua: `
 local function remove_entries(entry)
@@ -72,7 +83,8 @@ local function remove_entries(entry)
   redis.call('ZREM', parked, entry)
   redis.call('ZREM', replaceable, entry)
   redis.call('ZREM', unrecorded, run_id)
-  redis.call('UNLINK', events, items)
+  redis.call('UNLINK', events, items, signals)
+  cancel_children()
 end
 `,
 });
@@ -98,6 +110,19 @@ end
 `,
 });
 
+/** The keys of END that each run has of its own. */
+const RUN_KEYS = [
+  'run',
+  'events',
+  'items',
+  'signals',
+  'children',
+  'parent',
+  'parentWf',
+  'parentSignals',
+  'siblings',
+] as const;
+
 /**
  * Ends each run that no runner holds, and drops those that have no object: the record of a workflow that is
  * gone would be deleted with it. A run that has an object waits until its end is recorded. The key `dedupe`
@@ -107,27 +132,29 @@ const DELETE_RUNS = defineScript({
   flags: 'drains',
   transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
   keys: [
-    ...END_KEYS.filter((key) => key !== 'run' && key !== 'events' && key !== 'items'),
-    'claims',
-    'parked',
+    ...END_KEYS.filter((key) => !RUN_KEYS.some((own) => own === key)),
     'runs',
   ],
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
-  lists: { deleted: { args: ['run_id', 'is_object'], keys: ['run', 'events', 'items', 'dedupe'] } },
+  lists: {
+    deleted: { args: ['run_id', 'is_object'], keys: [...RUN_KEYS, 'dedupe'] },
+  },
   answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local run, events, run_id, event_count, event_bytes
+    local ${RUN_KEYS.join(', ')}, run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}
+    ${CANCEL_CHILDREN}
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
     local running = 0
-    for _, name, is_object, run_key, events_key, items_key, dedupe in deleted() do
-      run_id, run, events, items = name, run_key, events_key, items_key
+    for _, name, is_object, ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}, dedupe in deleted() do
+      run_id = name
+      ${RUN_KEYS.join(', ')} = ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}
       local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
         redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
           'recorded', 'creating', 'dropped'))
@@ -267,12 +294,10 @@ async function deleteRuns(
 ): Promise<number> {
   const keys = keysOf(project);
   const declared = scriptKeys(DELETE_RUNS, { project, run: '', group });
-  const ofRuns = runs.flatMap(({ run, head: { dedupeHash } }) => {
+  const ofRuns = runs.flatMap(({ run, head: { dedupeHash, parent } }) => {
     const own = keys.run(run);
     return [
-      own,
-      keys.events(run),
-      keys.items(run),
+      ...scriptKeys({ keys: RUN_KEYS }, { project, run, group, parent }),
       dedupeHash === undefined ? own : keys.dedupe(workflowUid, dedupeHash),
     ];
   });

@@ -20,7 +20,7 @@ import { ENQUEUE } from './lua.ts';
  * is one, the oldest first. Without room in the store, runs that have begun precede all others, because their
  * ends make room.
  */
-const WAKE = defineFragment({
+export const WAKE = defineFragment({
   needs: ['ready', 'overLimit', 'parked', 'virtual', 'short', 'enqueue'],
   gives: ['wake'],
   lua: `

@@ -26,6 +26,11 @@ export type RunHead = {
   parent?: ParentRef | undefined;
 };
 
+/** The parent in the field `head` of a run. */
+export function parentOf(head: string | null | undefined): ParentRef | undefined {
+  return (JSON.parse(head ?? '{}') as Partial<RunHead>).parent;
+}
+
 /** The run, while the store has it: until it has ended and is recorded, and ten seconds more. */
 export function readRun(
   conn: RunStoreConnection,
@@ -187,13 +192,15 @@ function inOrder(a: NodeState, b: NodeState): number {
 
 /** Optional fields of a run. */
 function optional(fields: Record<string, string>): Partial<RunState> {
-  const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars } = fields;
+  const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars, signaled } =
+    fields;
   return {
     ...(recorded !== undefined && { recordedUid: recorded }),
     ...(creating !== undefined && { createBegun: true }),
     ...(restored !== undefined && { restored: true }),
     ...(doubt !== undefined && { doubt: true }),
     ...(vars !== undefined && { variables: vars }),
+    ...(signaled !== undefined && { signaled }),
     ...(started !== undefined && { startedAt: Number(started) }),
     ...(ended !== undefined && { endedAt: Number(ended) }),
     ...(reason && { reason }),

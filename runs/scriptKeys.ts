@@ -18,7 +18,7 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
   const group = 'group' in subject ? subject.group : groupOfToken(subject.token);
   const keys = keysOf(project);
   return names.map((name) => {
-    if (name === 'run' || name === 'events' || name === 'items') return keys[name](run);
+    if (name === 'run' || name === 'events' || name === 'items' || name === 'signals') return keys[name](run);
     if (name === 'wf' || name === 'runs' || name === 'summarized' || name === 'summaries')
       return keys[name](group);
     if (name === 'children') return keys.children(run);

@@ -92,6 +92,8 @@ const SUBMIT = defineScript({
     'parent_run',
     'parent_token',
     'parent_waits',
+    // 1 where the parent was restored, so that it may have started the child before.
+    'parent_doubt',
   ],
   answers: {
     accepted: 'and the runs that this one replaces',
@@ -182,21 +184,22 @@ export function submit(
 }
 
 /**
- * Stores a child run for the runner that holds its parent. The name of the child is its dedupe key.
+ * Stores a child run for the runner that holds its parent. The name of the child is its dedupe key. A child of
+ * a parent in doubt may have been executed before: effects of it that must not be repeated must not begin.
  * Everything else is as for `submit`.
  */
 export function submitChild(
   conn: RunStoreConnection,
   submission: Submission & { run: string; parent: ParentRef },
-  token: string,
+  holder: { token: string; isInDoubt: boolean },
 ): Promise<Submitted | ChildOutcome> {
-  return orUnavailable(() => store(conn, submission, token));
+  return orUnavailable(() => store(conn, submission, holder));
 }
 
 async function store(
   conn: RunStoreConnection,
   submission: Submission,
-  token = '',
+  { token, isInDoubt } = { token: '', isInDoubt: false },
 ): Promise<Submitted | ChildOutcome> {
   const { project, workflow, workflowUid } = submission;
   const keys = keysOf(project);
@@ -214,6 +217,7 @@ async function store(
     parent_run: submission.parent?.run ?? '',
     parent_token: token,
     parent_waits: submission.parent?.waits ? '1' : '',
+    parent_doubt: isInDoubt ? '1' : '',
   });
   const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;
@@ -229,7 +233,7 @@ async function store(
   if (outcome === 'full')
     return { outcome: 'unavailable', why: 'full', retryAfterSeconds: detail === 'keys' ? 60 : 10 };
   // The name exists. We choose another one; a name that the caller chose is a conflict.
-  return submission.run === undefined ? store(conn, submission, token) : { outcome: 'conflict', run };
+  return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
 }
 
 /** The dedupe key. The prefix separates keys of callers from those of triggers, objects and names. */

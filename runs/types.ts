@@ -188,6 +188,8 @@ export type RunState = {
   doubt?: true;
   /** The hash of the variables that were current when the run was accepted. */
   variables?: string;
+  /** The version of its signals; left out where it has none (`signals.ts`). */
+  signaled?: string;
   /** The trigger's output as JSON text. */
   input: string;
   /** The input is withheld from whoever reads the run. Never stored. */
@@ -209,7 +211,13 @@ export type Claim = {
 };
 
 /** Identifies a claimed run in every call of its runner. */
-export type ClaimRef = { project: ProjectUid; run: string; token: string };
+export type ClaimRef = {
+  project: ProjectUid;
+  run: string;
+  token: string;
+  /** Of a child run. */
+  parent?: ParentRef;
+};
 
 /**
  * `more`: further runs are ready. `short`: runs are ready, and the store has no room for what they would
@@ -221,7 +229,9 @@ export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean; shor
  * `done`: stored; and whether the run shall be cancelled. `fenced`: the claim is another one now, and the
  * runner must drop the run.
  */
-export type Fenced = { outcome: 'done'; cancelRequested: boolean } | { outcome: 'fenced' } | Unavailable;
+export type Fenced =
+  /** `signaled`: the run has signals that its runner has not read. */
+  { outcome: 'done'; cancelRequested: boolean; signaled?: true } | { outcome: 'fenced' } | Unavailable;
 
 /** The run store was restored: it has an older state of the run than its runner has stored. */
 export type Rewound = { outcome: 'rewound' };
@@ -252,6 +262,8 @@ export type Advance = {
   starts?: NodeStart[];
   /** Keys of items and their nodes that are no longer needed, because an item around them has ended. */
   dropped?: string[];
+  /** Fields of signals that the step takes up: they are removed. */
+  consumed?: string[];
   /** For each node that begins to wait: after how many milliseconds it is tried again. */
   waits?: { id: string; delayMs: number }[];
   end?: RunEnd;
@@ -259,9 +271,11 @@ export type Advance = {
   remember?: readonly Remembered[];
   /**
    * Parks the run: gives up claim and slot until so many milliseconds have passed. A run to cancel is not
-   * parked: it stays with its runner, which is told so.
+   * parked, and neither is one with unread signals: it stays with its runner, which is told so.
    */
   parkMs?: number;
+  /** The version of the signals that the runner has read (`signals.ts`). Left out: none. */
+  signalsRead?: string;
   /**
    * The sequence of the run that the step follows (the claim's, and one more for each step since). A step
    * that was stored before is not stored again, whether its answer was lost or the network delayed it. A run
@@ -272,7 +286,8 @@ export type Advance = {
   whole?: true;
 };
 
-export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };
+/** `output`: what the parent gets of a child run that succeeded. */
+export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string; output?: NodeOutput };
 
 /** A live event of a run. `id` counts from 1; a reader that names the last one it saw gets those after it. */
 export type RunEvent =

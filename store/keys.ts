@@ -30,7 +30,9 @@
  * - `run:<id>`, a hash: the run. `restored`: the epoch of the record that it was restored from, until its
  *   runner has stored it again. `doubt`: it may have advanced after that record. `n:<node>`: the state of a
  *   node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the hash of its
- *   variables
+ *   variables. `signaled`: how many signals it has and the key of the last one
+ * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
+ * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
  * - `ev:<id>` (in code `events`), a list: live events, each `<number> <at> <json>`
  * - `dk:<workflow>:<hash>` (in code `dedupe`), a hash: of a dedupe key: its run, and the hash of the body.
  *   Once the run is recorded also its phase, empty if there was a reply
@@ -73,7 +75,8 @@
  *
  * Workflows and credentials are named by uid, groups of runs as `groups.ts` says. In `q`, `held`, `due` and
  * `live` a run is its entry: `<group> <accepted, µs> <run>`. Channels have the names of keys: `q` announces
- * ready runs, `run:<id>` changes of a run, `cancels` runs to cancel, `checks` and `registrations` requests.
+ * ready runs, `run:<id>` changes of a run, `cancels` runs to cancel, `signaled` claimed runs with
+ * a new signal, `checks` and `registrations` requests.
  */
 import { workflowOfGroup, type RunGroup } from './groups.ts';
 
@@ -90,6 +93,7 @@ const PROJECT_KEYS = {
   claims: 'claims',
   heartbeats: 'beats',
   cancels: 'cancels',
+  signaled: 'signaled',
   replaced: 'replaced',
   deleting: 'deleting',
   unrecorded: 'out',
@@ -128,6 +132,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   items: (run: string) => string;
   children: (run: string) => string;
   descendants: (run: string) => string;
+  signals: (run: string) => string;
   dedupe: (workflowUid: string, hash: string) => string;
   runs: (group: RunGroup) => string;
   summarized: (group: RunGroup) => string;
@@ -178,6 +183,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     items: (run) => `${prefix}items:${run}`,
     children: (run) => `${prefix}children:${run}`,
     descendants: (run) => `${prefix}descendants:${run}`,
+    signals: (run) => `${prefix}signals:${run}`,
     dedupe: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
     runs: (group) => `${prefix}runs:${group}`,
     summarized: (group) => `${prefix}done:${group}`,

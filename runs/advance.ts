@@ -118,14 +118,14 @@ const ADVANCE = defineScript({
   body: `
     ${FENCE}
     ${NOW}
-    local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group, signaled = unpack(
+    local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group, version = unpack(
       redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf', 'signaled'))
     ${MISSING_RUN}
     if not group then return fail_missing(run_id) end
     before = tonumber(before)
     follows = tonumber(follows) or before
     -- Stored before: the answer was lost, or the network delayed the call until the run had advanced.
-    local unread = (signaled or '') ~= read and 2 or 0
+    local unread = (version or '') ~= read and 2 or 0
     if before > follows then return redis.call('SISMEMBER', cancels, run_id) + unread end
     -- The store was restored to an older state. Records of what is lost exist, so that the sequence continues
     -- after them.

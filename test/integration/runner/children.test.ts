@@ -15,7 +15,7 @@ import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
 const harness = await startRunnerHarness();
-const { conn, project, mailbox, credentials } = harness;
+const { conn, project, mailbox, model, credentials } = harness;
 const keys = keysOf(project.uid);
 let runner: Runner | undefined;
 
@@ -213,8 +213,9 @@ test('a cancelled child fails its node', async () => {
 });
 
 test('the timeout of a child reaches its parent', async () => {
-  const repeat = { until: 'false', limit: 10_000, delay: '300ms' };
-  const callee = await project.deploy([manual, shape('again', '1', { repeat })], undefined, { timeout: '1s' });
+  model.setFault('hang');
+  const ask = { id: 'ask', agent: { credential: 'llm', model: 'demo', prompt: 'Hello' } };
+  const callee = await project.deploy([manual, ask], undefined, { timeout: '1s' });
   const state = await execute([webhook, call(callee)]);
   expect(nodeOf(state, 'call')?.message).toContain('failed: RunTimeout: ');
 });

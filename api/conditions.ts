@@ -46,6 +46,8 @@ export const REASON = {
   InvalidParameters: 'Parameters do not match the schema of the skill.',
   InvalidCode: 'The source of a code node is not JavaScript that can be compiled.',
   CodeDisabled: 'The installation does not execute code nodes.',
+  WorkflowMissing: 'A node runs a workflow that does not exist in the namespace.',
+  WorkflowCycle: 'A node runs a workflow that runs this workflow again.',
   AuthRequired: 'The webhook is public, and the namespace or the installation refuses public webhooks.',
   InvalidSchedule: 'The time zone or the cron expression is invalid.',
   Scheduled: 'The CronJob exists.',

@@ -9,6 +9,8 @@ export const LABEL = {
   workflow: 'windlass.dev/workflow',
   /** What started a run: one of the trigger kinds, or `execute`. */
   trigger: 'windlass.dev/trigger',
+  /** On a child run: the name of its parent. */
+  parent: 'windlass.dev/parent',
   /** `true` on test runs. */
   test: 'windlass.dev/test',
   /** `true` on a namespace: its webhooks must verify their callers. */
@@ -44,6 +46,8 @@ export const ANNOTATION = {
    * `runs/record/restoreAnnotations.ts`.
    */
   dedupe: 'windlass.dev/dedupe',
+  /** On a child run: what a restore needs beside `spec.parent`. See `runs/record/restoreAnnotations.ts`. */
+  ancestors: 'windlass.dev/ancestors',
   /** On a WorkflowRun: `true` if the input of the run was larger than `spec.input` holds. */
   partialInput: 'windlass.dev/partial-input',
   /**

@@ -79,6 +79,23 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The workflow is invalid and was never valid before, so it cannot run.',
   },
+  WorkflowCycle: {
+    retryable: false,
+    meaning: 'The workflow to run is this workflow, or one that this run is a descendant of.',
+  },
+  ChildFailed: {
+    retryable: true,
+    meaning: 'The child run failed, was cancelled, or was lost. A retry is a new child run.',
+  },
+  TooDeep: { retryable: false, meaning: 'Child runs are nested more than 10 levels deep.' },
+  TooManyChildren: {
+    retryable: false,
+    meaning: 'The run that has no parent has 10,000 descendants already.',
+  },
+  RunStoreFull: {
+    retryable: true,
+    meaning: 'The project has used up its quota in the run store, so no child run starts.',
+  },
   ConcurrencyLimit: {
     retryable: false,
     meaning: 'The workflow has reached its concurrency limit and refuses more runs.',

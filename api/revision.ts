@@ -5,7 +5,7 @@
 import { scopeGraphs } from './scopes.ts';
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
-import type { AgentStep, FailStep, ResponseStep, SkillStep, StepKind, CodeStep, WaitStep } from './step.ts';
+import type { AgentStep, FailStep, ResponseStep, SkillStep, StepKind, CodeStep, WaitStep, WorkflowStep } from './step.ts';
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
 
@@ -50,6 +50,7 @@ export type RevisionStep = StepBase &
     | { kind: 'response'; response: ResponseStep }
     | { kind: 'group'; group: Record<string, never> }
     | { kind: 'wait'; wait: WaitStep }
+    | { kind: 'workflow'; workflow: WorkflowStep }
     | { kind: 'fail'; fail: FailStep }
     | { kind: 'code'; code: CodeStep }
   );
@@ -76,6 +77,8 @@ const STEP_TIMEOUT_MS: Record<StepKind, number> = {
   // No timeout of its own: that of the run applies.
   group: 0,
   wait: 0,
+  // The child run has a timeout of its own.
+  workflow: 0,
   fail: MINUTE,
   code: 10 * MINUTE,
 };

@@ -68,6 +68,13 @@ export const runSpec = z
       .describe(
         'The user who requested the run with a token. The gateway sets it. The creator of a WorkflowRun can leave it out, or set it to their own user name only.',
       ),
+    parent: z
+      .object({
+        run: objectName('The name of the parent.'),
+        node: z.string().min(1).max(63).describe('ID of the workflow node of the parent.'),
+      })
+      .optional()
+      .describe('Of a child run: the run that started it. Only runners set it.'),
     cancel: z.boolean().optional().describe('Set to true to cancel the run.'),
   })
   .meta({
@@ -114,6 +121,10 @@ export const runSpec = z
         message: 'requestedBy of a run cannot be changed: create a new WorkflowRun',
       },
       {
+        rule: 'has(self.parent) == has(oldSelf.parent) && (!has(self.parent) || self.parent == oldSelf.parent)',
+        message: 'the parent of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
         rule: '!has(self.until) || (has(self.test) && self.test)',
         message: 'until is only for test runs: set test to true, or remove until',
       },
@@ -132,6 +143,7 @@ const nodeStatus = z
     startTime: time('When the first attempt started.').optional(),
     completionTime: time('When the node ended.').optional(),
     nextAttemptTime: time('When the next attempt starts, while the node waits for it.').optional(),
+    run: z.string().max(253).optional().describe('Of a workflow node: the name of its last child run.'),
     output: recordedOutput.optional(),
     truncated: z
       .boolean()

@@ -111,6 +111,23 @@ const waitStep = z
     }),
   });
 
+const workflowStep = z
+  .object({
+    name: objectName('Name of the workflow to run, in the same namespace. It may be inactive.'),
+    input: json(
+      'The data_content of the trigger of the child run: any JSON value. Strings may contain references. Default {}.',
+    ),
+    wait: z
+      .boolean()
+      .optional()
+      .describe(
+        'true: the node ends with the child run, and its output is that of the last node of the child; false: the node ends at once, and its output is the name of the child run. Default true.',
+      ),
+  })
+  .describe(
+    'Runs another workflow of the namespace as a child run. A run that only waits for child runs holds no runner, and its timeout does not continue meanwhile.',
+  );
+
 const failStep = z
   .object({
     reason: z
@@ -147,6 +164,7 @@ export const steps = {
   response: responseStep,
   group: groupStep,
   wait: waitStep,
+  workflow: workflowStep,
   fail: failStep,
   code: codeStep,
 } as const;
@@ -157,6 +175,7 @@ export type AgentStep = z.infer<typeof agentStep>;
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
 export type WaitStep = z.infer<typeof waitStep>;
+export type WorkflowStep = z.infer<typeof workflowStep>;
 export type FailStep = z.infer<typeof failStep>;
 export type CodeStep = z.infer<typeof codeStep>;
 

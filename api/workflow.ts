@@ -92,6 +92,13 @@ const node = z
           "'timeout, retry and effect have no effect on the wait node ' + self.id + ': remove them'",
       },
       {
+        rule: '!has(self.workflow) || !(has(self.timeout) || has(self.effect))',
+        message:
+          'a workflow node cannot have timeout or effect: set timeout of the workflow that it runs, and effect of its nodes',
+        messageExpression:
+          "'node ' + self.id + ' cannot have timeout or effect: set timeout of workflow ' + self.workflow.name + ', and effect of its nodes'",
+      },
+      {
         rule: '!has(self.group) || !has(self.effect)',
         message: 'effect has no effect on a group: set it on the nodes of the body',
         messageExpression:
@@ -402,6 +409,11 @@ export function kindOf(node: WorkflowNode): NodeKind {
   const kind = NODE_KINDS.find((kind) => node[kind] !== undefined);
   if (!kind) throw new Error(`node ${node.id} has no kind`);
   return kind;
+}
+
+/** The names of the workflows that the nodes run, each once. */
+export function calleesOf({ nodes }: Pick<WorkflowSpec, 'nodes'>): string[] {
+  return [...new Set(nodes.flatMap(({ workflow }) => (workflow ? [workflow.name] : [])))];
 }
 
 /** Whether the kind is that of a trigger. */

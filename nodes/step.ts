@@ -31,6 +31,8 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
       return given({ headers: step.response.headers, body: step.response.body });
     case 'wait':
       return given({ until: step.wait.until });
+    case 'workflow':
+      return { input: step.workflow.input ?? {} };
     case 'fail':
       return { message: step.fail.message };
     case 'group':

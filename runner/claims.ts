@@ -33,6 +33,8 @@ const PAUSE_MS = 1_000;
 const SWEEP_MS = 30_000;
 /** How often callback keys that are missing are read again before a run continues without them. */
 const CALLBACK_ATTEMPTS = 10;
+/** Characters of the output of an ended child run that is known after its end. */
+const LARGEST_KNOWN_OUTPUT = 4_096;
 
 export class Claims {
   readonly #deps: ClaimsDeps;
@@ -113,12 +115,14 @@ export class Claims {
     else log.info({}, 'claiming resumed');
   }
 
-  /** Cancels a run if it is in flight here. */
-  cancel(run: string): void {
-    for (const active of this.#inFlight) if (active.run === run) active.execution?.cancel();
+  /** Cancels a run if it is in flight here. Returns whether it is. */
+  cancel(run: string): boolean {
+    const active = [...this.#inFlight].filter((it) => it.run === run);
+    for (const { execution } of active) execution?.cancel();
+    return active.length > 0;
   }
 
-  /** Notes a new signal of a run, if it is in flight here. */
+  /** Has a run in flight here read its signals. */
   noteSignal(run: string): void {
     for (const active of this.#inFlight) if (active.run === run) active.execution?.noteSignal();
   }
@@ -196,7 +200,7 @@ export class Claims {
     const execution = new RunExecution(claim, plan, this.#deps, { items, variables, callbacks });
     active.execution = execution;
     const conclusion = await execution.execute();
-    if (execution.end) this.#endedRuns.add(claim.state, execution.end);
+    if (execution.end) this.#endedRuns.add(claim.state, withoutLargeOutput(execution.end));
     return conclusion;
   }
 
@@ -284,8 +288,14 @@ export class Claims {
   }
 }
 
-function refOf({ state, token }: Claim): ClaimRef {
-  return { project: state.project, run: state.run, token };
+function refOf({ state: { project, run, parent }, token }: Claim): ClaimRef {
+  return { project, run, token, ...(parent && { parent }) };
+}
+
+/** Thousands of ends are in memory. */
+function withoutLargeOutput({ output, ...end }: RunEnd): RunEnd {
+  const isSmall = output !== undefined && JSON.stringify(output).length <= LARGEST_KNOWN_OUTPUT;
+  return isSmall ? { ...end, output } : end;
 }
 
 function planOrEnd(plan: () => Plan): Plan | RunEnd {

@@ -5,23 +5,28 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
+import type { WorkflowStep } from '../api/step.ts';
 import type { Log } from '../kube/log.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
+import { cancelRun } from '../runs/cancel.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import { readSeen } from '../runs/seen.ts';
-import type { Advance, Claim, NodeStart, NodeState, Remembered, RunEnd } from '../runs/types.ts';
+import type { Advance, ChildResult, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
+import { callWorkflow, findResult, outputOfRun, resultOfChild, type Called, type ReadRecord } from './children.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import {
+  CHILD_CHECK_MS,
   LONGEST_WAIT_MS,
+  awaitChild,
   awaitRetry,
   endNode,
   fireTimers,
@@ -34,6 +39,7 @@ import {
   succeed,
   takeChanges,
   waitsOf,
+  watchChild,
   type ExecutionState,
   type NodePlace,
   type ScopeState,
@@ -56,6 +62,8 @@ export type ExecutionDeps = {
   egress: Egress;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox | undefined;
+  /** Reads records of child runs. Left out: there are none. */
+  readRecord?: ReadRecord | undefined;
   metrics: RunnerMetrics;
   log: Log;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
@@ -70,6 +78,8 @@ const SHORTEST_PARK_MS = 1_000;
 /** How long a lost message can delay a signal of a run that is not parked. */
 const SIGNAL_POLL_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
+/** Until a child whose record could not be read is looked up again. */
+const LOOK_UP_AGAIN_MS = 10_000;
 
 /** What the run store holds for a claimed run. */
 type Stored = {
@@ -97,6 +107,10 @@ export class RunExecution {
   #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
+  /** Children that are looked up now. */
+  #lookUps = 0;
+  /** The reply of the run, for its parent. */
+  #reply: Reply | undefined;
   #hasUnreadSignals = false;
   #hasDeadline = false;
   /** How the run ended, once that is stored. */
@@ -122,8 +136,11 @@ export class RunExecution {
       Date.now(),
       items,
     );
-    this.#hasUnreadSignals = claim.state.signaled !== undefined;
+    // A signal between the claim and this moment was announced to nobody.
+    const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
+    this.#hasUnreadSignals = isWaiting || claim.state.signaled !== undefined;
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
+    this.#reply = claim.state.reply;
   }
 
   /** Cancels the run: stops its attempts, then ends it. */
@@ -137,6 +154,9 @@ export class RunExecution {
     if (this.#over || !this.#writer.adopt(claim)) return false;
     this.#events = createEventWriter(this.#deps.conn, this.#writer.ref);
     if (claim.state.cancelRequested) this.cancel();
+    // The run store may have lost signals.
+    this.#hasUnreadSignals = true;
+    this.#state.doubtfulChildren.push(...this.#state.children.keys());
     this.#wake.resolve();
     return true;
   }
@@ -172,6 +192,7 @@ export class RunExecution {
     for (;;) {
       const lost = await this.#takeSignals();
       if (lost) return lost;
+      this.#endChildren();
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
@@ -207,12 +228,15 @@ export class RunExecution {
       return { ...takeChanges(this.#state), remember, remembering };
     }
     const step = decidePass(this.#state, Date.now());
+    // A loop that has opened again may wait for children whose end is known.
+    if (this.#endChildren()) this.#state.hasMore = true;
     this.#stopExpired();
+    for (const key of this.#state.doubtfulChildren.splice(0)) this.#lookUpChild(key);
     for (const start of this.#state.computations.splice(0)) {
       this.#start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#state.stopping || this.#state.hasMore) return step;
+    if (this.#attempts.size > 0 || this.#lookUps > 0 || this.#state.stopping || this.#state.hasMore) return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
@@ -224,11 +248,10 @@ export class RunExecution {
     if (step.checkpoints) void this.#events.flush();
     const waits = () =>
       waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
-    const { version: signalsRead } = this.#state.signals;
-    const outcome = await retryUntilStored(
-      () => this.#writer.store({ ...step, signalsRead }, waits()),
-      this.#deps.abandon,
-    );
+    this.#reply ??= step.reply;
+    if (step.end?.output) step.end = { ...step.end, output: outputOfRun(step.end.output, this.#reply) };
+    step.signalsRead = this.#state.signals.version;
+    const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'seen') {
@@ -243,6 +266,8 @@ export class RunExecution {
       refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
       return undefined;
     }
+    for (const child of this.#state.abandonedChildren.splice(0))
+      void cancelRun(this.#deps.conn, this.#claim.state.project, child);
     if (step.end) return (this.end = step.end).phase;
     if (outcome.signaled) this.#hasUnreadSignals = true;
     if (outcome.cancelRequested) this.cancel();
@@ -277,10 +302,78 @@ export class RunExecution {
       conclude();
       this.#wake.resolve();
     };
-    this.#attempt(key, attempt, controller.signal).then(
-      (result) => end(() => this.#succeed(key, result)),
+    const isCall = this.#state.plan.steps.get(id)?.step.kind === 'workflow';
+    const work = isCall ? this.#call(key, attempt, controller.signal) : this.#attempt(key, attempt, controller.signal);
+    work.then(
+      (result) =>
+        end(() => {
+          if ('child' in result) awaitChild(this.#state, key, result.child, result.isKnown);
+          else this.#succeed(key, result);
+        }),
       (error: unknown) => end(() => this.#fail(key, attempt, error)),
     );
+  }
+
+  /** Starts the child run of a workflow node. */
+  async #call(key: string, attempt: number, stop: AbortSignal): Promise<Called> {
+    const { scope, id } = locate(this.#state, key);
+    const step = this.#workflowStep(id);
+    const { fields } = progressOf(scope, id);
+    if (!fields) throw new Error(`node ${id} starts without fields`);
+    stop.throwIfAborted();
+    return callWorkflow(this.#deps, {
+      parent: this.#claim.state,
+      ref: this.#writer.ref,
+      node: id,
+      step,
+      fields,
+      effectKey: this.#effectKey(key, attempt),
+    });
+  }
+
+  #workflowStep(id: string): WorkflowStep {
+    const step = this.#state.plan.steps.get(id)?.step;
+    if (step?.kind !== 'workflow') throw new Error(`node ${id} runs no workflow`);
+    return step.workflow;
+  }
+
+  #effectKey(key: string, attempt: number): string {
+    const { project, run } = this.#claim.state;
+    return `${project}/${run}/${key}/${attempt}`;
+  }
+
+  /** Ends the nodes whose child has ended, as the signals of the run say. Returns whether there were any. */
+  #endChildren(): boolean {
+    const { values } = this.#state.signals;
+    const ended = [...this.#state.children].filter(([, child]) => values.has(child));
+    for (const [key, child] of ended) this.#endChild(key, child, values.get(child) as ChildResult);
+    return ended.length > 0;
+  }
+
+  #endChild(key: string, child: string, result: ChildResult): void {
+    const { scope, id } = locate(this.#state, key);
+    this.#state.children.delete(key);
+    this.#state.consumed.push(child);
+    try {
+      this.#succeed(key, resultOfChild(this.#workflowStep(id), child, result));
+    } catch (error) {
+      this.#fail(key, progressOf(scope, id).tried, error);
+    }
+  }
+
+  #lookUpChild(key: string): void {
+    const state = this.#state;
+    const child = state.children.get(key);
+    if (child === undefined) return;
+    this.#lookUps += 1;
+    void findResult(this.#deps, this.#claim.state, child).then((result) => {
+      this.#lookUps -= 1;
+      if (!this.#over && state.children.get(key) === child) {
+        if (typeof result !== 'string') this.#endChild(key, child, result);
+        else watchChild(state, key, child, result === 'unknown' ? LOOK_UP_AGAIN_MS : CHILD_CHECK_MS);
+      }
+      this.#wake.resolve();
+    });
   }
 
   #succeed(key: string, result: StepResult): void {
@@ -314,7 +407,7 @@ export class RunExecution {
         step: planned.step,
         fields,
         effect: planned.effect as Effect,
-        effectKey: `${state.project}/${state.run}/${key}/${attempt}`,
+        effectKey: this.#effectKey(key, attempt),
         run: {
           name: state.run,
           workflow: state.workflow,
@@ -368,7 +461,7 @@ export class RunExecution {
   #setTimer(): void {
     clearTimeout(this.#timer);
     const leftMs = Math.min(...waitsOf(this.#state).map((wait) => wait.leftMs));
-    const isAwaiting = this.#state.signals.awaiting.size > 0;
+    const isAwaiting = this.#state.signals.awaiting.size > 0 || this.#state.children.size > 0;
     if (isAwaiting && leftMs > SIGNAL_POLL_MS)
       this.#timer = setTimeout(() => this.noteSignal(), SIGNAL_POLL_MS);
     else if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#wake.resolve(), timerMs(leftMs));

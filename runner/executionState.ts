@@ -31,6 +31,8 @@ type Progress = {
   hasWaited?: boolean;
   /** How many runners died during the next attempt. */
   crashes?: number;
+  /** The child run of the last attempt. */
+  run?: string;
 };
 
 /** An owner of keys in the run store. Checkpoints of an owner that is over are not stored. */
@@ -162,6 +164,14 @@ export type ExecutionState = {
   halt?: RunEnd;
   /** The runner shuts down: no effect starts any more. */
   stopping: boolean;
+  /** Child runs that the run waits for, by the key of their node. */
+  readonly children: Map<string, string>;
+  /** Keys of nodes whose child is to be looked up, because its end may be lost. */
+  doubtfulChildren: string[];
+  /** Child runs to cancel, because their node has ended before them. */
+  abandonedChildren: string[];
+  /** The signals of children whose nodes have ended, to remove with the next step. */
+  consumed: string[];
   /** Scopes whose timeout has passed since the last pass: their attempts must stop. */
   expired: ScopeState[];
   /** The last pass left work for the next one. */
@@ -235,6 +245,10 @@ export function newState(
     computing: new Set(),
     waitUntil: 0,
     stopping: false,
+    children: new Map(),
+    doubtfulChildren: [],
+    abandonedChildren: [],
+    consumed: [],
     expired: [],
     hasMore: false,
   };
@@ -452,6 +466,9 @@ function settle(state: ExecutionState, scope: ScopeState, id: string, phase: Nod
   state.timers.delete(key);
   state.computing.delete(key);
   state.signals.awaiting.delete(key);
+  const child = state.children.get(key);
+  if (child !== undefined) state.abandonedChildren.push(child);
+  state.children.delete(key);
   touch(scope);
 }
 
@@ -472,6 +489,32 @@ export function awaitRetry(state: ExecutionState, key: string, failed: FailedEnd
   addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', reason, message });
 }
 
+/** How often a run that waits for a child looks it up, where no signal comes. */
+export const CHILD_CHECK_MS = 3_600_000;
+
+/** Begins the wait for the child run that the attempt has started. `isKnown`: it may have ended before. */
+export function awaitChild(state: ExecutionState, key: string, child: string, isKnown: boolean): void {
+  const { scope, id } = locate(state, key);
+  const progress = { ...progressOf(scope, id), run: child };
+  scope.progress.set(id, progress);
+  scope.phases.set(id, 'Waiting');
+  watchChild(state, key, child, CHILD_CHECK_MS);
+  state.waits.push({ id: key, delayMs: CHILD_CHECK_MS });
+  if (isKnown) state.doubtfulChildren.push(key);
+  touch(scope);
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
+}
+
+/** Looks up the child of the node after the delay, and later again. */
+export function watchChild(
+  state: ExecutionState,
+  key: string,
+  child: string,
+  delayMs: number,
+): void {
+  state.children.set(key, child);
+  addTimer(state, key, { delayMs, isStored: true }, () => state.doubtfulChildren.push(key));
+}
 type WaitingFor = NonNullable<NodeState['waitingFor']>;
 
 /** Begins the wait of a wait node. */
@@ -567,18 +610,20 @@ export function takeChanges(state: ExecutionState): Advance {
   const items = state.itemCheckpoints.filter(({ owner }) => !owner.isOver);
   for (const { owner, node } of items) owner.storedKeys.add(node.id);
   const checkpoints = [...state.checkpoints, ...items.map(({ node }) => node)];
-  const { starts, waits, reply, dropped } = state;
+  const { starts, waits, reply, dropped, consumed } = state;
   state.checkpoints = [];
   state.itemCheckpoints = [];
   state.starts = [];
   state.waits = [];
   state.dropped = [];
+  state.consumed = [];
   delete state.reply;
   return {
     ...(checkpoints.length > 0 && { checkpoints }),
     ...(starts.length > 0 && { starts }),
     ...(waits.length > 0 && { waits }),
     ...(dropped.length > 0 && { dropped }),
+    ...(consumed.length > 0 && { consumed }),
     ...(reply && { reply }),
   };
 }
@@ -603,6 +648,7 @@ export function repeatSeen(
   state.checkpoints.push(...(refused.checkpoints ?? []).filter(({ id }) => !keys.includes(id)));
   state.waits.push(...(refused.waits ?? []));
   state.dropped.push(...(refused.dropped ?? []));
+  state.consumed.push(...(refused.consumed ?? []));
   return keys;
 }
 
@@ -629,6 +675,7 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
     state.checkpoints.push({ ...node, ...(fails && failure) });
   }
   state.dropped.push(...(refused.dropped ?? []));
+  state.consumed.push(...(refused.consumed ?? []));
   // Their start marks were not stored, so they have not started.
   for (const { id: key, attempt } of refused.starts ?? []) {
     const { scope, id } = locate(state, key);
@@ -641,16 +688,21 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
 
 /** The start of a node, for a checkpoint. */
 export function startOf(
-  { tried, firstAt }: Progress,
+  { tried, firstAt, run }: Progress,
   id: string,
-): Pick<NodeState, 'id' | 'attempts' | 'startedAt'> {
-  return { id, attempts: tried, ...(firstAt !== undefined && { startedAt: firstAt }) };
+): Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'run'> {
+  return {
+    id,
+    attempts: tried,
+    ...(firstAt !== undefined && { startedAt: firstAt }),
+    ...(run !== undefined && { run }),
+  };
 }
 
-type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt'>;
+type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run'>;
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now } = progress.get(id) ?? {};
-  return { id, attempts: tried, startedAt: firstAt, endedAt: now };
+  const { tried = 1, firstAt = now, run } = progress.get(id) ?? {};
+  return { id, attempts: tried, startedAt: firstAt, endedAt: now, ...(run !== undefined && { run }) };
 }

@@ -13,6 +13,7 @@ import { LINE_FORMAT } from '../kube/log.ts';
 import { startHeartbeats } from '../runs/heartbeat.ts';
 import { connectRunStore } from '../store/connection.ts';
 import { createRecorder } from '../runs/record/recorder.ts';
+import { runObjects } from '../runs/record/object.ts';
 import { egressOf, runnerConfig } from './config.ts';
 import { createCredentials, credentialResource } from './credentials.ts';
 import { createUseRecorder } from './credentialUse.ts';
@@ -85,6 +86,7 @@ if (!stop.signal.aborted) {
     ...(sandbox && { sandbox }),
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
     heartbeats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
+    readRecord: (run) => kube.find(runObjects, { namespace, name: run }),
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,

@@ -72,7 +72,9 @@ function decide(state: ExecutionState, now: number, passMs: number): RunEnd | un
   };
   const end = decideScope(pass, state.root);
   if (state.halt) return end && state.halt;
-  if (end?.kind === 'succeeded') return { phase: 'Succeeded' };
+  // Only a parent that waits gets the output.
+  if (end?.kind === 'succeeded')
+    return { phase: 'Succeeded', ...(state.claim.state.parent?.waits && { output: end.output }) };
   return end && (state.halt = endOfRun(end.end));
 }
 

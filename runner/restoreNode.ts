@@ -9,6 +9,7 @@ import {
   isEnded,
   keyOf,
   locatedKey,
+  watchChild,
   type ExecutionState,
   type ScopeState,
 } from './executionState.ts';
@@ -43,7 +44,9 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   const crashes = mark && isInScope ? { crashes: (mark.crashes ?? 0) + 1 } : {};
   scope.progress.set(id, { ...numbers, ...firstAt, ...crashes });
   locatedKey(state, scope, id);
-  if (phase === 'Waiting') restoreWait(state, scope, node);
+  if (phase === 'Waiting' && node.run !== undefined && node.reason === undefined)
+    restoreChild(state, scope, node, node.run);
+  else if (phase === 'Waiting') restoreWait(state, scope, node);
   if (!mark) return;
   const end = endOfMark(mark.atMostOnce, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
@@ -77,6 +80,16 @@ function restoreWait(
   addWaitTimer(state, key, delayMs);
   // A loop opens after the signals were read.
   if (state.signals.values.has(key)) endWait(state, key);
+}
+
+/** The end of the child may be lost where the run store was. */
+function restoreChild(state: ExecutionState, scope: ScopeState, node: NodeState, child: string): void {
+  const { id, nextAttemptAt } = node;
+  const key = keyOf(scope, id);
+  scope.phases.set(id, 'Waiting');
+  scope.progress.set(id, { tried: node.attempts, next: node.attempts + 1, ...scope.progress.get(id), run: child });
+  const isLost = state.claim.state.restored === true;
+  watchChild(state, key, child, isLost ? 0 : delayUntil(state, nextAttemptAt));
 }
 
 /** Milliseconds from now until a time of the project's clock. */

@@ -5,15 +5,16 @@
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
 import type { Heartbeats } from '../runs/heartbeat.ts';
-import { watchCancels } from '../runs/cancel.ts';
+import { cancelUnclaimed, watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
-import { watchSignals } from '../runs/signals.ts';
 import { handBackAll } from '../runs/handback.ts';
+import { watchSignals } from '../runs/signals.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { answerChecks } from './requests.ts';
+import type { ReadRecord } from './children.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { OnCredentialUse } from './credentialUse.ts';
@@ -34,6 +35,8 @@ export type RunnerOptions = {
   egress: Egress;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox;
+  /** Reads records of child runs. Left out: there are none. */
+  readRecord?: ReadRecord;
   heartbeats: Heartbeats;
   /** Whether a bot of the project may be registered. Left out: no bot is. */
   hasBot?: () => boolean;
@@ -72,7 +75,9 @@ export function startRunner(options: RunnerOptions): Runner {
   const serving = new AbortController();
   const abandon = new AbortController();
   const claims = new Claims({ ...options, abandon: abandon.signal });
-  const cancels = watchCancels(conn, project, (run) => claims.cancel(run));
+  const cancels = watchCancels(conn, project, (run) => {
+    if (!claims.cancel(run)) void cancelUnclaimed(conn, project, run);
+  });
   const signals = watchSignals(conn, project, (run) => claims.noteSignal(run));
   const due = createDueSweep(conn, project);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });

@@ -35,12 +35,12 @@ export class RunWriter {
 
   /** `items`: the items of loops that the run store held at the claim. */
   constructor(conn: RunStoreConnection, claim: Claim, log: Log, items: Iterable<NodeState> = []) {
-    const { project, run, epoch, sequence } = claim.state;
+    const { project, run, epoch, sequence, parent } = claim.state;
     this.#conn = conn;
     this.#log = log;
     this.#claim = claim;
     this.#known = [...claim.state.nodes, ...items];
-    this.#ref = { project, run, token: claim.token };
+    this.#ref = { project, run, token: claim.token, ...(parent && { parent }) };
     this.#epoch = epoch;
     this.#sequence = sequence;
   }
@@ -129,6 +129,7 @@ export function mergeSteps(
     for (const start of starts) known.set(start.id, { start });
   }
   const reply = steps.find((step) => step.reply)?.reply;
+  const consumed = steps.flatMap((step) => step.consumed ?? []);
   const nodes = [...known.values()];
   const waiting = waits.filter(({ id }) => isWaiting(known.get(id)));
   return {
@@ -137,6 +138,7 @@ export function mergeSteps(
     starts: nodes.flatMap((node) => ('start' in node ? [node.start] : [])),
     waits: waiting.map(({ id, delayMs }) => ({ id, delayMs: Math.max(0, delayMs) })),
     ...(reply && { reply }),
+    ...(consumed.length > 0 && { consumed }),
     whole: true,
   };
 }

@@ -17,14 +17,13 @@ import {
   UNPACK_LIMIT,
 } from './lua.ts';
 import { PARK_RUN, RELEASE_RUN } from './park.ts';
-import { LEARN_GROWTH, RUN_OVERHEAD_BYTES } from './room.ts';
+import { LEARN_GROWTH, RUN_LIMIT_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } from './seen.ts';
 import type { Advance, ClaimRef, Fenced, NodeStart, NodeState, Rewound, Seen, TooLarge } from './types.ts';
 
 /** The largest value in the run store: an event, the output of a node, a reply. */
 export const VALUE_LIMIT_BYTES = 512 * 1024;
-export const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
 /**
  * The oldest answer with which effects may begin, which is how long a call may take. A process that was
  * suspended may read an older one before its timers notice, when another runner may hold the run. Far below
@@ -32,17 +31,18 @@ export const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
  */
 const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
-const NO_END = { phase: '', reason: '', message: '', end_event: '' } as const;
+const NO_END = { phase: '', reason: '', message: '', end_event: '', output: '' } as const;
 
-/** Stores items of loops and their nodes, and drops those of items that have ended. */
+/** Stores items of loops and their nodes, and drops those of items that have ended and consumed signals. */
 const STORE_ITEMS = defineFragment({
-  needs: ['items', 'item_nodes', 'dropped', 'now'],
+  needs: ['items', 'item_nodes', 'dropped', 'signals', 'consumed', 'now'],
   lua: `
 for _, field, value, delay in item_nodes() do
   redis.call('HSET', items, field, value)
   if delay ~= '' then redis.call('HSET', items, 'w:' .. field, now + delay) end
 end
 for _, field in dropped() do redis.call('HDEL', items, field, 'w:' .. field) end
+for _, field in consumed() do redis.call('HDEL', signals, field) end
 `,
 });
 
@@ -51,7 +51,7 @@ for _, field in dropped() do redis.call('HDEL', items, field, 'w:' .. field) end
  * the run larger.
  */
 const STEP_FIELDS = defineFragment({
-  needs: ['run', 'items', 'now', 'reply', 'is_first_reply', 'waits', 'nodes', 'item_nodes', 'dropped'],
+  needs: ['run', 'items', 'now', 'reply', 'is_first_reply', 'waits', 'nodes', 'item_nodes', 'dropped', 'signals', 'consumed'],
   gives: ['fields', 'added'],
   lua: `
 local fields, added = {}, is_first_reply and #reply or 0
@@ -66,6 +66,7 @@ for _, field, value in nodes() do
 end
 for _, field, value in item_nodes() do added = added + #value - redis.call('HSTRLEN', items, field) end
 for _, field in dropped() do added = added - redis.call('HSTRLEN', items, field) end
+for _, field in consumed() do added = added - redis.call('HSTRLEN', signals, field) end
 if is_first_reply then
   fields[#fields + 1] = 'reply'
   fields[#fields + 1] = reply
@@ -82,7 +83,7 @@ const ADVANCE = defineScript({
     'claimed > none',
     'overLimit > ready',
   ],
-  keys: [...END_KEYS, 'claims', 'parked', 'runs', 'seenNodes'],
+  keys: [...END_KEYS, 'runs', 'seenNodes'],
   args: [
     'run_id',
     'token',
@@ -103,6 +104,7 @@ const ADVANCE = defineScript({
     waits: { args: ['node', 'delay'] },
     item_nodes: { args: ['field', 'value', 'delay', 'event'] },
     dropped: { args: ['field'] },
+    consumed: { args: ['field'] },
     nodes: { args: ['field', 'value', 'event'] },
     remembered: REMEMBER_ROW,
   },
@@ -116,14 +118,14 @@ const ADVANCE = defineScript({
   body: `
     ${FENCE}
     ${NOW}
-    local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group, signaled = unpack(
+    local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group, version = unpack(
       redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf', 'signaled'))
     ${MISSING_RUN}
     if not group then return fail_missing(run_id) end
     before = tonumber(before)
     follows = tonumber(follows) or before
     -- Stored before: the answer was lost, or the network delayed the call until the run had advanced.
-    local unread = (signaled or '') ~= read and 2 or 0
+    local unread = (version or '') ~= read and 2 or 0
     if before > follows then return redis.call('SISMEMBER', cancels, run_id) + unread end
     -- The store was restored to an older state. Records of what is lost exist, so that the sequence continues
     -- after them.
@@ -199,6 +201,7 @@ export async function advance(
     starts = [],
     waits = [],
     dropped = [],
+    consumed = [],
     end,
     remember = [],
     parkMs,
@@ -234,6 +237,7 @@ export async function advance(
       waits: [...delays].filter(([id]) => !isItemKey(id)),
       item_nodes: itemNodes,
       dropped: dropped.map((key) => [key]),
+      consumed: consumed.map((field) => [field]),
       nodes,
       remembered: remember.map((each) => rememberedRow(ref.run, each)),
     });

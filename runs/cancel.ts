@@ -2,13 +2,15 @@
 import type { TerminalPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import type { RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
 import { ENQUEUE, EVENTS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { RunEnd } from './types.ts';
+import { parentOf } from './read.ts';
+import type { ParentRef, RunEnd } from './types.ts';
 
 export type Cancelled =
   | { outcome: 'cancelled' }
@@ -26,7 +28,7 @@ const END_OF_CANCELLED: RunEnd = {
 const CANCEL = defineScript({
   flags: 'drains',
   transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready'],
-  keys: [...END_KEYS, 'claims', 'parked'],
+  keys: END_KEYS,
   args: ['run_id', ...END_ARGS],
   answers: {
     absent: 'there is no such run',
@@ -66,10 +68,10 @@ const CANCEL = defineScript({
  */
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
   return orUnavailable(async () => {
-    const group = await conn.command('hget', keysOf(project).run(run), 'wf');
-    if (typeof group !== 'string') return { outcome: 'absent' };
+    const subject = await subjectOf(conn, project, run);
+    if (!subject) return { outcome: 'absent' };
     const args = argumentsOf(CANCEL, { run_id: run, ...endArgs(END_OF_CANCELLED) });
-    const answer = (await conn.script(CANCEL, scriptKeys(CANCEL, { project, run, group }), args)) as
+    const answer = (await conn.script(CANCEL, scriptKeys(CANCEL, subject), args)) as
       | 'absent'
       | 'requested'
       | 'cancelled'
@@ -77,6 +79,33 @@ export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: st
     if (answer === 'absent' || answer === 'requested' || answer === 'cancelled') return { outcome: answer };
     return { outcome: 'ended', phase: answer };
   });
+}
+
+/** The run with what names the keys of its end; undefined if the store does not have it. */
+async function subjectOf(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+): Promise<{ project: ProjectUid; run: string; group: RunGroup; parent?: ParentRef | undefined } | undefined> {
+  const fields = await conn.command('hmget', keysOf(project).run(run), 'wf', 'head');
+  const [group, head] = fields as (string | null)[];
+  if (typeof group !== 'string') return undefined;
+  return { project, run, group, parent: parentOf(head) };
+}
+
+/**
+ * Cancels a run to cancel that no runner holds: the end of its parent requested it, and the run waits. Every
+ * runner calls it for the runs that it does not hold.
+ */
+export function cancelUnclaimed(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<void> {
+  const { claims, cancels } = keysOf(project);
+  const work = orUnavailable(async () => {
+    if ((await conn.command('hexists', claims, run)) === 1) return;
+    const { outcome } = await cancelRun(conn, project, run);
+    // Somebody removed the key of the run.
+    if (outcome === 'absent' || outcome === 'ended') await conn.command('srem', cancels, run);
+  });
+  return work.then(() => undefined);
 }
 
 /** How long a lost message can delay a cancellation. */

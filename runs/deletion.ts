@@ -10,7 +10,7 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
-import { ENQUEUE, EVENTS } from './lua.ts';
+import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
@@ -43,7 +43,7 @@ const MARK = defineFragment({
 
 const BEGIN = defineScript({
   flags: 'drains',
-  keys: ['meta', 'deleting', 'wf', 'runs'],
+  keys: ['meta', 'deleting', 'wf', 'runs', 'callees'],
   args: ['uid', 'name'],
   answers: 'how many runs of the group the store has',
   body: `
@@ -53,6 +53,9 @@ const BEGIN = defineScript({
     else
       redis.call('HSETNX', deleting, uid, name)
     end
+    -- Another workflow may have the name by now.
+    local callee = redis.call('HGET', callees, name)
+    if callee and string.match(callee, '^[^ ]+') == uid then redis.call('HDEL', callees, name) end
     ${MARK}
     return redis.call('ZCARD', runs)
   `,
@@ -70,6 +73,7 @@ const REMOVE_ENTRIES = defineFragment({
     'events',
     'items',
     'signals',
+    'cancel_children',
   ],
   gives: ['remove_entries'],
   lua: `
@@ -80,6 +84,7 @@ local function remove_entries(entry)
   redis.call('ZREM', replaceable, entry)
   redis.call('ZREM', unrecorded, run_id)
   redis.call('UNLINK', events, items, signals)
+  cancel_children()
 end
 `,
 });
@@ -105,6 +110,19 @@ end
 `,
 });
 
+/** The keys of END that each run has of its own. */
+const RUN_KEYS = [
+  'run',
+  'events',
+  'items',
+  'signals',
+  'children',
+  'parent',
+  'parentWf',
+  'parentSignals',
+  'siblings',
+] as const;
+
 /**
  * Ends each run that no runner holds, and drops those that have no object: the record of a workflow that is
  * gone would be deleted with it. A run that has an object waits until its end is recorded. The key `dedupe`
@@ -114,29 +132,29 @@ const DELETE_RUNS = defineScript({
   flags: 'drains',
   transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
   keys: [
-    ...END_KEYS.filter((key) => key !== 'run' && key !== 'events' && key !== 'items' && key !== 'signals'),
-    'claims',
-    'parked',
+    ...END_KEYS.filter((key) => !RUN_KEYS.some((own) => own === key)),
     'runs',
   ],
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
   lists: {
-    deleted: { args: ['run_id', 'is_object'], keys: ['run', 'events', 'items', 'signals', 'dedupe'] },
+    deleted: { args: ['run_id', 'is_object'], keys: [...RUN_KEYS, 'dedupe'] },
   },
   answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local run, events, items, signals, run_id, event_count, event_bytes
+    local ${RUN_KEYS.join(', ')}, run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}
+    ${CANCEL_CHILDREN}
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
     local running = 0
-    for _, name, is_object, run_key, events_key, items_key, signals_key, dedupe in deleted() do
-      run_id, run, events, items, signals = name, run_key, events_key, items_key, signals_key
+    for _, name, is_object, ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}, dedupe in deleted() do
+      run_id = name
+      ${RUN_KEYS.join(', ')} = ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}
       local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
         redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
           'recorded', 'creating', 'dropped'))
@@ -191,13 +209,13 @@ export function beginDeletion(
   project: ProjectUid,
   { workflowUid, name }: DeletedWorkflow,
 ): Promise<{ outcome: 'done'; left: number } | Unavailable> {
-  const { meta, deleting, wf, runs } = keysOf(project);
+  const { meta, deleting, wf, runs, callees } = keysOf(project);
   return orUnavailable(async () => {
     let left = 0;
     for (const group of groupsOf(workflowUid))
       left += (await conn.script(
         BEGIN,
-        [meta, deleting, wf(group), runs(group)],
+        [meta, deleting, wf(group), runs(group), callees],
         [workflowUid, name],
       )) as number;
     return { outcome: 'done', left };
@@ -276,13 +294,10 @@ async function deleteRuns(
 ): Promise<number> {
   const keys = keysOf(project);
   const declared = scriptKeys(DELETE_RUNS, { project, run: '', group });
-  const ofRuns = runs.flatMap(({ run, head: { dedupeHash } }) => {
+  const ofRuns = runs.flatMap(({ run, head: { dedupeHash, parent } }) => {
     const own = keys.run(run);
     return [
-      own,
-      keys.events(run),
-      keys.items(run),
-      keys.signals(run),
+      ...scriptKeys({ keys: RUN_KEYS }, { project, run, group, parent }),
       dedupeHash === undefined ? own : keys.dedupe(workflowUid, dedupeHash),
     ];
   });

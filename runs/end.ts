@@ -1,8 +1,10 @@
 /** The end of a run, as the scripts share it that can end one. */
 import type { KeyName } from '../store/keys.ts';
 import { defineFragment } from '../store/script.ts';
-import { FREE_SLOT, LEASE_MS } from './lua.ts';
+import { TELL_PARENT } from './children.ts';
+import { CANCEL_CHILDREN, FREE_SLOT, LEASE_MS } from './lua.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
+import { SIGNAL_RUN } from './signals.ts';
 import type { RunEnd, RunEventBody } from './types.ts';
 
 /**
@@ -33,19 +35,29 @@ export const END_KEYS = [
   'events',
   'items',
   'signals',
+  'claims',
+  'parked',
+  'signaled',
+  'children',
+  'parent',
+  'parentWf',
+  'parentSignals',
+  'siblings',
 ] as const satisfies readonly KeyName[];
 
 /** The arguments that END needs, in the order of `endArgs`. */
-export const END_ARGS = ['phase', 'reason', 'message', 'end_event'] as const;
+export const END_ARGS = ['phase', 'reason', 'message', 'end_event', 'output'] as const;
 
 /** The values of `END_ARGS`. */
 export function endArgs({
   phase,
   reason = '',
   message = '',
+  output,
 }: RunEnd): Record<(typeof END_ARGS)[number], string> {
   const event = eventText({ type: 'run', phase, ...shortened({ reason, message }) });
-  return { phase, reason, message, end_event: event };
+  const outputText = output === undefined ? '' : JSON.stringify(output);
+  return { phase, reason, message, end_event: event, output: outputText };
 }
 
 /** A live event as scripts store it. */
@@ -121,6 +133,9 @@ ${LEARN_GROWTH}
 ${ANNOUNCE_ROOM}
 ${END_REASON}
 ${EVENTS_TTL}
+${CANCEL_CHILDREN}
+${SIGNAL_RUN}
+${TELL_PARENT}
 local function end_run(group, has_slot, accepted, sequence, added, grown)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
@@ -141,6 +156,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
   redis.call('UNLINK', items, signals)
+  cancel_children()
 
   -- A write would create the hash of a dropped workflow again.
   if known then
@@ -150,6 +166,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   if not record_at or tonumber(record_at) < now + ${LEASE_MS / 2} then
     redis.call('ZADD', unrecorded, phase == 'Failed' and now - ${FAILURES_AHEAD_MS} or now, run_id)
   end
+  tell_parent(why, text)
   redis.call('PUBLISH', run, 'end')
   announce_room(short)
 end

@@ -124,6 +124,24 @@ end
 `,
 });
 
+/**
+ * `cancel_children()`: the run has ended. Requests the end of the children that it waits for, durably: their
+ * runner, or any runner where none holds them, ends them.
+ */
+export const CANCEL_CHILDREN = defineFragment({
+  needs: ['children', 'cancels'],
+  gives: ['cancel_children'],
+  lua: `
+local function cancel_children()
+  for _, child in ipairs(redis.call('SMEMBERS', children)) do
+    redis.call('SADD', cancels, child)
+    redis.call('PUBLISH', cancels, child)
+  end
+  redis.call('UNLINK', children)
+end
+`,
+});
+
 /** The keys that MISSING_RUN needs beside `meta`. */
 export const MISSING_RUN_KEYS = [
   'ready',
@@ -138,6 +156,7 @@ export const MISSING_RUN_KEYS = [
   'events',
   'items',
   'signals',
+  'children',
 ] as const satisfies readonly KeyName[];
 
 /**
@@ -149,6 +168,7 @@ export const MISSING_RUN = defineFragment({
   needs: ['meta', ...MISSING_RUN_KEYS],
   gives: ['fail_missing'],
   lua: `
+${CANCEL_CHILDREN}
 local function fail_missing(name)
   ${ENQUEUE}
   ${FREE_SLOT}
@@ -160,6 +180,7 @@ local function fail_missing(name)
   if redis.call('SREM', cancels, name) == 1 then redis.call('HDEL', replaced, name) end
   redis.call('HDEL', claims, name)
   redis.call('UNLINK', events, items, signals)
+  cancel_children()
   -- A write would create the hash of a dropped workflow again.
   if accepted then
     active, own = free_slot(group, redis.call('HGET', meta, 'v'), tonumber(active or 0), limit, own)

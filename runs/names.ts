@@ -20,6 +20,14 @@ export function newRunName(workflow: string, now: number = Date.now()): string {
   return withSuffix(workflow, now.toString(36).padStart(TIME_LENGTH, '0') + randomText(RANDOM_LENGTH));
 }
 
+const CHILD_LENGTH = 15;
+
+/** The name of the child run that the workflow node with this effect key starts: always the same one. */
+export function childName(workflow: string, effectKey: string): string {
+  const digest = createHash('sha256').update(workflow).update('\0').update(effectKey).digest('hex');
+  return withSuffix(workflow, BigInt(`0x${digest}`).toString(36).padStart(50, '0').slice(-CHILD_LENGTH));
+}
+
 function withSuffix(workflow: string, suffix: string): string {
   const base = workflow
     .replaceAll('.', '-')

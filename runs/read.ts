@@ -8,7 +8,7 @@ import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type { Counts, NodeState, Reply, RunState, RunSummary } from './types.ts';
+import type { Counts, NodeState, ParentRef, Reply, RunState, RunSummary } from './types.ts';
 
 /** The immutable part of a run: the field `head` of its hash. */
 export type RunHead = {
@@ -23,7 +23,13 @@ export type RunHead = {
   until?: string | undefined;
   requestedBy?: string | undefined;
   recordUid?: string | undefined;
+  parent?: ParentRef | undefined;
 };
+
+/** The parent in the field `head` of a run. */
+export function parentOf(head: string | null | undefined): ParentRef | undefined {
+  return (JSON.parse(head ?? '{}') as Partial<RunHead>).parent;
+}
 
 /** The run, while the store has it: until it has ended and is recorded, and ten seconds more. */
 export function readRun(

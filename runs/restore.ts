@@ -114,7 +114,18 @@ const RESTORE = defineScript({
   flags: 'drains',
   transitions: ['none > ready', 'none > overLimit'],
   // `dedupe` is left out where the record has no dedupe mark.
-  keys: ['meta', 'ready', 'overLimit', 'replaceable', 'wf', 'runs', 'summaries', 'run', 'dedupe'],
+  keys: [
+    'meta',
+    'ready',
+    'overLimit',
+    'replaceable',
+    'wf',
+    'runs',
+    'summaries',
+    'run',
+    'siblings',
+    'dedupe',
+  ],
   args: [
     // Of the seeding; empty where the project is open.
     'token',
@@ -136,6 +147,8 @@ const RESTORE = defineScript({
     // The id of the store that made the record.
     'recorded_by',
     'idle_until',
+    // The parent of a child run that it waits for.
+    'parent_run',
   ],
   lists: { nodes: { args: ['field', 'value'] } },
   answers: {
@@ -168,6 +181,10 @@ const RESTORE = defineScript({
     ${STORE_RESTORED}
     -- The record does not hold the variables at acceptance, so that the run gets the current ones.
     if vars then redis.call('HSET', run, 'vars', vars) end
+    if parent_run ~= '' then
+      redis.call('HSET', run, 'parent', parent_run)
+      redis.call('SADD', siblings, run_id)
+    end
     redis.call('ZADD', runs, accepted, run_id)
     if dedupe and (known ~= run_id or known_phase) then
       -- It does not expire any more; a recorded run that had it before leaves it to this one.
@@ -201,7 +218,7 @@ export function restoreRun(
   const { run, dedupe } = recorded;
   const group = groupOf(recorded);
   const keys = keysOf(project);
-  const declared = scriptKeys(RESTORE, { project, run, group }).slice(0, -1);
+  const declared = scriptKeys(RESTORE, { project, run, group, parent: recorded.parent }).slice(0, -1);
   if (dedupe) declared.push(keys.dedupe(recorded.workflowUid, dedupe.hash));
   return orUnavailable(async () => {
     const outcome = await conn.script(RESTORE, declared, argsOf(recorded, seeding?.token ?? ''));
@@ -232,6 +249,7 @@ function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
     reply: replyText,
     recorded_by: recorded.recordedBy ?? '',
     idle_until: recorded.idleUntil ?? '',
+    parent_run: recorded.parent?.waits ? recorded.parent.run : '',
     nodes,
   });
 }
@@ -243,7 +261,7 @@ function nodeFields({ nextAttemptAt, ...node }: NodeState): [field: string, valu
 }
 
 function headOf(recorded: RecordedRun): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe } =
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe, parent } =
     recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
   const head: RunHead = {
@@ -257,6 +275,7 @@ function headOf(recorded: RecordedRun): string {
     until,
     requestedBy,
     recordUid,
+    parent,
   };
   return JSON.stringify(head);
 }

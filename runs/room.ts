@@ -5,6 +5,8 @@
  */
 import { defineFragment } from '../store/script.ts';
 
+/** The most bytes of one run. */
+export const RUN_LIMIT_BYTES = 8 * 1024 * 1024;
 /** Bytes of a run beside its values: fields, indexes, first events. */
 export const RUN_OVERHEAD_BYTES = 1_500;
 /**

@@ -3,18 +3,30 @@ import { workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectKey, type ProjectUid } from '../store/keys.ts';
 import type { Script } from '../store/script.ts';
 import { groupOfToken } from './token.ts';
+import type { ParentRef } from './types.ts';
 
-type Subject = { project: ProjectUid; run: string } & ({ group: RunGroup } | { token: string });
+type Subject = {
+  project: ProjectUid;
+  run: string;
+  /** Of a child run. For another run, keys of the run stand for those of its parent. */
+  parent?: Pick<ParentRef, 'run' | 'group' | 'root'> | undefined;
+} & ({ group: RunGroup } | { token: string });
 
 /** `group` of the run, or the `token` of its claim, which names the group. */
 export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subject): string[] {
-  const { project, run } = subject;
+  const { project, run, parent } = subject;
   const group = 'group' in subject ? subject.group : groupOfToken(subject.token);
   const keys = keysOf(project);
   return names.map((name) => {
     if (name === 'run' || name === 'events' || name === 'items' || name === 'signals') return keys[name](run);
     if (name === 'wf' || name === 'runs' || name === 'summarized' || name === 'summaries')
       return keys[name](group);
+    if (name === 'children') return keys.children(run);
+    if (name === 'siblings') return keys.children(parent?.run ?? run);
+    if (name === 'parent') return keys.run(parent?.run ?? run);
+    if (name === 'parentWf') return keys.wf(parent?.group ?? group);
+    if (name === 'parentSignals') return keys.signals(parent?.run ?? run);
+    if (name === 'descendants') return keys.descendants(parent?.root ?? run);
     if (name === 'seenNodes') return keys.seenNodes(workflowOfGroup(group));
     return keys[name as ProjectKey];
   });

@@ -8,9 +8,9 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from '../sto
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { RUN_LIMIT_BYTES } from './advance.ts';
 import { WAKE } from './due.ts';
 import { ENQUEUE, FENCE } from './lua.ts';
+import { RUN_LIMIT_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { ClaimRef } from './types.ts';
 

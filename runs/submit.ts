@@ -6,12 +6,20 @@ import { keysOf, type ProjectKeys } from '../store/keys.ts';
 import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { cancelRun } from './cancel.ts';
+import {
+  ADD_CHILD,
+  CHILD_ANSWERS,
+  isChildOutcome,
+  LIMIT_DESCENDANTS,
+  REQUIRE_PARENT,
+  type ChildOutcome,
+} from './children.ts';
 import { ENQUEUE } from './lua.ts';
 import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { Reply, Submission, Submitted } from './types.ts';
+import type { ParentRef, Reply, Submission, Submitted } from './types.ts';
 
 /** `count_key()`: counts one more dedupe key, and says whether the project may store it. */
 const COUNT_KEY = defineFragment({
@@ -67,10 +75,26 @@ const SUBMIT = defineScript({
     'runs',
     'run',
     'expiring',
+    'claims',
+    'siblings',
+    'descendants',
     // Left out where the event has no dedupe key.
     'dedupe',
   ],
-  args: ['group', 'run_id', 'body_hash', 'size', 'head', 'input'],
+  args: [
+    'group',
+    'run_id',
+    'body_hash',
+    'size',
+    'head',
+    'input',
+    // Of a child run: its parent, the token of the claim of the parent, and 1 where the parent waits for it.
+    'parent_run',
+    'parent_token',
+    'parent_waits',
+    // 1 where the parent was restored, so that it may have started the child before.
+    'parent_doubt',
+  ],
   answers: {
     accepted: 'and the runs that this one replaces',
     duplicate: 'the run of the same event, its reply or an empty text, and its phase once it is recorded',
@@ -79,10 +103,12 @@ const SUBMIT = defineScript({
     full: 'no room for the run, or with `keys` none for its dedupe key',
     suspended: 'the workflow is suspended',
     rejected: 'the limit that the policy `Reject` enforces',
+    ...CHILD_ANSWERS,
   },
   body: `
     local store_id, bytes, quota, virtual, vars = unpack(redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v', 'vars'))
     if not store_id then return redis.error_reply('NOLOG the run store is empty') end
+    ${REQUIRE_PARENT}
     if dedupe then
       local known, known_hash, reply, phase = unpack(redis.call('HMGET', dedupe, 'run', 'body', 'reply', 'phase'))
       -- The body of a key that was restored from a record may be unknown.
@@ -90,6 +116,7 @@ const SUBMIT = defineScript({
       if known then return {'duplicate', known, reply or '', phase or ''} end
     end
     if redis.call('EXISTS', run) == 1 then return {'taken'} end
+    ${LIMIT_DESCENDANTS}
     bytes = tonumber(bytes or 0) + size
     if quota and bytes > tonumber(quota) then return {'full'} end
     ${NOW}
@@ -128,6 +155,7 @@ const SUBMIT = defineScript({
     redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size,
       'timeout', timeout or '', 'head', head, 'input', input)
     if vars then redis.call('HSET', run, 'vars', vars) end
+    ${ADD_CHILD}
     if dedupe then
       redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash)
       redis.call('HSET', meta, 'bytes', bytes, 'keys', key_bytes)
@@ -144,11 +172,35 @@ const SUBMIT = defineScript({
  * with another body `conflict`. The name of a run that the caller chose is its dedupe key. `unavailable`: the
  * event may be stored or not.
  */
-export function submit(conn: RunStoreConnection, submission: Submission): Promise<Submitted> {
-  return orUnavailable(() => store(conn, submission));
+export function submit(
+  conn: RunStoreConnection,
+  submission: Omit<Submission, 'parent'>,
+): Promise<Submitted> {
+  return orUnavailable(async () => {
+    const submitted = await store(conn, submission);
+    if (isChildOutcome(submitted)) throw new Error('a run without a parent was refused as a child');
+    return submitted;
+  });
 }
 
-async function store(conn: RunStoreConnection, submission: Submission): Promise<Submitted> {
+/**
+ * Stores a child run for the runner that holds its parent. The name of the child is its dedupe key. A child of
+ * a parent in doubt may have been executed before: effects of it that must not be repeated must not begin.
+ * Everything else is as for `submit`.
+ */
+export function submitChild(
+  conn: RunStoreConnection,
+  submission: Submission & { run: string; parent: ParentRef },
+  holder: { token: string; isInDoubt: boolean },
+): Promise<Submitted | ChildOutcome> {
+  return orUnavailable(() => store(conn, submission, holder));
+}
+
+async function store(
+  conn: RunStoreConnection,
+  submission: Submission,
+  { token, isInDoubt } = { token: '', isInDoubt: false },
+): Promise<Submitted | ChildOutcome> {
   const { project, workflow, workflowUid } = submission;
   const keys = keysOf(project);
   const key = keyOf(submission);
@@ -162,6 +214,10 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
     size: sizeOf(submission),
     head: headOf(submission, hash),
     input: submission.input,
+    parent_run: submission.parent?.run ?? '',
+    parent_token: token,
+    parent_waits: submission.parent?.waits ? '1' : '',
+    parent_doubt: isInDoubt ? '1' : '',
   });
   const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;
@@ -170,6 +226,7 @@ async function store(conn: RunStoreConnection, submission: Submission): Promise<
     const kept = hash === undefined ? [] : [keys.reply(workflowUid, hash)];
     return duplicate(conn, keys.run(detail), kept, { run: detail, reply, phase });
   }
+  if (outcome === 'fenced' || outcome === 'stopped' || outcome === 'too-many') return { outcome };
   if (outcome === 'conflict') return { outcome, run: detail };
   if (outcome === 'suspended') return { outcome };
   if (outcome === 'rejected') return { outcome, limit: Number(detail) };
@@ -199,7 +256,8 @@ function submitKeys(
   run: string,
   hash: string | undefined,
 ): string[] {
-  const declared = scriptKeys(SUBMIT, { project: submission.project, run, group: groupOf(submission) });
+  const { project, parent } = submission;
+  const declared = scriptKeys(SUBMIT, { project, run, group: groupOf(submission), parent });
   return [
     ...declared.slice(0, -1),
     ...(hash === undefined ? [] : [keys.dedupe(submission.workflowUid, hash)]),
@@ -213,7 +271,8 @@ function sizeOf({ input, dedupeKey = '', requestedBy = '' }: Submission): number
 
 /** The immutable part of a run in one field: as JSON, which no script reads. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid } = submission;
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, parent } =
+    submission;
   const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
   const head: RunHead = {
     workflow,
@@ -227,6 +286,7 @@ function headOf(submission: Submission, dedupeHash: string | undefined): string 
     until,
     requestedBy,
     recordUid,
+    parent,
   };
   return JSON.stringify(head);
 }

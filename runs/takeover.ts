@@ -18,6 +18,7 @@ import { argumentsOf, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
 import { ENQUEUE, EVENTS, FENCE, MISSING_RUN } from './lua.ts';
+import { parentOf } from './read.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { holderOf } from './token.ts';
 import type { RunEnd } from './types.ts';
@@ -30,7 +31,7 @@ const END_OF_POISON: RunEnd = { phase: 'Failed', reason: 'Poison', message: FAIL
 const TAKE_OVER = defineScript({
   flags: 'drains',
   transitions: ['claimed > ready', 'claimed > ended', 'claimed > none', 'overLimit > ready'],
-  keys: [...END_KEYS, 'claims', 'heartbeats', 'runs'],
+  keys: [...END_KEYS, 'heartbeats', 'runs'],
   args: ['run_id', 'token', 'runner', 'heartbeat', ...END_ARGS],
   answers: {
     ready: 'another runner may claim the run',
@@ -103,7 +104,9 @@ export function takeOver(
   return orUnavailable(async () => {
     const { run, token, runner, heartbeat } = claim;
     const args = argumentsOf(TAKE_OVER, { run_id: run, token, runner, heartbeat, ...endArgs(END_OF_POISON) });
-    return (await conn.script(TAKE_OVER, scriptKeys(TAKE_OVER, claim), args)) as TakenOver;
+    const head = (await conn.command('hget', keysOf(claim.project).run(run), 'head')) as string | null;
+    const keys = scriptKeys(TAKE_OVER, { ...claim, parent: parentOf(head) });
+    return (await conn.script(TAKE_OVER, keys, args)) as TakenOver;
   });
 }
 

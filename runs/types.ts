@@ -11,6 +11,21 @@ import type { ProjectUid } from '../store/keys.ts';
 /** Refused: the run, or one of its values, would be larger than it may be. */
 export type TooLarge = { outcome: 'too-large'; what: 'value' | 'run'; limitBytes: number };
 
+/** The node that started a child run, and the runs around it. */
+export type ParentRef = {
+  run: string;
+  /** The ID of the node. */
+  node: string;
+  /** Of the parent. */
+  group: RunGroup;
+  /** The ancestor without a parent. */
+  root: string;
+  /** The workflows of all ancestors, that of the root first. */
+  path: string[];
+  /** The parent waits for the end of the child, and the end of the parent cancels the child. */
+  waits: boolean;
+};
+
 /** An event that shall start a run. */
 export type Submission = {
   project: ProjectUid;
@@ -37,6 +52,16 @@ export type Submission = {
   requestedBy?: string;
   /** The uid of the object, if somebody created the run as one: it becomes the record. */
   recordUid?: string;
+  /** Of a child run. */
+  parent?: ParentRef;
+};
+
+/** What the end of a child run tells the node that started it. `output`: of a run that succeeded. */
+export type ChildResult = {
+  phase: TerminalPhase;
+  reason?: string;
+  message?: string;
+  output?: NodeOutput;
 };
 
 export type Submitted =
@@ -77,6 +102,8 @@ export type NodeState = {
   items?: ItemCounts;
   /** Of a node of a body: the item whose execution this is. */
   item?: number;
+  /** Of a workflow node: the name of its child run. */
+  run?: string;
   /** It has no live event. Never stored. */
   isSilent?: true;
   /** Of an item: which execution of `repeat` is next, from 0, and the outputs of those before. */
@@ -137,6 +164,8 @@ export type RunState = {
   until?: string;
   requestedBy?: string;
   recordUid?: string;
+  /** Of a child run. */
+  parent?: ParentRef;
   /** The uid of the object that the run is recorded in, once it is known. */
   recordedUid?: string;
   /** Its object may exist: the run must be recorded, and its writes are paid for. */
@@ -184,7 +213,13 @@ export type Claim = {
 };
 
 /** Identifies a claimed run in every call of its runner. */
-export type ClaimRef = { project: ProjectUid; run: string; token: string };
+export type ClaimRef = {
+  project: ProjectUid;
+  run: string;
+  token: string;
+  /** Of a child run. */
+  parent?: ParentRef;
+};
 
 /**
  * `more`: further runs are ready. `short`: runs are ready, and the store has no room for what they would
@@ -229,6 +264,8 @@ export type Advance = {
   starts?: NodeStart[];
   /** Keys of items and their nodes that are no longer needed, because an item around them has ended. */
   dropped?: string[];
+  /** Fields of signals that the step takes up: they are removed. */
+  consumed?: string[];
   /** For each node that begins to wait: after how many milliseconds it is tried again. */
   waits?: { id: string; delayMs: number }[];
   end?: RunEnd;
@@ -251,7 +288,8 @@ export type Advance = {
   whole?: true;
 };
 
-export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string };
+/** `output`: what the parent gets of a child run that succeeded. */
+export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string; output?: NodeOutput };
 
 /** A live event of a run. `id` counts from 1; a reader that names the last one it saw gets those after it. */
 export type RunEvent =

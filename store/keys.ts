@@ -14,6 +14,11 @@
  * - `live` (in code `replaceable`), a sorted set: unfinished runs of workflows with the policy `Replace`
  * - `claims`, a hash: run → claim token: `<runner>/<group>/<random>`
  * - `beats` (in code `heartbeats`), a hash: runner → counter
+ * - `workflows` (in code `callees`), a hash: the name of a valid workflow → its uid and the name of its revision,
+ *   which its child runs execute
+ * - `children:<id>`, a set: unfinished child runs that the run waits for
+ * - `descendants:<id>`, a number: how many child runs a run without a parent has, on all levels. Expires an hour
+ *   after the last one
  * - `cancels`, a set: claimed runs that their runner shall cancel
  * - `replaced`, a hash: run in `cancels` → the run that replaces it
  * - `deleting`, a hash: workflow → name: workflows whose deletion has begun and not ended
@@ -98,6 +103,7 @@ const PROJECT_KEYS = {
   checks: 'checks',
   registrations: 'registrations',
   polls: 'polls',
+  callees: 'workflows',
   expiring: 'expiring',
 } as const;
 
@@ -105,12 +111,18 @@ export type ProjectKey = keyof typeof PROJECT_KEYS;
 
 /**
  * The name of a key in a script: a key of a project, or one that the caller names. `requests` and `request`
- * stand for those of one kind of request, `secret`, `counter` and `codes` for keys that belong to no project.
+ * stand for those of one kind of request,
+ * `parent`, `parentWf`, `parentSignals` and `siblings` (the children of the parent) for those of the parent of a
+ * child run, `secret`, `counter` and `codes` for keys that belong to no project.
  */
 export type KeyName =
   | Exclude<keyof ProjectKeys, 'prefix'>
   | 'requests'
   | 'request'
+  | 'parent'
+  | 'parentWf'
+  | 'parentSignals'
+  | 'siblings'
   | 'secret'
   | 'counter'
   | 'codes';
@@ -121,6 +133,8 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   run: (id: string) => string;
   events: (run: string) => string;
   items: (run: string) => string;
+  children: (run: string) => string;
+  descendants: (run: string) => string;
   signals: (run: string) => string;
   dedupe: (workflowUid: string, hash: string) => string;
   runs: (group: RunGroup) => string;
@@ -170,6 +184,8 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     run: (id) => `${prefix}run:${id}`,
     events: (run) => `${prefix}ev:${run}`,
     items: (run) => `${prefix}items:${run}`,
+    children: (run) => `${prefix}children:${run}`,
+    descendants: (run) => `${prefix}descendants:${run}`,
     signals: (run) => `${prefix}signals:${run}`,
     dedupe: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
     runs: (group) => `${prefix}runs:${group}`,

@@ -49,6 +49,11 @@ const ADVICE: Record<FailureReason, string> = {
   WorkflowInactive: 'Activate the workflow, or start a test run.',
   Suspended: 'Resume the workflow (spec.suspend: false), then retry.',
   WorkflowInvalid: 'Open the workflow: its nodes show the problems.',
+  WorkflowCycle: 'Remove one of the workflow nodes that the message names.',
+  ChildFailed: 'Open the child run: it shows which node failed, and what to do.',
+  TooDeep: 'Run the workflow from one that is nearer to the root.',
+  TooManyChildren: 'Pass several items to each child run.',
+  RunStoreFull: 'Retries on the node help until other runs have ended. Run fewer child runs at a time.',
   ConcurrencyLimit:
     'Wait until other runs end, raise the limit of the workflow, or let runs queue (concurrency.policy: Queue).',
   NameTaken: 'Retry again, or create the run under another name.',

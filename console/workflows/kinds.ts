@@ -19,6 +19,7 @@ const STEPS: Record<StepKind, string> = {
   response: 'Response',
   group: 'Group',
   wait: 'Wait',
+  workflow: 'Run workflow',
   fail: 'Fail',
   code: 'Code',
 };

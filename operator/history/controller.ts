@@ -11,7 +11,7 @@ import { historyPolicy } from '../store/limits.ts';
 import { pruningOf } from './pruning.ts';
 import type { Pacer } from '../shared/pacer.ts';
 import { workflowRuns } from '../shared/resources.ts';
-import { BY_WORKFLOW } from '../shared/caches.ts';
+import { BY_PARENT, BY_WORKFLOW, inNamespaceOf } from '../shared/caches.ts';
 import { removeData } from './removeData.ts';
 import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
 
@@ -29,6 +29,16 @@ export const historyController: Controller<HistoryContext> = {
       ({ metadata: { namespace = '' }, spec, status }) =>
         isTerminal(status?.phase) ? [{ namespace, name: spec.workflow }] : [],
     ),
+    // The history of a child run does not count while its parent is unfinished.
+    watch(
+      ({ runs }) => runs,
+      (run, change, { runs }) =>
+        change.type === 'deleted' || isTerminal(run.status?.phase)
+          ? runs
+              .byIndex(BY_PARENT, inNamespaceOf(run, run.metadata.name))
+              .map(({ metadata: { namespace = '' }, spec }) => ({ namespace, name: spec.workflow }))
+          : [],
+    ),
     watch(({ workflows }) => workflows, ifSpecChanged()),
     watch(
       ({ settings }) => settings,
@@ -45,7 +55,11 @@ async function reconcileHistory(key: Key, context: HistoryContext): Promise<Acti
   const defaults = workflowDefaults(caches, key.namespace);
   const spec = workflow ? withDefaults(workflow, defaults).spec : defaults;
   const runs = caches.runs.byIndex(BY_WORKFLOW, objectKey(key));
-  const { prune, strip, nextMs } = pruningOf(runs, historyPolicy(spec), clock.date());
+  const isUnfinished = (name: string): boolean => {
+    const run = caches.runs.get(key.namespace, name);
+    return run !== undefined && !isTerminal(run.status?.phase);
+  };
+  const { prune, strip, nextMs } = pruningOf(runs, historyPolicy(spec), clock.date(), isUnfinished);
   for (const { metadata } of prune.slice(0, AT_ONCE)) {
     await pacer.take();
     const { name, namespace = '', uid } = metadata;

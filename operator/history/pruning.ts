@@ -4,6 +4,9 @@ import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { HistoryPolicy } from '../store/limits.ts';
 
+/** How many ended child runs of unfinished parents a workflow keeps beyond its history, the last ones. */
+const NEEDED_CHILDREN = 1_000;
+
 export type Pruning = {
   /** Oldest first. */
   prune: WorkflowRun[];
@@ -13,9 +16,18 @@ export type Pruning = {
   nextMs?: number;
 };
 
-/** The runs of a workflow to prune. Unfinished runs are never among them. */
-export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, now: Date): Pruning {
-  const ended = runs
+/**
+ * The runs of a workflow to prune. Unfinished runs are never among them, nor child runs whose parent may still
+ * need their result: after a loss of the run store it is only in their record. `isUnfinished`: of the run of
+ * that name.
+ */
+export function pruningOf(
+  runs: readonly WorkflowRun[],
+  policy: HistoryPolicy,
+  now: Date,
+  isUnfinished: (run: string) => boolean = () => false,
+): Pruning {
+  const all = runs
     // A run that waits for a finalizer is already being deleted.
     .filter((run) => isTerminal(run.status?.phase) && run.metadata.deletionTimestamp === undefined)
     .map((run) => ({
@@ -23,6 +35,10 @@ export function pruningOf(runs: readonly WorkflowRun[], policy: HistoryPolicy, n
       endedAt: Date.parse(run.status?.completionTime ?? run.metadata.creationTimestamp ?? ''),
     }))
     .toSorted((a, b) => b.endedAt - a.endedAt);
+  const needed = new Set(
+    all.filter(({ run: { spec } }) => spec.parent && isUnfinished(spec.parent.run)).slice(0, NEEDED_CHILDREN),
+  );
+  const ended = all.filter((entry) => !needed.has(entry));
   // Test runs have a history of their own, of the same length.
   const kept = [true, false]
     .flatMap((isTest) =>

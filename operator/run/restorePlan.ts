@@ -8,7 +8,7 @@ import type { NodeStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { effectOf } from '../../nodes/register.ts';
 import { compileFields, executePure } from '../../nodes/step.ts';
-import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
+import { dedupeMarkOf, parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedRun } from '../../runs/restore.ts';
 import type { NodeState, Reply } from '../../runs/types.ts';
 import { isNew } from './decide.ts';
@@ -102,6 +102,8 @@ function recordedRun(
     dedupe: dedupeMarkOf(metadata.annotations),
     retryOf: spec.retryOf,
     requestedBy: spec.requestedBy,
+    // Of an object that a user created, the parent says nothing.
+    ...(recordedBy !== undefined && { parent: parentRefOf(metadata.annotations, spec.parent) }),
     ...(recordedBy === undefined ? { recordUid: uid } : { recordedBy }),
     input,
     sequence: status.sequence ?? 0,
@@ -130,6 +132,8 @@ function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
 function idleUntilOf({ status }: WorkflowRun): number | undefined {
   if (status?.phase !== 'Waiting') return undefined;
   const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');
+  // A child run may have ended at any time.
+  if (waiting.some(({ run, reason }) => run !== undefined && reason === undefined)) return undefined;
   const due = waiting.map(({ nextAttemptTime }) => timeOf(nextAttemptTime) ?? 0);
   return due.length > 0 ? Math.min(...due) : undefined;
 }
@@ -153,6 +157,7 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     reason,
     message,
     usage,
+    run,
   } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
@@ -167,7 +172,7 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     id,
     phase,
     attempts,
-    ...withoutUndefined({ ...times, reason, message }),
+    ...withoutUndefined({ ...times, reason, message, run }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
     ...(phase === 'Running' && { mark }),

@@ -8,6 +8,7 @@ import type { Clock } from '../../kube/clock.ts';
 import { isGone } from '../../kube/errors.ts';
 import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
+import type { Callee } from '../../runs/callees.ts';
 import type { RecordedKey } from '../../runs/seed.ts';
 import type { Pacer } from '../shared/pacer.ts';
 import { workflowRuns } from '../shared/resources.ts';
@@ -126,9 +127,18 @@ export async function servedWorkflows(
         ? stateOf(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))
         : {};
     if (revision || ofWorkflow.limits)
-      found.push({ ...(revision && { revision }), ...ofWorkflow, variables: values });
+      found.push({
+        ...(revision && { revision }),
+        ...(revision && ofWorkflow.limits && { callee: calleeOf(spec) }),
+        ...ofWorkflow,
+        variables: values,
+      });
   }
   return found;
+}
+
+function calleeOf({ workflow, workflowUID, revision }: RouteSpec): Callee {
+  return { name: workflow, workflowUid: workflowUID, revision };
 }
 
 /** Runs of earlier revisions need the limits, too: they must not start while the workflow is suspended. */

@@ -32,6 +32,7 @@ import {
 import { metadataOnly, withCredentialsAlone, withLastManager, withoutPayload } from './cachedObjects.ts';
 import { POLL, POOL_LABELS, TICK } from './names.ts';
 import { credentials, projectSettings, webhookRoutes, workflowRuns, workflows } from './resources.ts';
+import { calleesOf } from '../../api/workflow.ts';
 import { credentialRefs } from './credentialRefs.ts';
 
 export type Caches = {
@@ -58,6 +59,10 @@ export type Caches = {
  */
 export const BY_CREDENTIAL = 'credential';
 export const BY_WORKFLOW = 'workflow';
+/** Index of runs by their parent. */
+export const BY_PARENT = 'parent';
+/** Index of workflows by the workflows that they run. */
+export const BY_CALLEE = 'callee';
 /** Index of routes by uid: gateway replicas report routes by uid. */
 export const BY_UID = 'uid';
 
@@ -79,12 +84,15 @@ export function createCaches({ client, namespace, watched, log }: CachesOptions)
     workflows: cache({
       resource: workflows,
       transform: withLastManager,
-      indexes: { [BY_CREDENTIAL]: credentialKeys },
+      indexes: { [BY_CREDENTIAL]: credentialKeys, [BY_CALLEE]: calleeKeys },
     }),
     runs: cache({
       resource: workflowRuns,
       transform: withoutPayload,
-      indexes: { [BY_WORKFLOW]: (run) => [inNamespaceOf(run, run.spec.workflow)] },
+      indexes: {
+        [BY_WORKFLOW]: (run) => [inNamespaceOf(run, run.spec.workflow)],
+        [BY_PARENT]: (run) => (run.spec.parent ? [inNamespaceOf(run, run.spec.parent.run)] : []),
+      },
     }),
     credentials: cache({ resource: credentials }),
     routes: cache({
@@ -147,6 +155,10 @@ export function inNamespaceOf(object: KubeObject, name: string): string {
 function credentialKeys(workflow: Workflow): string[] {
   const names = credentialRefs(workflow.spec).map((ref) => ref.name);
   return [...new Set(names)].map((name) => inNamespaceOf(workflow, name));
+}
+
+function calleeKeys(workflow: Workflow): string[] {
+  return calleesOf(workflow.spec).map((name) => inNamespaceOf(workflow, name));
 }
 
 function workflowOfLabel(object: KubeObject): string[] {

@@ -5,6 +5,7 @@
 import { canonicalJson } from '../../kube/json.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { dropTrigger, putTrigger } from '../../store/polling/triggers.ts';
+import { putCallee } from '../../runs/callees.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { dropUnusedVariables, putVariables, type VariableValues } from '../../runs/variables.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
@@ -73,15 +74,24 @@ export function putsOf(
     return result;
   }
 
-  async function putWorkflow(project: ProjectUid, { revision, limits }: StoredWorkflow): Promise<Done> {
+  async function putWorkflow(
+    project: ProjectUid,
+    { name: workflow, revision, limits }: StoredWorkflow,
+  ): Promise<Done> {
     const { workflowUid } = limits;
     const { name } = revision;
-    if (memory.of(project)?.put.get(workflowUid)?.revision !== name) {
+    const isNew = memory.of(project)?.put.get(workflowUid)?.revision !== name;
+    if (isNew) {
       memory.of(project)?.put.delete(workflowUid);
       const stored = await putIn(project, () => putRevision(conn, project, name, revision.revision));
       if (stored.outcome === 'unavailable') return stored;
     }
-    const result = await putLimits(project, limits);
+    let result = await putLimits(project, limits);
+    // Last: child runs need revision and limits.
+    if (isNew && result.outcome === 'done')
+      result = await putIn(project, () =>
+        putCallee(conn, project, { name: workflow, workflowUid, revision: name }),
+      );
     if (result.outcome === 'done') remember(project, workflowUid, { revision: name });
     return result;
   }

@@ -6,6 +6,7 @@
  */
 import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import { putTrigger, type KnownBaseline, type PolledTrigger } from '../../store/polling/triggers.ts';
+import { putCallee, type Callee } from '../../runs/callees.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { putVariables, type VariableValues } from '../../runs/variables.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
@@ -24,12 +25,13 @@ import type { ProjectUid } from '../../store/keys.ts';
 import type { NamedRevision } from '../shared/revisions.ts';
 
 /**
- * What a route needs in the run store: its revision, and the limits and the polled trigger of its workflow,
- * if they exist.
+ * What a route needs in the run store: its revision, the limits and the polled trigger of its workflow, if
+ * they exist, and the workflow as child runs find it.
  */
 export type ServedWorkflow = {
   revision?: NamedRevision;
   limits?: WorkflowLimits;
+  callee?: Callee;
   polled?: { trigger: PolledTrigger; known?: KnownBaseline };
   /** Those of the project. */
   variables?: VariableValues;
@@ -127,6 +129,10 @@ export async function seedWorkflows(
   for (const { limits } of workflows) {
     const set = limits ? await setWorkflowLimits(conn, project, limits, seeding) : undefined;
     if (set?.outcome === 'unavailable') return set;
+  }
+  for (const { callee } of workflows) {
+    const put = callee && (await putCallee(conn, project, callee, seeding));
+    if (put?.outcome === 'unavailable') return put;
   }
   for (const { polled } of workflows) {
     if (!polled) continue;

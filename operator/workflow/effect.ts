@@ -116,6 +116,7 @@ async function activate(context: EffectContext, workflow: Workflow, projectUid: 
   const obstacle = await ensureRevision(context, workflow, current);
   if (obstacle !== undefined) return keepBefore(context, workflow, { kind: 'name-taken', message: obstacle });
   const stored = await context.store.putWorkflow(projectUid, {
+    name: workflow.metadata.name,
     revision: current,
     limits: limitsOf(workflow),
   });

@@ -5,6 +5,7 @@ import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
 import { failuresAreLast, stepsAreReached, triggersNeverFail } from './checks/reach.ts';
 import { NO_VARIABLES, type Variables } from '../../api/expression/variables.ts';
+import { calleesExist, type Callees } from './checks/callees.ts';
 import { loopsFit } from './checks/loops.ts';
 import { variablesExist } from './checks/variables.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
@@ -41,6 +42,10 @@ export type Policies = {
   egress?: EgressRules;
   /** The variables of the project. */
   variables?: Variables;
+  /** The names of the workflows that a workflow of the namespace runs; undefined if it does not exist. */
+  calleesOf?: Callees;
+  /** The name of the workflow. */
+  name?: string;
   /** Whether the installation executes code. */
   code?: boolean;
   /** The violations of sources of code (`compileSources`). */
@@ -58,6 +63,8 @@ export function validate(
     variables = NO_VARIABLES,
     code = true,
     compiled = [],
+    calleesOf,
+    name = '',
   }: Policies = {},
 ): Violation[] {
   return [
@@ -66,6 +73,7 @@ export function validate(
     ...CHECKS.flatMap((check) => check(spec)),
     ...compiled,
     ...variablesExist(spec, variables),
+    ...(calleesOf ? calleesExist(spec, name, calleesOf) : []),
     ...hostsAreAdmitted(spec, egress),
   ];
 }

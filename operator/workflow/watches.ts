@@ -12,7 +12,7 @@ import type { Polls } from '../poll/polls.ts';
 import { changesPool } from '../project/readiness.ts';
 import type { Registrations } from '../registration/registrations.ts';
 import { isOfInterest } from '../schedule/failing.ts';
-import { BY_CREDENTIAL, BY_UID, inNamespaceOf, type Caches } from '../shared/caches.ts';
+import { BY_CALLEE, BY_CREDENTIAL, BY_UID, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import { ifSpecChanged, subscribe, watch, type Watch } from '../shared/controller.ts';
 import type { StoreChanges } from '../store/changes.ts';
 
@@ -51,6 +51,12 @@ export const watches: readonly Watch<WatchContext>[] = [
     ({ workflows }) => workflows,
     ifSpecChanged(({ metadata, spec }, _change, caches) =>
       spec.nodes.some((node) => node.bot) ? botUsersIn(metadata.namespace, caches) : [],
+    ),
+  ),
+  watch(
+    ({ workflows }) => workflows,
+    ifSpecChanged((callee, _change, { workflows }) =>
+      workflows.byIndex(BY_CALLEE, inNamespaceOf(callee, callee.metadata.name)).map(keyOf),
     ),
   ),
   watch(({ revisions }) => revisions, ofWorkflow),

@@ -23,7 +23,8 @@ import type { RunState } from '../types.ts';
 import { outputBytes, RECORD_LIMITS, toRecord, type RecordLimits } from './record.ts';
 import { restoreAnnotationsOf } from './restoreAnnotations.ts';
 
-const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
+/** The records of runs. */
+export const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
 
 /** The limit of an object, and the part of it for everything but inputs, outputs and messages of nodes. */
 const OBJECT_BYTES = 2 ** 20;
@@ -168,6 +169,7 @@ function manifest(
         [LABEL.workflow]: state.workflow,
         [LABEL.trigger]: state.trigger,
         ...(state.test && { [LABEL.test]: 'true' }),
+        ...(state.parent && { [LABEL.parent]: state.parent.run }),
       },
       annotations,
       ownerReferences: [

@@ -78,6 +78,7 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
     ...(state.until !== undefined && { until: state.until }),
     ...(state.requestedBy !== undefined && { requestedBy: state.requestedBy }),
+    ...(state.parent && { parent: { run: state.parent.run, node: state.parent.node } }),
   };
 }
 
@@ -142,6 +143,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.startedAt !== undefined && { startTime: rfc3339(node.startedAt) }),
     ...(node.endedAt !== undefined && { completionTime: rfc3339(node.endedAt) }),
     ...(node.nextAttemptAt !== undefined && { nextAttemptTime: rfc3339(node.nextAttemptAt) }),
+    ...(node.run !== undefined && { run: node.run }),
     ...(fitted && { output: fitted.output }),
     ...((fitted?.truncated || node.redacted) && { truncated: true }),
     ...(node.redacted && { redacted: true }),

@@ -2,21 +2,22 @@
 import { ANNOTATION } from '../../api/group.ts';
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import type { DedupeMark, RunState } from '../types.ts';
+import type { DedupeMark, ParentRef, RunState } from '../types.ts';
 import { outputBytes, type RecordLimits } from './record.ts';
 
 /**
- * The annotations of a run's record: its dedupe mark, and whether the record can have less of the input than
+ * The annotations of a run's record: its dedupe mark, the ancestors of a child run, and whether the record can have less of the input than
  * the run (headers of a webhook, or a too large input). `input`: the run's input, also where the record
  * withholds it.
  */
 export function restoreAnnotationsOf(
-  { dedupeHash, bodyHash }: Pick<RunState, 'dedupeHash' | 'bodyHash'>,
+  { dedupeHash, bodyHash, parent }: Pick<RunState, 'dedupeHash' | 'bodyHash' | 'parent'>,
   input: string,
   { maxOutputBytes }: RecordLimits,
 ): Record<string, string> {
   return {
     ...(dedupeHash !== undefined && { [ANNOTATION.dedupe]: `${dedupeHash} ${bodyHash ?? ''}`.trimEnd() }),
+    ...(parent && { [ANNOTATION.ancestors]: ancestorsOf(parent) }),
     ...(isPartial(input, maxOutputBytes) && { [ANNOTATION.partialInput]: 'true' }),
   };
 }
@@ -25,6 +26,21 @@ export function restoreAnnotationsOf(
 export function dedupeMarkOf(annotations: Record<string, string> | undefined): DedupeMark | undefined {
   const [hash, body = ''] = annotations?.[ANNOTATION.dedupe]?.split(' ') ?? [];
   return hash ? { hash, body } : undefined;
+}
+
+/** What a record holds of the parent beside `spec.parent`. */
+function ancestorsOf({ run: _run, node: _node, ...ancestors }: ParentRef): string {
+  return JSON.stringify(ancestors);
+}
+
+/** The parent of a recorded child run. `parent`: that of its spec. */
+export function parentRefOf(
+  annotations: Record<string, string> | undefined,
+  parent: Pick<ParentRef, 'run' | 'node'> | undefined,
+): ParentRef | undefined {
+  const text = annotations?.[ANNOTATION.ancestors];
+  if (!parent || text === undefined) return undefined;
+  return { ...(JSON.parse(text) as Omit<ParentRef, 'run' | 'node'>), ...parent };
 }
 
 function isPartial(input: string, maxBytes: number): boolean {

@@ -80,13 +80,13 @@ test('limits that somebody removed are put again, without a change of other work
   const project = await newProject(store.conn);
   const { projects, woken, seeded, reconcile, warnings } = subject(project);
   const key = keysOf(project).wf(`${UID}.test`);
-  await projects.putWorkflow(project, { revision, limits });
+  await projects.putWorkflow(project, { name: 'orders', revision, limits });
   await reconcile();
   expect([woken, warnings()]).toEqual([[], []]);
   await store.conn.command('hdel', key, 'policy');
   await reconcile();
   expect([woken, warnings()]).toEqual([['orders'], [MISSING]]);
-  await projects.putWorkflow(project, { revision, limits });
+  await projects.putWorkflow(project, { name: 'orders', revision, limits });
   expect(await store.conn.command('hget', key, 'policy')).toBe('Queue');
   expect(await projects.check(project)).toEqual({ outcome: 'done', lost: false });
   expect(seeded).toEqual([]);
@@ -105,7 +105,7 @@ test('limits that this operator has not put yet are awaited, and their absence i
 test('of a store that lost the whole project no single workflow is told', async () => {
   const project = await newProject(store.conn);
   const { projects, woken, reconcile, warnings } = subject(project);
-  await projects.putWorkflow(project, { revision, limits });
+  await projects.putWorkflow(project, { name: 'orders', revision, limits });
   await store.conn.command('flushall');
   await reconcile();
   await reconcile();
@@ -121,7 +121,7 @@ test('after a restart of the operator an Event tells of the runs that have faile
     await advance(store.conn, await claimedOne(store.conn, project), { end: { phase } });
   };
   const { projects, told, reconcile } = subject(project);
-  await projects.putWorkflow(project, { revision, limits });
+  await projects.putWorkflow(project, { name: 'orders', revision, limits });
   for (const phase of ['Failed', 'Cancelled', 'Failed'] as const) await endRun(phase);
   await reconcile();
   expect(told).toEqual([2]);

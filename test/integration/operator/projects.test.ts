@@ -60,7 +60,7 @@ const storedOf = async (project: string) => ({
 test('a store that was emptied gets the revisions before it opens, and the limits with it', async () => {
   const routes: ServedWorkflow[] = [];
   const { projects, hadPlace } = watched('emptied', routes);
-  await projects.putWorkflow('emptied', { revision, limits });
+  await projects.putWorkflow('emptied', { name: 'orders', revision, limits });
   routes.push({ revision, limits });
   expect(await projects.check('emptied')).toEqual({ outcome: 'done', lost: false });
   expect(hadPlace).toEqual([false]);
@@ -97,7 +97,7 @@ async function deleteUntil(projects: ProjectStore, isMet: () => boolean): Promis
 
 test('the runs of a workflow that was noted as gone are deleted in the background', async () => {
   const { projects } = watched('going', []);
-  await projects.putWorkflow('going', { revision, limits });
+  await projects.putWorkflow('going', { name: 'orders', revision, limits });
   await accepted(store.conn, submissionOf('going', { workflowUid: limits.workflowUid }));
   projects.noteDeleted({ project: 'going', workflowUid: limits.workflowUid, name: 'orders' });
   expect(projects.deletions.isUnderWay('going')).toBe(true);
@@ -156,13 +156,13 @@ test('a seeding that was interrupted goes on where it was, with the limits that 
 
 test('a project that is new has lost nothing', async () => {
   const { projects } = watched('new', []);
-  await projects.putWorkflow('new', { revision, limits });
+  await projects.putWorkflow('new', { name: 'orders', revision, limits });
   expect(await projects.check('new')).toEqual({ outcome: 'done', lost: false });
 });
 
 test('a store that was replaced by another one with a place gets everything, too', async () => {
   const { projects } = watched('replaced', [{ revision, limits }]);
-  await projects.putWorkflow('replaced', { revision, limits });
+  await projects.putWorkflow('replaced', { name: 'orders', revision, limits });
   await store.conn.command('flushall');
   await store.conn.command('hset', keysOf('replaced').meta, 'id', 'another');
   expect(await projects.check('replaced')).toEqual({ outcome: 'done', lost: true });
@@ -172,7 +172,7 @@ test('a store that was replaced by another one with a place gets everything, too
 test('a server that may have lost the end of its log gets everything again, and the project has lost nothing', async () => {
   const routes: ServedWorkflow[] = [];
   const { projects } = watched('cut', routes);
-  await projects.putWorkflow('cut', { revision, limits });
+  await projects.putWorkflow('cut', { name: 'orders', revision, limits });
   routes.push({ revision, limits });
   const keys = keysOf('cut');
   await store.conn.command('unlink', keys.revision(revision.name), keys.wf(limits.workflowUid));

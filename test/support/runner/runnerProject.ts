@@ -14,6 +14,7 @@ import { startRunner, type Runner, type RunnerOptions } from '../../../runner/ru
 import type { Heartbeats } from '../../../runs/heartbeat.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { openProject } from '../../../runs/project.ts';
+import { putCallee } from '../../../runs/callees.ts';
 import { putRevision } from '../../../runs/revisions.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
@@ -26,6 +27,8 @@ export type TestProject = {
   uid: string;
   /** Puts a workflow in place and gives the name of its revision. */
   deploy(nodes: object[], edges?: object[], spec?: object, limits?: Partial<WorkflowLimits>): Promise<string>;
+  /** Replaces the revision that new child runs of a workflow execute. */
+  deployAs(workflow: string, nodes: object[]): Promise<void>;
   /** Submits an event with that JSON as the body, and gives the run's name. */
   send(revision: string, body: unknown, extra?: Partial<Submission>): Promise<string>;
   /** The run as soon as that is true of it. */
@@ -57,8 +60,14 @@ export async function openTestProject(conn: RunStoreConnection): Promise<TestPro
       const name = `flow-${randomUUID().slice(0, 8)}`;
       await putRevision(conn, uid, name, revision);
       const deadlineMs = revision.timeoutMs;
+      await putCallee(conn, uid, { name, workflowUid: name, revision: name });
       await setWorkflowLimits(conn, uid, { workflowUid: name, policy: 'Queue', deadlineMs, ...limits });
       return name;
+    },
+    deployAs: async (workflow, nodes) => {
+      const revision = `${workflow}-2`;
+      await putRevision(conn, uid, revision, revisionOf({ active: true, nodes } as WorkflowSpec));
+      await putCallee(conn, uid, { name: workflow, workflowUid: workflow, revision });
     },
     send: async (revision, body, extra = {}) => {
       const submitted = await submit(conn, {

@@ -1,0 +1,250 @@
+/**
+ * Child runs of workflow nodes: how one starts, what its end means for the node, and what the runner does
+ * where the run store has lost the end.
+ */
+import { joinExact, parseExact } from '../api/exact/exactNumber.ts';
+import type { NodeOutput } from '../api/expression/scope.ts';
+import type { WorkflowRun } from '../api/kinds.ts';
+import { isTerminal, type RunPhase, type TerminalPhase } from '../api/phase.ts';
+import { StepError } from '../api/reasons.ts';
+import type { WorkflowStep } from '../api/step.ts';
+import type { StepResult } from '../nodes/contract/node.ts';
+import { getCallee } from '../runs/callees.ts';
+import { childName } from '../runs/names.ts';
+import { readRun } from '../runs/read.ts';
+import { getRevision } from '../runs/revisions.ts';
+import { submitChild } from '../runs/submit.ts';
+import type { ChildResult, ClaimRef, Reply, RunState } from '../runs/types.ts';
+import { isUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import type { ProjectUid } from '../store/keys.ts';
+import { retryUntilStored } from './retryUntilStored.ts';
+
+/** How many levels deep child runs may be nested. */
+const MAX_DEPTH = 10;
+/** Room for what surrounds the input of a child (`advance.ts`: 512 KiB). */
+const INPUT_LIMIT_BYTES = 512 * 1024;
+
+export type CallDeps = { conn: RunStoreConnection; abandon: AbortSignal };
+
+/** `fields`: the evaluated fields of the node. `ref`: of the claim of the parent. */
+export type Call = {
+  parent: RunState;
+  ref: ClaimRef;
+  node: string;
+  step: WorkflowStep;
+  fields: Record<string, unknown>;
+  effectKey: string;
+};
+
+/**
+ * `output`: the node does not wait for the child. `isKnown`: the child was started before, so that it may have
+ * ended.
+ */
+export type Called = { child: string; isKnown: boolean } | { output: NodeOutput };
+
+/**
+ * Starts the child run of an attempt, or finds the one that the attempt started before.
+ * @throws StepError if the child is refused
+ */
+export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Promise<Called> {
+  const { parent, ref, node, step, fields, effectKey } = call;
+  const { name, wait = true } = step;
+  const path = pathOf(parent);
+  refusePath(path, name);
+  const input = JSON.stringify({ text_content: '', data_content: fields['input'] ?? {} });
+  if (Buffer.byteLength(input) > INPUT_LIMIT_BYTES)
+    throw new StepError('OutputTooLarge', 'workflow.input is larger than 512 KiB: pass less data');
+  const callee = await retryUntilStored(() => getCallee(conn, parent.project, name).then(found), abandon);
+  if (!callee) throw new StepError('Cancelled', 'the runner was stopped');
+  if (!callee.value) throw missing(name);
+  const run = childName(name, effectKey);
+  const { project, test, group, run: own } = parent;
+  const root = parent.parent?.root ?? own;
+  const submitted = await retryUntilStored(async () => {
+    const answer = await submitChild(
+      conn,
+      {
+        project,
+        workflow: name,
+        workflowUid: callee.value?.workflowUid ?? '',
+        revision: callee.value?.revision ?? '',
+        run,
+        trigger: 'workflow',
+        input,
+        bodyHash: '',
+        test,
+        parent: { run: own, node, group, root, path, waits: wait },
+      },
+      { token: ref.token, isInDoubt: parent.doubt === true },
+    );
+    // A full store is the error of the attempt: waiting here could keep what makes room from running.
+    return isUnavailable(answer) && answer.why === 'full' ? ({ outcome: 'full' } as const) : answer;
+  }, abandon);
+  if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');
+  if (submitted.outcome !== 'accepted') throw refusal(name, run, submitted);
+  if (wait) return { child: run, isKnown: submitted.duplicate };
+  return { output: { text_content: run, data_content: { run } } };
+}
+
+const found = <T>(value: T) =>
+  isUnavailable(value) ? value : ({ outcome: 'done', value: value as Exclude<T, { outcome: 'unavailable' }> } as const);
+
+/** The workflows of the run and its ancestors, that of the root first. */
+function pathOf({ parent, workflow }: RunState): string[] {
+  return [...(parent?.path ?? []), workflow];
+}
+
+function refusePath(path: readonly string[], name: string): void {
+  const at = path.indexOf(name);
+  if (at >= 0) {
+    const cycle = [...path.slice(at), name].join(' → ');
+    const message = `workflow ${name} would run itself without end: ${cycle}. Remove one of these workflow nodes`;
+    throw new StepError('WorkflowCycle', message);
+  }
+  if (path.length <= MAX_DEPTH) return;
+  const message = `workflow ${name} would be nested more than ${MAX_DEPTH} levels deep: ${path.join(' → ')}. Run it from a workflow nearer to the root`;
+  throw new StepError('TooDeep', message);
+}
+
+function missing(name: string): StepError {
+  const message = `there is no valid workflow ${name} in this namespace: apply it and correct what its condition Valid says, or correct workflow.name`;
+  return new StepError('WorkflowMissing', message);
+}
+
+type Refusal = Exclude<Awaited<ReturnType<typeof submitChild>>, { outcome: 'accepted' | 'unavailable' }>;
+
+function refusal(name: string, run: string, refused: Refusal | { outcome: 'full' }): StepError {
+  switch (refused.outcome) {
+    case 'fenced':
+    case 'stopped':
+      return new StepError('Cancelled', 'the run was cancelled');
+    case 'suspended':
+      return new StepError('Suspended', `workflow ${name} is suspended: set its spec.suspend to false`);
+    case 'rejected': {
+      const message = `${refused.limit} runs of workflow ${name} execute already, and its concurrency policy is Reject: set retry on this node, or the policy Queue`;
+      return new StepError('ConcurrencyLimit', message, { retryable: true });
+    }
+    case 'full': {
+      const message = `the project has no room in the run store for a run of workflow ${name}: set retry on this node, or run less at a time`;
+      return new StepError('RunStoreFull', message);
+    }
+    case 'too-many': {
+      const message = `no run of workflow ${name} starts, because the root of this run has 10,000 descendants: pass several items to each child run`;
+      return new StepError('TooManyChildren', message);
+    }
+    case 'conflict':
+      return new StepError('NameTaken', `the run store still has another run named ${run}: delete that run`);
+  }
+}
+
+/** The result of the node whose child has ended. @throws StepError `ChildFailed` if it did not succeed */
+export function resultOfChild(
+  { name }: WorkflowStep,
+  child: string,
+  { phase, reason, message, output }: ChildResult,
+): StepResult {
+  if (phase === 'Succeeded' && output) return { output };
+  if (phase === 'Succeeded') {
+    const message = `run ${child} of workflow ${name} succeeded, but the run store lost its output`;
+    throw new StepError('ChildFailed', message);
+  }
+  const happened = phase === 'Cancelled' ? 'was cancelled' : 'failed';
+  const why = [reason, message].filter((text) => text !== undefined && text !== '').join(': ');
+  throw new StepError('ChildFailed', `run ${child} of workflow ${name} ${happened}${why && `: ${why}`}`);
+}
+
+/** The output of a child run: that of its response node, or else of its last node. */
+export function outputOfRun(last: NodeOutput, reply: Reply | undefined): NodeOutput {
+  if (!reply) return last;
+  const { status, body, contentType } = reply;
+  return {
+    text_content: `Answered with status ${status}.`,
+    data_content: { status, body: bodyOf(body, contentType) },
+  };
+}
+
+function bodyOf(body: string, contentType: string): unknown {
+  if (!/^application\/([\w.+-]+\+)?json\b/i.test(contentType)) return body;
+  try {
+    return body === '' ? null : parseExact(body);
+  } catch {
+    return body;
+  }
+}
+
+/** Reads the record of a run from the API server; undefined if it has none. Throws if the server does not answer. */
+export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
+
+type Lookup = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
+
+/**
+ * The result of a child whose end may be lost: `unfinished` while it executes or will be restored, `unknown`
+ * while that cannot be read. A run that has neither a key nor a record is lost.
+ */
+export async function findResult(
+  { conn, readRecord }: Lookup,
+  parent: RunState,
+  child: string,
+): Promise<ChildResult | 'unfinished' | 'unknown'> {
+  const state = await readRun(conn, parent.project, child);
+  if (state && isUnavailable(state)) return 'unknown';
+  if (state && !isTerminal(state.phase)) return 'unfinished';
+  try {
+    if (state) return resultOf(state, state.phase, await lastOutput(conn, parent.project, state));
+    const record = await readRecord?.(child);
+    if (record?.spec.parent?.run !== parent.run) return lost('the run has no record');
+    const { phase, nodes = [], revision = '', reason, message } = record.status ?? {};
+    if (!isTerminal(phase)) return 'unfinished';
+    const ended = { phase, reason, message };
+    if (phase !== 'Succeeded') return resultOf(ended, phase, undefined);
+    const last = await lastNode(conn, parent.project, revision, nodes);
+    if (last?.truncated) return lost('its record does not have all of its output');
+    const { text_content = '', data_content = null, exact } = last?.output ?? {};
+    return resultOf(ended, phase, { text_content, data_content: joinExact(data_content, exact) });
+  } catch {
+    return 'unknown';
+  }
+}
+
+function lost(why: string): ChildResult {
+  const message = `the run store lost its data, and ${why}, so its result is unknown`;
+  return { phase: 'Failed', reason: 'DataLost', message };
+}
+
+function resultOf(
+  { reason, message }: { reason?: string | undefined; message?: string | undefined },
+  phase: RunPhase,
+  output: NodeOutput | undefined,
+): ChildResult {
+  return {
+    phase: phase as TerminalPhase,
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message }),
+    ...(output && phase === 'Succeeded' && { output }),
+  };
+}
+
+async function lastOutput(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  { nodes, revision, reply }: RunState,
+): Promise<NodeOutput> {
+  const last = (await lastNode(conn, project, revision, nodes))?.output;
+  return outputOfRun(last ?? { text_content: '', data_content: null }, reply);
+}
+
+/** The last node outside of groups, in the order of the revision, that succeeded. */
+async function lastNode<T extends { id: string; phase: string }>(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  name: string,
+  nodes: readonly T[],
+): Promise<T | undefined> {
+  const revision = await getRevision(conn, project, name);
+  if (revision && isUnavailable(revision)) throw new Error('the run store is unavailable');
+  const ids = revision?.steps.filter(({ within }) => within === undefined).map(({ id }) => id);
+  const ended = nodes.filter(({ phase }) => phase === 'Succeeded');
+  if (!ids) return ended.at(-1);
+  const last = ids.findLast((id) => ended.some((node) => node.id === id));
+  return ended.find(({ id }) => id === last);
+}

@@ -38,6 +38,7 @@ import {
   type NodePlace,
   type ScopeState,
 } from './executionState.ts';
+import { reportLoops } from './loop.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import { decidePass } from './pass.ts';
@@ -178,7 +179,14 @@ export class RunExecution {
     if (this.#attempts.size > 0 || this.#state.stopping || this.#state.hasMore) return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
-    return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
+    return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  #parkStep(step: Step | undefined, parkMs: number): Step {
+    reportLoops(this.#state, Date.now());
+    const { checkpoints = [] } = takeChanges(this.#state);
+    const all = [...(step?.checkpoints ?? []), ...checkpoints];
+    return { ...step, ...(all.length > 0 && { checkpoints: all }), parkMs };
   }
 
   /** Stores one step, then starts the attempts that it marked. */

@@ -86,6 +86,8 @@ export type Loop = KeyOwner & {
   /** When the counts were last stored, and whether they have changed since. */
   reportedAt: number;
   hasNews: boolean;
+  /** An execution of its body was lost with the run store: effects that must not be repeated must not begin. */
+  isInDoubt: boolean;
   /** An ended execution whose nodes the record shows: the first that failed, or the last. */
   sample?: { index: number; scope: ScopeState; hasFailed: boolean };
 };

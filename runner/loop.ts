@@ -84,6 +84,7 @@ export function newLoop(state: ExecutionState, scope: ScopeState, id: string, pl
     startsAt: 0,
     reportedAt: performance.now(),
     hasNews: false,
+    isInDoubt: false,
     isOver: false,
     storedKeys: new Set(),
   };
@@ -143,6 +144,7 @@ function startItems(pass: Pass, loop: Loop): void {
     loop.next += 1;
     const iteration = newIteration(loop, index);
     loop.active.set(index, iteration);
+    loop.hasNews = true;
     openScope(state, iteration);
     continueItem(pass, iteration, undefined);
   }
@@ -158,10 +160,20 @@ function awaitNextItem(state: ExecutionState, loop: Loop, delayMs: number): void
   addTimer(state, loop.key, { delayMs, isStored: true }, () => touch(loop.scope));
   state.waits.push({ id: loop.key, delayMs });
   if (loop.active.size > 0) return;
+  loop.hasNews = false;
   // Only a waiting node gets its time back after a takeover.
   const { scope, id } = loop;
   const { firstAt = Date.now() } = scope.progress.get(id) ?? {};
-  addCheckpoint(state, scope, { id, phase: 'Waiting', attempts: 1, startedAt: firstAt, ...countsOf(loop) });
+  const counts = { ...countsOf(loop), ...eventOfProgress(loop) };
+  addCheckpoint(state, scope, { id, phase: 'Waiting', attempts: 1, startedAt: firstAt, ...counts });
+}
+
+/** One live event per 250 ms. */
+function eventOfProgress(loop: Loop): Pick<NodeState, 'isProgress' | 'isSilent'> {
+  const now = performance.now();
+  if (now - loop.reportedAt < REPORT_MS) return { isSilent: true };
+  loop.reportedAt = now;
+  return { isProgress: true };
 }
 
 /** An item that has not started. */
@@ -434,14 +446,19 @@ function outputOf(loop: Loop): NodeOutput {
   return setResult(loop.results).output;
 }
 
-function report({ state, now }: Pass, loop: Loop): void {
+function report({ state, now }: Pick<Pass, 'state' | 'now'>, loop: Loop): void {
   loop.hasNews = false;
-  loop.reportedAt = performance.now();
   if (!loop.items || isInItem(loop.scope)) return;
   const { scope, id } = loop;
   const { firstAt = now } = scope.progress.get(id) ?? {};
   addSample(state, loop);
-  addCheckpoint(state, scope, { id, phase: 'Running', attempts: 1, startedAt: firstAt, ...countsOf(loop) });
+  const counts = { ...countsOf(loop), ...eventOfProgress(loop) };
+  addCheckpoint(state, scope, { id, phase: 'Running', attempts: 1, startedAt: firstAt, ...counts });
+}
+
+/** Stores the counts of loops that have changed: of a run that is parked, the record has them. */
+export function reportLoops(state: ExecutionState, now: number): void {
+  for (const loop of state.root.loops.values()) if (loop.hasNews) report({ state, now }, loop);
 }
 
 /** How far the loop is, for a checkpoint. */

@@ -226,7 +226,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
     }
-    if (planned.effect === 'AtMostOnce' && state.claim.state.doubt) {
+    if (planned.effect === 'AtMostOnce' && isInDoubt(state, scope)) {
       endNode(state, key, IN_DOUBT, now);
       return true;
     }
@@ -239,6 +239,14 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
     endNode(state, key, failedEnd(asStepError(error)), now);
     return true;
   }
+}
+
+/** Whether the node may have been executed before the run store lost its data. */
+function isInDoubt({ claim }: ExecutionState, scope: ScopeState): boolean {
+  if (claim.state.doubt) return true;
+  for (let at: ScopeState | undefined = scope; at; at = at.parent)
+    if (at.iteration?.loop.isInDoubt) return true;
+  return false;
 }
 
 /** Begins the wait of a wait node, or ends it. Returns whether it has ended. */

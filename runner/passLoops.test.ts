@@ -10,7 +10,7 @@ import {
   text,
   webhook,
 } from '../test/support/runner/passes.ts';
-import type { NodeState } from '../runs/types.ts';
+import type { NodeState, RunState } from '../runs/types.ts';
 import { endNode, succeed } from './executionState.ts';
 
 const each = (extra: object = {}) => ({
@@ -120,4 +120,84 @@ test('a group with retry executes its body again under new keys', () => {
   expect([pass(state), pass(state)].flatMap((step) => step?.starts ?? []).map(({ id }) => id)).toEqual([
     'each.0.0.2/send',
   ]);
+});
+
+const COUNTS = { total: 9, succeeded: 2, failed: 0, running: 2, failures: [], ended: 'BQA=' };
+const lost = (items: object = {}): NodeState => ({
+  ...running,
+  items: { ...COUNTS, ...items },
+  mark: { attempt: 1, atMostOnce: false },
+});
+/** A run whose run store was lost while its loop was in progress. */
+const afterLoss = (nodes: object[], more: Partial<RunState> = {}) =>
+  openLoops(revision([webhook, ...nodes]), {
+    input: input(9),
+    restored: true,
+    nodes: [done('trigger'), lost()],
+    items: [],
+    ...more,
+  });
+
+test.each<[string, object[], Partial<RunState>, object]>([
+  [
+    'whose effect must not be repeated ends Unknown, and lists all items that may have started',
+    [each({ collect: 'None' }), send],
+    { doubt: true },
+    { reason: 'EffectUnknown', message: expect.stringContaining('items 1, 3 to 8 may have been executed') },
+  ],
+  [
+    'of a parked run lists only the items that were in progress',
+    [each({ collect: 'None' }), send],
+    {},
+    { reason: 'EffectUnknown', message: expect.stringContaining('items 1, 3 may have been executed') },
+  ],
+  [
+    'that had not begun in the record lists all items',
+    [each(), send],
+    { doubt: true, nodes: [done('trigger')] },
+    { reason: 'EffectUnknown', message: expect.stringContaining('items 0 to 8 may have been executed') },
+  ],
+  [
+    'whose array has changed fails, because nobody knows which items have ended',
+    [each({ collect: 'None' }), atLeastOnce],
+    { input: input(8) },
+    { reason: 'NodeFailed', message: expect.stringContaining('has 8 items now instead of 9') },
+  ],
+  [
+    'that collects results fails, because they are lost',
+    [each(), atLeastOnce],
+    {},
+    { reason: 'NodeFailed', message: expect.stringContaining('DataLost') },
+  ],
+])('after the loss of the run store a loop %s', (_what, nodes, more, end) => {
+  const step = pass(afterLoss(nodes, more));
+  expect(step?.starts).toBeUndefined();
+  expect(step?.end).toMatchObject({ phase: 'Failed', ...end });
+});
+
+test('after the loss of the run store a loop of a parked run without items in progress continues', () => {
+  const state = afterLoss([each({ collect: 'None' }), send], {
+    nodes: [done('trigger'), lost({ running: 0 })],
+  });
+  expect(pass(state)).toMatchObject({
+    starts: [{ id: 'each.1.0.1/send' }, { id: 'each.3.0.1/send' }],
+    checkpoints: [{ id: 'each', phase: 'Running', items: { succeeded: 2, ended: 'BQA=' } }],
+  });
+});
+
+test('after the loss of the run store a group in progress does not repeat an effect that must not be repeated', () => {
+  const group = { id: 'each', group: {} };
+  const state = afterLoss([group, send], {
+    nodes: [done('trigger'), { ...lost(), items: undefined } as never],
+  });
+  expect(pass(state)).toMatchObject({ end: { phase: 'Failed', reason: 'EffectUnknown' } });
+});
+
+test('failed items beyond those that the record lists still count as failed', () => {
+  const failures = [{ index: 0, reason: 'Refused', message: 'no' }];
+  const nodes = [{ ...each({ collect: 'None' }), onError: 'Continue' }, atLeastOnce];
+  const state = afterLoss(nodes, {
+    nodes: [done('trigger'), lost({ succeeded: 1, failed: 2, running: 0, failures, ended: 'BwA=' })],
+  });
+  expect(pass(state)?.checkpoints?.[0]).toMatchObject({ items: { succeeded: 1, failed: 2, failures } });
 });

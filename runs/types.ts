@@ -79,6 +79,8 @@ export type NodeState = {
   item?: number;
   /** It has no live event. Never stored. */
   isSilent?: true;
+  /** Its live event has the counts of its items and no phase. Never stored. */
+  isProgress?: true;
   /** Of an item: which execution of `repeat` is next, from 0, and the outputs of those before. */
   repeat?: number;
   collected?: unknown[];
@@ -96,8 +98,11 @@ export type ItemCounts = {
   running: number;
   /** The first failures. */
   failures: { index: number; reason: string; message: string }[];
-  /** A bit for each item that has ended, in base64: item 0 is the lowest bit of the first byte. */
-  ended: string;
+  /**
+   * A bit for each item that has ended, in base64: item 0 is the lowest bit of the first byte. A record may
+   * lack it.
+   */
+  ended?: string;
 };
 
 /** The mark that is stored before a node's effect. */
@@ -256,9 +261,14 @@ export type RunEvent =
       attempt: number;
       reason?: string;
       message?: string;
+      items?: EventCounts;
       at: number;
     }
+  | { id: string; type: 'items'; node: string; items: EventCounts; at: number }
   | { id: string; type: 'text'; node: string; text: string; at: number };
+
+/** How far a node with forEach is, in a live event. */
+export type EventCounts = Pick<ItemCounts, 'total' | 'succeeded' | 'failed' | 'running'>;
 
 export type RunEventBody = RunEvent extends infer Event
   ? Event extends RunEvent

@@ -153,6 +153,8 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     reason,
     message,
     usage,
+    items,
+    item,
   } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
@@ -170,6 +172,8 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     ...withoutUndefined({ ...times, reason, message }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
+    ...(items && { items: { ...items, failures: items.failures ?? [] } }),
+    ...(item !== undefined && { item }),
     ...(phase === 'Running' && { mark }),
   };
 }

@@ -16,6 +16,7 @@ import { readSeen } from '../runs/seen.ts';
 import type { Advance, Claim, NodeStart, NodeState, Remembered, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
+import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
@@ -57,6 +58,8 @@ export type ExecutionDeps = {
   sandbox?: CodeSandbox | undefined;
   metrics: RunnerMetrics;
   log: Log;
+  /** Bounds the attempts in flight of all runs. */
+  attemptLimit: AttemptLimit;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
   abandon: AbortSignal;
 };
@@ -80,6 +83,7 @@ export class RunExecution {
   readonly #writer: RunWriter;
   readonly #state: ExecutionState;
   #events: ReturnType<typeof createEventWriter>;
+  readonly #share: AttemptShare;
   readonly #attempts = new Map<string, Attempt>();
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -104,7 +108,9 @@ export class RunExecution {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log, items?.values());
-    this.#state = openState(claim, plan, { namespace: deps.namespace, variables }, Date.now(), items);
+    this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
+    const context = { namespace: deps.namespace, variables, attempts: this.#share };
+    this.#state = openState(claim, plan, context, Date.now(), items);
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
   }
 
@@ -138,6 +144,7 @@ export class RunExecution {
       return await this.#passes();
     } finally {
       this.#over = true;
+      this.#share.close();
       if (this.#attempts.size > 0) this.#stopAttempts(new StepError('Cancelled', 'the run has ended'));
       clearTimeout(this.#timer);
       clearTimeout(this.#deadline);
@@ -201,6 +208,7 @@ export class RunExecution {
     if (outcome.outcome === 'seen') {
       for (const key of repeatSeen(this.#state, step, remembering)) {
         const { scope, id } = locate(this.#state, key);
+        this.#share.resume();
         this.#start({ id: key, attempt: progressOf(scope, id).tried });
       }
       return undefined;
@@ -239,6 +247,7 @@ export class RunExecution {
     const end = (conclude: () => void): void => {
       this.#attempts.delete(key);
       if (this.#over) return;
+      this.#share.release();
       this.#observe(id, (performance.now() - startedAt) / 1_000);
       conclude();
       this.#wake.resolve();

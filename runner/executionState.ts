@@ -12,6 +12,7 @@ import type { NodePhase } from '../api/phase.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
+import { UNLIMITED, type AttemptShare } from './attemptLimit.ts';
 import type { FailedEnd, ScopeFailure } from './failure.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { Plan, PlannedLoop } from './plan.ts';
@@ -105,6 +106,8 @@ export type Iteration = {
   readonly collected: unknown[];
   scope?: ScopeState;
   lastEnd?: FailedEnd;
+  /** What is left of the timeout of the current execution, which another runner began. */
+  leftMs?: number;
 };
 
 /** The stored items of a loop by index, and the nodes of each by the path of the execution. */
@@ -141,6 +144,8 @@ export type ExecutionState = {
   computations: NodeStart[];
   /** The keys of computations in progress. */
   readonly computing: Set<string>;
+  /** The attempts in flight of the run. */
+  readonly attempts: AttemptShare;
   /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
   waitUntil: number;
   reply?: Reply;
@@ -185,11 +190,14 @@ export function newScope(
   };
 }
 
+/** What a run is executed with. `attempts`: left out, no limit bounds its attempts in flight. */
+export type RunContext = { namespace: string; variables?: VariableValues; attempts?: AttemptShare };
+
 /** The state of a run in which no node has started. */
 export function newState(
   claim: Claim,
   plan: Plan,
-  { namespace, variables }: { namespace: string; variables?: VariableValues },
+  { namespace, variables, attempts = UNLIMITED }: RunContext,
   storedItems: ExecutionState['storedItems'] = new Map(),
 ): ExecutionState {
   return {
@@ -210,6 +218,7 @@ export function newState(
     waits: [],
     computations: [],
     computing: new Set(),
+    attempts,
     waitUntil: 0,
     stopping: false,
     expired: [],
@@ -573,6 +582,7 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
   state.dropped.push(...(refused.dropped ?? []));
   // Their start marks were not stored, so they have not started.
   for (const { id: key, attempt } of refused.starts ?? []) {
+    state.attempts.release();
     const { scope, id } = locate(state, key);
     scope.phases.delete(id);
     scope.progress.set(id, { ...progressOf(scope, id), tried: attempt - 1 });

@@ -190,21 +190,27 @@ export function newIteration(loop: Loop, index: number): Iteration {
   };
 }
 
-/** Begins an execution of the item. `elapsedMs`: of its timeout. */
-export function openScope(state: ExecutionState, iteration: Iteration, elapsedMs = 0): ScopeState {
+/** Begins an execution of the item, or continues one whose timeout has been passing. */
+export function openScope(state: ExecutionState, iteration: Iteration): ScopeState {
   const { loop, index, repeat, attempt } = iteration;
   const path = `${loop.key}.${index}.${repeat}.${attempt}`;
   const scope = newScope(path, loop.plan.body, { parent: loop.scope, iteration });
   iteration.scope = scope;
   const { step } = state.plan.steps.get(loop.id) ?? {};
   if (step?.kind === 'group' && step.timeoutMs > 0) {
+    const { leftMs } = iteration;
+    const delayMs = leftMs ?? step.timeoutMs;
     const message = `the group took longer than its timeout of ${step.timeoutMs / 1_000} s`;
-    addTimer(state, timeoutKey(scope), { delayMs: step.timeoutMs - elapsedMs, isStored: false }, () => {
+    addTimer(state, timeoutKey(scope), { delayMs, isStored: false }, () => {
       scope.failure ??= { phase: 'Failed', reason: 'Timeout', message };
       state.expired.push(scope);
       touch(scope);
     });
-    if (elapsedMs === 0) storeItem(state, iteration, { phase: 'Running', startedAt: Date.now() });
+    if (leftMs === undefined) {
+      storeItem(state, iteration, { phase: 'Running' });
+      state.waits.push({ id: itemKey(iteration), delayMs });
+    }
+    delete iteration.leftMs;
   }
   return scope;
 }

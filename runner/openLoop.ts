@@ -112,6 +112,8 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   iteration.repeat = node.repeat ?? 0;
   iteration.collected.push(...(node.collected ?? []));
   if (output) iteration.previous = output.data_content;
+  if (phase === 'Running' && node.nextAttemptAt !== undefined)
+    iteration.leftMs = delayUntil(state, node.nextAttemptAt);
   if (phase !== 'Waiting') return;
   if (node.reason !== undefined)
     iteration.lastEnd = { phase: 'Failed', reason: reason as FailureReason, message };

@@ -1,9 +1,8 @@
 /** Restores the state of a claimed run from what the run store holds of it. */
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { Claim, NodeState } from '../runs/types.ts';
-import { newState, type ExecutionState, type LoopItems } from './executionState.ts';
+import { newState, type ExecutionState, type LoopItems, type RunContext } from './executionState.ts';
 import { parseExact } from '../api/exact/exactNumber.ts';
-import type { VariableValues } from '../runs/variables.ts';
 import type { Plan } from './plan.ts';
 import { restoreNode } from './restoreNode.ts';
 
@@ -15,7 +14,7 @@ import { restoreNode } from './restoreNode.ts';
 export function openState(
   claim: Claim,
   plan: Plan,
-  context: { namespace: string; variables?: VariableValues },
+  context: RunContext,
   now: number,
   items: ReadonlyMap<string, NodeState> = new Map(),
 ): ExecutionState {

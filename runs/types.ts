@@ -84,7 +84,10 @@ export type NodeState = {
   /** Of an item: which execution of `repeat` is next, from 0, and the outputs of those before. */
   repeat?: number;
   collected?: unknown[];
-  /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */
+  /**
+   * Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). Of an item in
+   * progress: when the timeout of its execution has passed.
+   */
   nextAttemptAt?: number;
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
   mark?: { attempt: number; atMostOnce: boolean; crashes?: number };

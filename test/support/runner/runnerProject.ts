@@ -98,6 +98,7 @@ function tableOfCredentials(table: CredentialTable): CredentialSource {
 export type TestRunnerOptions = {
   runner?: string;
   concurrency?: number;
+  attempts?: number;
   credentials?: CredentialTable;
   /** A runner without heartbeats counts as dead for other runners. */
   heartbeats?: Heartbeats;
@@ -115,6 +116,7 @@ export function startTestRunner(
   const {
     runner = 'runner-1',
     concurrency = 50,
+    attempts,
     credentials = {},
     heartbeats,
     takeover,
@@ -130,6 +132,7 @@ export function startTestRunner(
     credentials: tableOfCredentials(credentials),
     egress: localEgress,
     ...(sandbox && { sandbox }),
+    ...(attempts !== undefined && { attempts }),
     ...(takeover && { takeover }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },

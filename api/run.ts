@@ -135,6 +135,34 @@ export const runSpec = z
     ),
   });
 
+/** How far a node with forEach is. */
+export const itemCounts = z
+  .object({
+    total: z.int().min(0).max(10_000).describe('How many items there are.'),
+    succeeded: z.int().min(0).max(10_000).describe('How many items have succeeded.'),
+    failed: z.int().min(0).max(10_000).describe('How many items have failed.'),
+    running: z.int().min(0).max(10_000).describe('How many items are in progress.'),
+    failures: z
+      .array(
+        z.object({
+          index: z.int().min(0).max(9_999).describe('The position of the item, from 0.'),
+          reason: z.string().max(64).describe('Why the item failed, as a code.'),
+          message: z.string().max(300).describe('Why the item failed, in a sentence.'),
+        }),
+      )
+      .max(10)
+      .optional()
+      .meta({ description: 'The first failures, at most ten.', 'x-kubernetes-list-type': 'atomic' }),
+    ended: z
+      .string()
+      .max(1_668)
+      .optional()
+      .describe(
+        'Which items have ended: a bit for each item, in base64. Item 0 is the lowest bit of the first byte.',
+      ),
+  })
+  .describe('How far a node with forEach is.');
+
 const nodeStatus = z
   .object({
     id: z.string().max(63).describe('ID of the node.'),
@@ -169,6 +197,15 @@ const nodeStatus = z
       })
       .optional()
       .describe('The token usage of the model.'),
+    items: itemCounts.optional(),
+    item: z
+      .int()
+      .min(0)
+      .max(9_999)
+      .optional()
+      .describe(
+        'Of a node that is executed for items: the position of the item whose execution this is. It is the first item that failed, or the last one that ended.',
+      ),
   })
   .describe('The state of one node.');
 

@@ -1,6 +1,6 @@
 /** The schemas of runs, lists of runs and live events in answers of the gateway. */
 import * as z from 'zod';
-import { runSpec, runStatus } from './run.ts';
+import { itemCounts, runSpec, runStatus } from './run.ts';
 import { objectName } from './value.ts';
 
 const status = runStatus.shape;
@@ -80,6 +80,10 @@ const runEventData = z.object({
   phase: z.string().optional().describe('The phase of the run or the node.'),
   node: z.string().optional().describe('ID of the node.'),
   attempt: z.int().min(0).optional().describe('The attempt of the node.'),
+  items: itemCounts
+    .pick({ total: true, succeeded: true, failed: true, running: true })
+    .optional()
+    .describe('How far a node with forEach is.'),
   text: z.string().optional().describe('The text that the model produced since the last event.'),
   reason: z.string().optional().describe('Why it failed, as a code.'),
   message: z.string().optional().describe('Why it failed, in a sentence.'),
@@ -90,7 +94,7 @@ const runEventData = z.object({
 export const runEvent = z
   .object({
     id: z.string().describe('The value for Last-Event-ID.'),
-    event: z.enum(['run', 'node', 'text']).describe('The type of the event.'),
+    event: z.enum(['run', 'node', 'items', 'text']).describe('The type of the event.'),
     data: z.string().meta({
       description: 'The data of the event, as JSON.',
       contentMediaType: 'application/json',

@@ -83,7 +83,9 @@ const node = z
       },
       {
         rule: '!has(self.response) || !(has(self.forEach) || has(self.repeat))',
-        message: 'a response node cannot have forEach or repeat: a run has one reply',
+        message: 'a response node cannot have forEach or repeat: a run has one reply. Remove them',
+        messageExpression:
+          "'response node ' + self.id + ' cannot have forEach or repeat: a run has one reply. Remove them'",
       },
       {
         rule: '!has(self.wait) || !(has(self.timeout) || has(self.retry) || has(self.effect))',
@@ -283,7 +285,10 @@ export const workflowSpec = z
       },
       {
         rule: `${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, scopes.all(s, s < 0 || scopes[s] < 0 || scopes[scopes[s]] < 0 || scopes[scopes[scopes[s]]] < 0)))`,
-        message: 'groups must be nested at most 3 levels deep',
+        message:
+          'a node is in more than 3 groups: nest groups at most 3 levels deep, or move the inner ones to a workflow of their own',
+        messageExpression:
+          "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].map(scopes, self.nodes.map(n, has(n.within) && [scopes[ids.indexOf(n.id)]].exists(s, s >= 0 && scopes[s] >= 0 && scopes[scopes[s]] >= 0 && scopes[scopes[scopes[s]]] >= 0), 'node ' + n.id + ' is in more than 3 groups: nest groups at most 3 levels deep'))[0])[0][0]",
       },
       {
         rule: `!has(self.edges) || ${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, self.edges.all(e, !(e.from in ids) || !(e.to in ids) || scopes[ids.indexOf(e.from)] == scopes[ids.indexOf(e.to)])))`,

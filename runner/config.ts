@@ -22,6 +22,8 @@ const environment = z.object({
   KUBECONFIG: z.string().min(1).optional(),
   /** How many runs execute concurrently. */
   CONCURRENCY: integer(1, 1_000).default(50),
+  /** How many attempts of steps are in flight at most, beside one of each run. */
+  ATTEMPTS: integer(1, 10_000).default(200),
   /** The pod's terminationGracePeriodSeconds: runs may continue until 10 s before its end. */
   GRACE_SECONDS: integer(5, 3_600).default(60),
   /** The port of /healthz, /readyz and /metrics. */

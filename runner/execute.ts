@@ -15,10 +15,27 @@ import { cancelRun } from '../runs/cancel.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import { readSeen } from '../runs/seen.ts';
-import type { Advance, ChildResult, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } from '../runs/types.ts';
+import type {
+  Advance,
+  ChildResult,
+  Claim,
+  NodeStart,
+  NodeState,
+  Remembered,
+  Reply,
+  RunEnd,
+} from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
-import { callWorkflow, findResult, outputOfRun, resultOfChild, type Called, type ReadRecord } from './children.ts';
+import {
+  callWorkflow,
+  findResult,
+  outputOfRun,
+  resultOfChild,
+  type Called,
+  type ReadRecord,
+} from './children.ts';
+import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
@@ -44,6 +61,7 @@ import {
   type NodePlace,
   type ScopeState,
 } from './executionState.ts';
+import { reportLoops } from './loop.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
 import { closeDueSignals, readNewSignals } from './callback.ts';
@@ -66,6 +84,8 @@ export type ExecutionDeps = {
   readRecord?: ReadRecord | undefined;
   metrics: RunnerMetrics;
   log: Log;
+  /** Bounds the attempts in flight of all runs. */
+  attemptLimit: AttemptLimit;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
   abandon: AbortSignal;
 };
@@ -100,6 +120,7 @@ export class RunExecution {
   readonly #writer: RunWriter;
   readonly #state: ExecutionState;
   #events: ReturnType<typeof createEventWriter>;
+  readonly #share: AttemptShare;
   readonly #attempts = new Map<string, Attempt>();
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -129,13 +150,9 @@ export class RunExecution {
     this.#deps = deps;
     this.#claim = claim;
     this.#writer = new RunWriter(deps.conn, claim, deps.log, items?.values());
-    this.#state = openState(
-      claim,
-      plan,
-      { namespace: deps.namespace, variables, callbacks },
-      Date.now(),
-      items,
-    );
+    this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
+    const context = { namespace: deps.namespace, variables, callbacks, attempts: this.#share };
+    this.#state = openState(claim, plan, context, Date.now(), items);
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
     this.#hasUnreadSignals = isWaiting || claim.state.signaled !== undefined;
@@ -182,6 +199,7 @@ export class RunExecution {
       return await this.#passes();
     } finally {
       this.#over = true;
+      this.#share.close();
       if (this.#attempts.size > 0) this.#stopAttempts(new StepError('Cancelled', 'the run has ended'));
       clearTimeout(this.#timer);
       clearTimeout(this.#deadline);
@@ -236,10 +254,18 @@ export class RunExecution {
       this.#start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#lookUps > 0 || this.#state.stopping || this.#state.hasMore) return step;
+    if (this.#attempts.size > 0 || this.#lookUps > 0 || this.#state.stopping || this.#state.hasMore)
+      return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
-    return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
+    return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  #parkStep(step: Step | undefined, parkMs: number): Step {
+    reportLoops(this.#state, Date.now());
+    const { checkpoints = [] } = takeChanges(this.#state);
+    const all = [...(step?.checkpoints ?? []), ...checkpoints];
+    return { ...step, ...(all.length > 0 && { checkpoints: all }), parkMs };
   }
 
   /** Stores one step, then starts the attempts that it marked. */
@@ -257,6 +283,7 @@ export class RunExecution {
     if (outcome.outcome === 'seen') {
       for (const key of repeatSeen(this.#state, step, remembering)) {
         const { scope, id } = locate(this.#state, key);
+        this.#share.resume();
         this.#start({ id: key, attempt: progressOf(scope, id).tried });
       }
       return undefined;
@@ -298,12 +325,15 @@ export class RunExecution {
     const end = (conclude: () => void): void => {
       this.#attempts.delete(key);
       if (this.#over) return;
+      this.#share.release();
       this.#observe(id, (performance.now() - startedAt) / 1_000);
       conclude();
       this.#wake.resolve();
     };
     const isCall = this.#state.plan.steps.get(id)?.step.kind === 'workflow';
-    const work = isCall ? this.#call(key, attempt, controller.signal) : this.#attempt(key, attempt, controller.signal);
+    const work = isCall
+      ? this.#call(key, attempt, controller.signal)
+      : this.#attempt(key, attempt, controller.signal);
     work.then(
       (result) =>
         end(() => {

@@ -14,6 +14,7 @@ import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
 import { callbackToken, CALLBACK_PREFIX, withoutCallbackURLs } from '../api/callback.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
+import { UNLIMITED, type AttemptShare } from './attemptLimit.ts';
 import type { FailedEnd, ScopeFailure } from './failure.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { Plan, PlannedLoop } from './plan.ts';
@@ -90,6 +91,8 @@ export type Loop = KeyOwner & {
   /** When the counts were last stored, and whether they have changed since. */
   reportedAt: number;
   hasNews: boolean;
+  /** An execution of its body was lost with the run store: effects that must not be repeated must not begin. */
+  isInDoubt: boolean;
   /** An ended execution whose nodes the record shows: the first that failed, or the last. */
   sample?: { index: number; scope: ScopeState; hasFailed: boolean };
 };
@@ -107,6 +110,8 @@ export type Iteration = {
   readonly collected: unknown[];
   scope?: ScopeState;
   lastEnd?: FailedEnd;
+  /** What is left of the timeout of the current execution, which another runner began. */
+  leftMs?: number;
 };
 
 /** The stored items of a loop by index, and the nodes of each by the path of the execution. */
@@ -157,6 +162,8 @@ export type ExecutionState = {
   computations: NodeStart[];
   /** The keys of computations in progress. */
   readonly computing: Set<string>;
+  /** The attempts in flight of the run. */
+  readonly attempts: AttemptShare;
   /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
   waitUntil: number;
   reply?: Reply;
@@ -209,18 +216,19 @@ export function newScope(
   };
 }
 
-/** What a run has from its project. */
+/** What a run is executed with. `attempts`: left out, no limit bounds its attempts in flight. */
 export type RunContext = {
   namespace: string;
   variables?: VariableValues;
   callbacks?: CallbackSettings | undefined;
+  attempts?: AttemptShare;
 };
 
 /** The state of a run in which no node has started. */
 export function newState(
   claim: Claim,
   plan: Plan,
-  { namespace, variables, callbacks }: RunContext,
+  { namespace, variables, callbacks, attempts = UNLIMITED }: RunContext,
   storedItems: ExecutionState['storedItems'] = new Map(),
 ): ExecutionState {
   return {
@@ -243,6 +251,7 @@ export function newState(
     waits: [],
     computations: [],
     computing: new Set(),
+    attempts,
     waitUntil: 0,
     stopping: false,
     children: new Map(),
@@ -506,12 +515,7 @@ export function awaitChild(state: ExecutionState, key: string, child: string, is
 }
 
 /** Looks up the child of the node after the delay, and later again. */
-export function watchChild(
-  state: ExecutionState,
-  key: string,
-  child: string,
-  delayMs: number,
-): void {
+export function watchChild(state: ExecutionState, key: string, child: string, delayMs: number): void {
   state.children.set(key, child);
   addTimer(state, key, { delayMs, isStored: true }, () => state.doubtfulChildren.push(key));
 }
@@ -678,6 +682,7 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
   state.consumed.push(...(refused.consumed ?? []));
   // Their start marks were not stored, so they have not started.
   for (const { id: key, attempt } of refused.starts ?? []) {
+    state.attempts.release();
     const { scope, id } = locate(state, key);
     scope.phases.delete(id);
     scope.progress.set(id, { ...progressOf(scope, id), tried: attempt - 1 });

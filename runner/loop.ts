@@ -84,6 +84,7 @@ export function newLoop(state: ExecutionState, scope: ScopeState, id: string, pl
     startsAt: 0,
     reportedAt: performance.now(),
     hasNews: false,
+    isInDoubt: false,
     isOver: false,
     storedKeys: new Set(),
   };
@@ -143,6 +144,7 @@ function startItems(pass: Pass, loop: Loop): void {
     loop.next += 1;
     const iteration = newIteration(loop, index);
     loop.active.set(index, iteration);
+    loop.hasNews = true;
     openScope(state, iteration);
     continueItem(pass, iteration, undefined);
   }
@@ -158,10 +160,20 @@ function awaitNextItem(state: ExecutionState, loop: Loop, delayMs: number): void
   addTimer(state, loop.key, { delayMs, isStored: true }, () => touch(loop.scope));
   state.waits.push({ id: loop.key, delayMs });
   if (loop.active.size > 0) return;
+  loop.hasNews = false;
   // Only a waiting node gets its time back after a takeover.
   const { scope, id } = loop;
   const { firstAt = Date.now() } = scope.progress.get(id) ?? {};
-  addCheckpoint(state, scope, { id, phase: 'Waiting', attempts: 1, startedAt: firstAt, ...countsOf(loop) });
+  const counts = { ...countsOf(loop), ...eventOfProgress(loop) };
+  addCheckpoint(state, scope, { id, phase: 'Waiting', attempts: 1, startedAt: firstAt, ...counts });
+}
+
+/** One live event per 250 ms. */
+function eventOfProgress(loop: Loop): Pick<NodeState, 'isProgress' | 'isSilent'> {
+  const now = performance.now();
+  if (now - loop.reportedAt < REPORT_MS) return { isSilent: true };
+  loop.reportedAt = now;
+  return { isProgress: true };
 }
 
 /** An item that has not started. */
@@ -178,21 +190,27 @@ export function newIteration(loop: Loop, index: number): Iteration {
   };
 }
 
-/** Begins an execution of the item. `elapsedMs`: of its timeout. */
-export function openScope(state: ExecutionState, iteration: Iteration, elapsedMs = 0): ScopeState {
+/** Begins an execution of the item, or continues one whose timeout has been passing. */
+export function openScope(state: ExecutionState, iteration: Iteration): ScopeState {
   const { loop, index, repeat, attempt } = iteration;
   const path = `${loop.key}.${index}.${repeat}.${attempt}`;
   const scope = newScope(path, loop.plan.body, { parent: loop.scope, iteration });
   iteration.scope = scope;
   const { step } = state.plan.steps.get(loop.id) ?? {};
   if (step?.kind === 'group' && step.timeoutMs > 0) {
+    const { leftMs } = iteration;
+    const delayMs = leftMs ?? step.timeoutMs;
     const message = `the group took longer than its timeout of ${step.timeoutMs / 1_000} s`;
-    addTimer(state, timeoutKey(scope), { delayMs: step.timeoutMs - elapsedMs, isStored: false }, () => {
+    addTimer(state, timeoutKey(scope), { delayMs, isStored: false }, () => {
       scope.failure ??= { phase: 'Failed', reason: 'Timeout', message };
       state.expired.push(scope);
       touch(scope);
     });
-    if (elapsedMs === 0) storeItem(state, iteration, { phase: 'Running', startedAt: Date.now() });
+    if (leftMs === undefined) {
+      storeItem(state, iteration, { phase: 'Running' });
+      state.waits.push({ id: itemKey(iteration), delayMs });
+    }
+    delete iteration.leftMs;
   }
   return scope;
 }
@@ -437,14 +455,19 @@ function outputOf(loop: Loop): NodeOutput {
   return setResult(loop.results).output;
 }
 
-function report({ state, now }: Pass, loop: Loop): void {
+function report({ state, now }: Pick<Pass, 'state' | 'now'>, loop: Loop): void {
   loop.hasNews = false;
-  loop.reportedAt = performance.now();
   if (!loop.items || isInItem(loop.scope)) return;
   const { scope, id } = loop;
   const { firstAt = now } = scope.progress.get(id) ?? {};
   addSample(state, loop);
-  addCheckpoint(state, scope, { id, phase: 'Running', attempts: 1, startedAt: firstAt, ...countsOf(loop) });
+  const counts = { ...countsOf(loop), ...eventOfProgress(loop) };
+  addCheckpoint(state, scope, { id, phase: 'Running', attempts: 1, startedAt: firstAt, ...counts });
+}
+
+/** Stores the counts of loops that have changed: of a run that is parked, the record has them. */
+export function reportLoops(state: ExecutionState, now: number): void {
+  for (const loop of state.root.loops.values()) if (loop.hasNews) report({ state, now }, loop);
 }
 
 /** How far the loop is, for a checkpoint. */

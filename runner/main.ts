@@ -80,6 +80,7 @@ if (!stop.signal.aborted) {
     namespace,
     runner,
     concurrency,
+    attempts: config.ATTEMPTS,
     credentials: createCredentials(cache, createSecretReader(kube, namespace, { log }), namespace),
     ...(audit && { onCredentialUse: createUseRecorder(audit, namespace) }),
     egress: createEgress(egressOf(config)),

@@ -27,6 +27,7 @@ import {
   openScope,
   type Pass,
 } from './loop.ts';
+import { restoreLost } from './restoreLost.ts';
 import { delayUntil, restoreNode } from './restoreNode.ts';
 
 /** The most items of a node in a run. */
@@ -53,6 +54,7 @@ export function openLoop({ state, now }: Pass, scope: ScopeState, id: string): v
     restoreLoop(state, loop, before, now);
     return;
   }
+  restoreLost(state, loop, undefined);
   const progress = { tried: 1, next: 1, firstAt: now };
   scope.progress.set(id, progress);
   addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Running', ...countsOf(loop) });
@@ -70,8 +72,16 @@ function restoreLoop(state: ExecutionState, loop: Loop, node: NodeState, now: nu
     restoreExecution(state, iteration, executions, now);
   }
   restoreLost(state, loop, node);
+  if (node.mark && loop.items) storeRestored(state, loop, node);
   if (node.nextAttemptAt !== undefined && loop.active.size === 0)
     loop.startsAt = performance.now() + delayUntil(state, node.nextAttemptAt);
+}
+
+/** Stores the loop without the mark of its record: from now on the run store knows its items again. */
+function storeRestored(state: ExecutionState, loop: Loop, { attempts, startedAt }: NodeState): void {
+  const { scope, id } = loop;
+  const times = startedAt === undefined ? {} : { startedAt };
+  addCheckpoint(state, scope, { id, phase: 'Running', attempts, ...times, ...countsOf(loop) });
 }
 
 function dropExecutions(state: ExecutionState, executions: ReadonlyMap<string, NodeState[]>): void {
@@ -102,6 +112,8 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   iteration.repeat = node.repeat ?? 0;
   iteration.collected.push(...(node.collected ?? []));
   if (output) iteration.previous = output.data_content;
+  if (phase === 'Running' && node.nextAttemptAt !== undefined)
+    iteration.leftMs = delayUntil(state, node.nextAttemptAt);
   if (phase !== 'Waiting') return;
   if (node.reason !== undefined)
     iteration.lastEnd = { phase: 'Failed', reason: reason as FailureReason, message };
@@ -122,32 +134,4 @@ function restoreExecution(
   if (!nodes) return;
   const scope = openScope(state, iteration);
   for (const node of nodes) restoreNode(state, scope, node, now);
-}
-
-/**
- * Items that had ended according to the record of a run whose run store was lost: they are not repeated, and
- * their results are lost.
- */
-function restoreLost(state: ExecutionState, loop: Loop, { items }: NodeState): void {
-  if (!state.claim.state.restored || !items || !loop.items) return;
-  const bits = Buffer.from(items.ended, 'base64');
-  let lost = 0;
-  for (let index = 0; index < loop.total; index += 1) {
-    const hasEnded = ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
-    const isKnown = hasItemEnded(loop, index) || loop.active.has(index);
-    if (!hasEnded || isKnown) continue;
-    lost += 1;
-    const failure = items.failures.find((one) => one.index === index);
-    if (failure) {
-      const end = {
-        phase: 'Failed',
-        reason: failure.reason as FailureReason,
-        message: failure.message,
-      } as const;
-      noteItemEnd(state, loop, index, { end });
-    } else noteItemEnd(state, loop, index, { value: null });
-  }
-  if (lost === 0 || !loop.plan.collects) return;
-  const message = `the run store lost its data, and with it the results of ${lost} of ${loop.total} items`;
-  loop.failure ??= { phase: 'Failed', reason: 'DataLost', message };
 }

@@ -7,6 +7,7 @@ import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
+import type { RevisionStep } from '../api/revision.ts';
 import { executePure, isImmediate } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import {
@@ -20,6 +21,7 @@ import {
   skip,
   succeed,
   takeChanges,
+  touch,
   type ExecutionState,
   type ScopeState,
 } from './executionState.ts';
@@ -71,6 +73,7 @@ function decide(state: ExecutionState, now: number, passMs: number): RunEnd | un
     decide: (scope) => decideScope(pass, scope),
   };
   const end = decideScope(pass, state.root);
+  state.attempts.returnUnused();
   if (state.halt) return end && state.halt;
   // Only a parent that waits gets the output.
   if (end?.kind === 'succeeded')
@@ -220,6 +223,11 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       openLoop(pass, scope, id);
       return true;
     }
+    // Before the fields are evaluated: thousands of items may wait for an attempt.
+    if (hasAttempt(planned.step) && !state.attempts.take()) {
+      touch(scope);
+      return false;
+    }
     const fields = planned.fields(scopeOf(state, scope, previousOf(scope.graph, id)));
     if (planned.step.kind === 'fail') {
       endNode(state, key, endOfFail(planned.step.fail, fields['message']), now);
@@ -230,7 +238,8 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
     }
-    if (planned.effect === 'AtMostOnce' && state.claim.state.doubt) {
+    if (planned.effect === 'AtMostOnce' && isInDoubt(state, scope)) {
+      state.attempts.release();
       endNode(state, key, IN_DOUBT, now);
       return true;
     }
@@ -240,9 +249,23 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
     return false;
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
+    if (!planned.loop && hasAttempt(planned.step)) state.attempts.release();
     endNode(state, key, failedEnd(asStepError(error)), now);
     return true;
   }
+}
+
+/** Whether an execution of the step is an attempt that takes time. */
+function hasAttempt(step: RevisionStep): boolean {
+  return !['fail', 'wait', 'group'].includes(step.kind) && !isImmediate(step);
+}
+
+/** Whether the node may have been executed before the run store lost its data. */
+function isInDoubt({ claim }: ExecutionState, scope: ScopeState): boolean {
+  if (claim.state.doubt) return true;
+  for (let at: ScopeState | undefined = scope; at; at = at.parent)
+    if (at.iteration?.loop.isInDoubt) return true;
+  return false;
 }
 
 /** Begins the wait of a wait node, or ends it. Returns whether it has ended. */

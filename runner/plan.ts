@@ -171,6 +171,14 @@ export function planUntil(plan: Plan, node: string | undefined): Plan {
   return { ...plan, graph: graphs[0] ?? plan.graph, steps, until: { node, asked, around } };
 }
 
+/** Whether the node or a node of its body has an effect that must not be repeated. */
+export function hasAtMostOnceEffect(plan: Plan, id: string): boolean {
+  const planned = plan.steps.get(id);
+  if (planned?.effect === 'AtMostOnce') return true;
+  if (planned?.step.kind !== 'group') return false;
+  return (planned.loop?.body.nodes ?? []).some((node) => !node.trigger && hasAtMostOnceEffect(plan, node.id));
+}
+
 type PathStep = { group: string; graph: Graph; id: string };
 
 /** The scopes that lead to a node, the run first: the graph of each, and the node of it that leads there. */

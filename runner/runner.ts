@@ -15,6 +15,7 @@ import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { answerChecks } from './requests.ts';
 import type { ReadRecord } from './children.ts';
+import { AttemptLimit } from './attemptLimit.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { OnCredentialUse } from './credentialUse.ts';
@@ -29,6 +30,8 @@ export type RunnerOptions = {
   /** The name of the runner; its heartbeat has the same name. */
   runner: string;
   concurrency: number;
+  /** How many attempts are in flight at most, beside one of each run. Default 200. */
+  attempts?: number;
   credentials: CredentialSource;
   /** Called when an attempt of a node uses a credential. */
   onCredentialUse?: OnCredentialUse;
@@ -55,6 +58,7 @@ export type Runner = {
   stop(patienceMs: number): Promise<void>;
 };
 
+const DEFAULT_ATTEMPTS = 200;
 /** How long stopped steps may take to end: a little more than their own grace period. */
 const STOP_MS = 6_000;
 /** How long records may catch up at the end. Other runners write the rest. */
@@ -74,7 +78,8 @@ export function startRunner(options: RunnerOptions): Runner {
   const claiming = new AbortController();
   const serving = new AbortController();
   const abandon = new AbortController();
-  const claims = new Claims({ ...options, abandon: abandon.signal });
+  const attemptLimit = new AttemptLimit(options.attempts ?? DEFAULT_ATTEMPTS);
+  const claims = new Claims({ ...options, attemptLimit, abandon: abandon.signal });
   const cancels = watchCancels(conn, project, (run) => {
     if (!claims.cancel(run)) void cancelUnclaimed(conn, project, run);
   });

@@ -20,7 +20,19 @@ import { PARK_RUN, RELEASE_RUN } from './park.ts';
 import { LEARN_GROWTH, RUN_LIMIT_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } from './seen.ts';
-import type { Advance, ClaimRef, Fenced, NodeStart, NodeState, Rewound, Seen, TooLarge } from './types.ts';
+import type {
+  Advance,
+  ClaimRef,
+  EventCounts,
+  Fenced,
+  ItemCounts,
+  NodeStart,
+  NodeState,
+  Rewound,
+  RunEventBody,
+  Seen,
+  TooLarge,
+} from './types.ts';
 
 /** The largest value in the run store: an event, the output of a node, a reply. */
 export const VALUE_LIMIT_BYTES = 512 * 1024;
@@ -51,7 +63,19 @@ for _, field in consumed() do redis.call('HDEL', signals, field) end
  * the run larger.
  */
 const STEP_FIELDS = defineFragment({
-  needs: ['run', 'items', 'now', 'reply', 'is_first_reply', 'waits', 'nodes', 'item_nodes', 'dropped', 'signals', 'consumed'],
+  needs: [
+    'run',
+    'items',
+    'now',
+    'reply',
+    'is_first_reply',
+    'waits',
+    'nodes',
+    'item_nodes',
+    'dropped',
+    'signals',
+    'consumed',
+  ],
   gives: ['fields', 'added'],
   lua: `
 local fields, added = {}, is_first_reply and #reply or 0
@@ -263,19 +287,29 @@ export function isItemKey(key: string): boolean {
 
 type Stored = { id: string; value: string; event: string };
 
-function checkpointArgs({ mark: _ended, nextAttemptAt: _waits, isSilent, ...node }: NodeState): Stored {
+function checkpointArgs({
+  mark: _ended,
+  nextAttemptAt: _waits,
+  isSilent,
+  isProgress,
+  ...node
+}: NodeState): Stored {
   const { outputIsInput, output, ...rest } = node;
   const stored = outputIsInput ? { ...rest, outputIsInput } : { ...rest, ...(output && { output }) };
-  const event = isSilent
-    ? ''
-    : eventText({
-        type: 'node',
-        node: nodeOfKey(node.id),
-        phase: node.phase,
-        attempt: node.attempts,
-        ...shortened(node),
-      });
+  const event = isSilent ? '' : eventText(eventOf(node, isProgress));
   return { id: node.id, value: JSON.stringify(stored), event };
+}
+
+function eventOf(node: NodeState, isProgress: true | undefined): RunEventBody {
+  const id = nodeOfKey(node.id);
+  const items = node.items && eventCounts(node.items);
+  if (isProgress && items) return { type: 'items', node: id, items };
+  const { phase, attempts: attempt } = node;
+  return { type: 'node', node: id, phase, attempt, ...shortened(node), ...(items && { items }) };
+}
+
+function eventCounts({ total, succeeded, failed, running }: ItemCounts): EventCounts {
+  return { total, succeeded, failed, running };
 }
 
 function startArgs({ id, attempt, atMostOnce, at, firstAt, crashes, isSilent }: NodeStart): Stored {

@@ -86,7 +86,9 @@ async function subjectOf(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,
-): Promise<{ project: ProjectUid; run: string; group: RunGroup; parent?: ParentRef | undefined } | undefined> {
+): Promise<
+  { project: ProjectUid; run: string; group: RunGroup; parent?: ParentRef | undefined } | undefined
+> {
   const fields = await conn.command('hmget', keysOf(project).run(run), 'wf', 'head');
   const [group, head] = fields as (string | null)[];
   if (typeof group !== 'string') return undefined;

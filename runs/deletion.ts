@@ -131,10 +131,7 @@ const RUN_KEYS = [
 const DELETE_RUNS = defineScript({
   flags: 'drains',
   transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
-  keys: [
-    ...END_KEYS.filter((key) => !RUN_KEYS.some((own) => own === key)),
-    'runs',
-  ],
+  keys: [...END_KEYS.filter((key) => !RUN_KEYS.some((own) => own === key)), 'runs'],
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
   lists: {

@@ -28,10 +28,8 @@ export function readItems(
       if (field.startsWith('w:')) continue;
       const node = parseExact(text) as NodeState;
       const at = fields.get(`w:${field}`);
-      items.set(
-        field,
-        node.phase === 'Waiting' && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node,
-      );
+      const isInProgress = node.phase === 'Waiting' || node.phase === 'Running';
+      items.set(field, isInProgress && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node);
     }
     return items;
   });

@@ -106,10 +106,15 @@ export type NodeState = {
   run?: string;
   /** It has no live event. Never stored. */
   isSilent?: true;
+  /** Its live event has the counts of its items and no phase. Never stored. */
+  isProgress?: true;
   /** Of an item: which execution of `repeat` is next, from 0, and the outputs of those before. */
   repeat?: number;
   collected?: unknown[];
-  /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */
+  /**
+   * Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). Of an item in
+   * progress: when the timeout of its execution has passed.
+   */
   nextAttemptAt?: number;
   /** What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. */
   waitingFor?: { time?: true; callback?: true };
@@ -125,8 +130,11 @@ export type ItemCounts = {
   running: number;
   /** The first failures. */
   failures: { index: number; reason: string; message: string }[];
-  /** A bit for each item that has ended, in base64: item 0 is the lowest bit of the first byte. */
-  ended: string;
+  /**
+   * A bit for each item that has ended, in base64: item 0 is the lowest bit of the first byte. A record may
+   * lack it.
+   */
+  ended?: string;
 };
 
 /** The mark that is stored before a node's effect. */
@@ -302,9 +310,14 @@ export type RunEvent =
       attempt: number;
       reason?: string;
       message?: string;
+      items?: EventCounts;
       at: number;
     }
+  | { id: string; type: 'items'; node: string; items: EventCounts; at: number }
   | { id: string; type: 'text'; node: string; text: string; at: number };
+
+/** How far a node with forEach is, in a live event. */
+export type EventCounts = Pick<ItemCounts, 'total' | 'succeeded' | 'failed' | 'running'>;
 
 export type RunEventBody = RunEvent extends infer Event
   ? Event extends RunEvent

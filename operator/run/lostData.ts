@@ -28,7 +28,8 @@ export function lostReference(run: WorkflowRun, revision: Revision): string | un
   const losses = lossesOf(run, revision);
   if (losses.size === 0) return undefined;
   const ended = new Set((run.status?.nodes ?? []).filter(hasEnded).map(({ id }) => id));
-  const isNeeded = (id: string) => !ended.has(id);
+  // The record shows one execution of a body. Others may follow until its outermost group has ended.
+  const isNeeded = (id: string) => !ended.has(outermostOf(revision, id));
   const steps = revision.steps
     .filter(({ id }) => isNeeded(id))
     .flatMap((step) => lostInStep(step, losses, previousIn(revision, step.id)));
@@ -40,9 +41,23 @@ export function lostReference(run: WorkflowRun, revision: Revision): string | un
   return [...steps, ...conditions][0];
 }
 
-function lossesOf({ metadata, spec, status }: WorkflowRun, { trigger }: Revision): Map<string, Loss> {
+/** The group around the node that is in no group; the node itself if there is none. */
+function outermostOf({ steps }: Revision, id: string): string {
+  let outermost = id;
+  for (let at = steps.find((step) => step.id === id); at?.within !== undefined; ) {
+    const group = at.within;
+    outermost = group;
+    at = steps.find((step) => step.id === group);
+  }
+  return outermost;
+}
+
+function lossesOf({ metadata, spec, status }: WorkflowRun, revision: Revision): Map<string, Loss> {
+  const { trigger } = revision;
   const losses = new Map<string, Loss>();
   for (const { id, truncated, output } of status?.nodes ?? []) {
+    // Nodes of a body are executed again with their group.
+    if (outermostOf(revision, id) !== id) continue;
     const data = (output?.data_content ?? null) === null;
     if (truncated) losses.set(id, { text: true, data, headers: false });
   }
@@ -54,10 +69,12 @@ function lossesOf({ metadata, spec, status }: WorkflowRun, { trigger }: Revision
   return losses;
 }
 
-/** The node before a step, if there is exactly one. */
-function previousIn({ edges }: Revision, id: string): string | undefined {
-  const into = edges.filter(({ to }) => to === id);
-  return into.length === 1 ? into[0]?.from : undefined;
+/** The node before a step, if there is exactly one; for the first nodes of a body that of the group. */
+function previousIn(revision: Revision, id: string): string | undefined {
+  const into = revision.edges.filter(({ to }) => to === id);
+  if (into.length > 0) return into.length === 1 ? into[0]?.from : undefined;
+  const within = revision.steps.find((step) => step.id === id)?.within;
+  return within === undefined ? undefined : previousIn(revision, within);
 }
 
 function nodesIn(
@@ -78,10 +95,14 @@ function lostInStep(
     ? nodesNamed(values).flatMap(({ ids, names }) => nodesIn({ references: ids, names }, previous))
     : [];
   const named = [...inValues, ...inCode];
-  const references = referencesOf(compileValue(templatesOf(step))).map((reference) =>
+  const { forEach, repeat } = step;
+  const templates = { ...templatesOf(step), ...(forEach && { items: forEach.items }) };
+  const references = referencesOf(compileValue(templates)).map((reference) =>
     withoutPrevious(reference, previous),
   );
+  const inUntil = repeat ? nodesIn(compileCondition(repeat.until), previous) : [];
   return [
+    ...inUntil.filter((id) => isLost(losses.get(id))).map((id) => `nodes.${id}`),
     ...named.filter((id) => isLost(losses.get(id))).map((id) => `nodes.${id}`),
     ...references.filter((reference) => isReferenceLost(reference, losses)).map(printReference),
   ];

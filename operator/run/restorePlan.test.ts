@@ -173,3 +173,75 @@ test('a restored run has the digits that the API server rounded', () => {
   const plan = planRestore(runOf({ status: { nodes } }), found);
   expect(JSON.stringify(plan)).toContain(`"data_content":{"id":${digits}}`);
 });
+
+const LOOP = revisionOf({
+  nodes: [
+    { id: 'trigger', webhook: { path: 'orders' } },
+    { id: 'each', group: {}, forEach: { items: "{{ $('trigger').data_content.items }}" } },
+    { id: 'first', within: 'each', response: { body: '{{ $previous.text_content }}' } },
+    { id: 'next', within: 'each', response: { body: "{{ $('first').text_content }}" } },
+  ],
+} as unknown as WorkflowSpec);
+const COUNTS = { total: 3, succeeded: 1, failed: 0, running: 1, ended: 'AQ==' };
+
+test('a loop in progress is restored with its counts, and with a mark that says that its items are lost', () => {
+  const nodes: NodeStatus[] = [
+    { id: 'trigger', phase: 'Succeeded' },
+    { id: 'each', phase: 'Running', attempts: 1, items: COUNTS },
+    { id: 'first', phase: 'Succeeded', attempts: 1, item: 0 },
+  ];
+  const plan = planRestore(runOf({ status: { nodes } }), {
+    ...found,
+    revision: { name: 'orders-1', revision: LOOP },
+  });
+  expect(plan).toMatchObject({
+    kind: 'restore',
+    run: {
+      nodes: [
+        { id: 'trigger' },
+        { id: 'each', items: { ...COUNTS, failures: [] }, mark: { attempt: 1, atMostOnce: false } },
+        { id: 'first', item: 0 },
+      ],
+    },
+  });
+});
+
+test('a run whose loop in progress lost its array is lost', () => {
+  const nodes: NodeStatus[] = [
+    { id: 'trigger', phase: 'Succeeded', truncated: true },
+    { id: 'each', phase: 'Running' },
+  ];
+  const run = runOf({ spec: { input: { text_content: 't', data_content: null } }, status: { nodes } });
+  expect(lostReference(run, LOOP)).toBe("$('trigger').data_content.items");
+});
+
+test.each<[string, NodeStatus[], string | undefined]>([
+  [
+    'the first node of a body reads the node before the group',
+    [
+      { id: 'trigger', phase: 'Succeeded', truncated: true, output: { data_content: {} } },
+      { id: 'each', phase: 'Running' },
+      { id: 'first', phase: 'Succeeded', item: 0 },
+    ],
+    "$('trigger').text_content",
+  ],
+  [
+    'an output of the body was cut, which is computed again',
+    [
+      { id: 'trigger', phase: 'Succeeded' },
+      { id: 'each', phase: 'Running' },
+      { id: 'first', phase: 'Succeeded', truncated: true, item: 0 },
+    ],
+    undefined,
+  ],
+  [
+    'the loop has ended',
+    [
+      { id: 'trigger', phase: 'Succeeded', truncated: true },
+      { id: 'each', phase: 'Succeeded' },
+    ],
+    undefined,
+  ],
+])('of a loop: %s', (_what, nodes, expected) => {
+  expect(lostReference(runOf({ status: { nodes } }), LOOP)).toBe(expected);
+});

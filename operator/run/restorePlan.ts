@@ -158,6 +158,8 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     message,
     usage,
     run,
+    items,
+    item,
   } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
@@ -175,6 +177,8 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     ...withoutUndefined({ ...times, reason, message, run }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
+    ...(items && { items: { ...items, failures: items.failures ?? [] } }),
+    ...(item !== undefined && { item }),
     ...(phase === 'Running' && { mark }),
   };
 }

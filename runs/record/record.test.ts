@@ -158,12 +158,22 @@ test.each([
   ['text of many bytes', '€'],
 ])('a record of 100 nodes with long outputs and messages of %s is below 1 MiB', (_what, piece) => {
   const text = piece.repeat(100_000);
+  const failures = Array.from({ length: 10 }, (_, index) => ({ index, reason: text, message: text }));
+  const items = {
+    total: 10_000,
+    succeeded: 0,
+    failed: 10_000,
+    running: 0,
+    failures,
+    ended: '/'.repeat(1_668),
+  };
   const nodes = Array.from({ length: 100 }, (_, index) =>
     node({
       id: `node_${index}`,
       phase: 'Failed',
       reason: text,
       message: text,
+      items,
       output: { text_content: text, data_content: text.slice(0, 3_000) },
     }),
   );
@@ -268,4 +278,19 @@ test('digits beside the numbers count as bytes of the output', () => {
   expect(outputBytes(output)).toBeGreaterThan(RECORD_LIMITS.maxOutputBytes);
   expect(nodes?.[0]).toMatchObject({ truncated: true, output: { data_content: null } });
   expect(nodes?.[0]?.output).not.toHaveProperty('exact');
+});
+
+test('a loop is recorded with its counts, its first failures and the items that have ended', () => {
+  const failures = [{ index: 2, reason: 'Refused', message: 'm'.repeat(400) }];
+  const items = { total: 9, succeeded: 1, failed: 1, running: 2, failures, ended: 'BQA=' };
+  const nodes = [node({ id: 'each', phase: 'Running', items }), node({ id: 'mail', item: 2 })];
+  const { status } = toRecord({ ...base, nodes });
+  expect(status.nodes).toMatchObject([
+    {
+      id: 'each',
+      items: { ...items, failures: [{ index: 2, reason: 'Refused', message: 'm'.repeat(300) }] },
+    },
+    { id: 'mail', item: 2 },
+  ]);
+  expect(runStatus.safeParse(status).error).toBeUndefined();
 });

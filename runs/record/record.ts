@@ -7,7 +7,7 @@ import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';
-import type { NodeState, RunState, RunSummary } from '../types.ts';
+import type { ItemCounts, NodeState, RunState, RunSummary } from '../types.ts';
 import { inOrderOf } from './order.ts';
 
 export type RecordLimits = {
@@ -127,11 +127,14 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
     const settled = isTerminal(state.phase) ? settledNode(node, state.phase === 'Cancelled') : node;
-    const fitted = node.output && fit(node.output, Math.min(limits.maxOutputBytes, room));
+    const items = node.items && itemsIn(room, node.items);
+    room -= items ? storedBytes(items) : 0;
+    const fitted = node.output && fit(node.output, Math.max(0, Math.min(limits.maxOutputBytes, room)));
     room -= fitted?.bytes ?? 0;
     const log = settled.log && cutToJson(settled.log, Math.max(0, room));
     room -= log ? storedBytes(log) : 0;
-    return nodeStatus(inShort({ ...settled, ...(log !== undefined && { log }) }, messageBytes), fitted);
+    const given = { ...settled, ...(log !== undefined && { log }), ...(items && { items }) };
+    return nodeStatus(inShort(given, messageBytes), fitted);
   });
 }
 
@@ -150,6 +153,8 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...why(node),
     ...(node.usage && { usage: node.usage }),
     ...(node.log && { log: node.log }),
+    ...(node.items && { items: node.items }),
+    ...(node.item !== undefined && { item: node.item }),
   };
 }
 
@@ -161,6 +166,21 @@ function inShort(node: NodeState, bytes: number): NodeState {
     ...(reason !== undefined && { reason: cut(reason, NODE_REASON_LENGTH) }),
     ...(message !== undefined && { message: cutToJson(cut(message, MESSAGE_LENGTH), bytes) }),
   };
+}
+
+/** The counts of items, with the failures and the items that have ended as far as there is room. */
+function itemsIn(room: number, { failures, ended, ...counts }: ItemCounts): ItemCounts {
+  const short = failures.map(({ index, reason, message }) => ({
+    index,
+    reason: cut(reason, NODE_REASON_LENGTH),
+    message: cut(message, LINE_MESSAGE_LENGTH),
+  }));
+  const bits = ended === undefined ? {} : { ended };
+  const forms = [
+    { ...counts, failures: short, ...bits },
+    { ...counts, failures: [], ...bits },
+  ];
+  return forms.find((form) => storedBytes(form) <= room) ?? { ...counts, failures: [] };
 }
 
 function why({ reason, message }: { reason?: string; message?: string }) {

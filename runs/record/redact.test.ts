@@ -94,3 +94,15 @@ test('live text of a node whose output is not recorded is not shown', () => {
   expect(redactEvent(ended, { trigger, recordData: 'None' })).toBe(ended);
   expect(JSON.stringify(redactEvent(ended, { trigger, sensitive: ['charge'] }))).not.toContain('secret');
 });
+
+test('why items of a sensitive node failed is left out, and how many is not', () => {
+  const failures = [{ index: 3, reason: 'Refused', message: 'card 4111' }];
+  const items = { total: 9, succeeded: 1, failed: 1, running: 0, failures };
+  const nodes = [{ ...node('charge'), items }];
+  const policy = { trigger, sensitive: ['charge'] };
+  expect(redactRun(state({ nodes }), policy).nodes[0]?.items).toMatchObject({
+    failed: 1,
+    failures: [{ index: 3, reason: 'Refused', message: expect.not.stringContaining('4111') }],
+  });
+  expect(redactRun(state({ nodes }), { trigger }).nodes[0]?.items).toEqual(items);
+});

@@ -4,7 +4,7 @@
  */
 import type { RunPhase } from '../../api/phase.ts';
 import type { Revision } from '../../api/revision.ts';
-import type { NodeState, RunEvent, RunState } from '../types.ts';
+import type { ItemCounts, NodeState, RunEvent, RunState } from '../types.ts';
 
 /** The data policy of a revision; undefined where the revision is gone: everything is withheld. */
 export type DataPolicy = Pick<Revision, 'recordData' | 'sensitive'> & {
@@ -33,6 +33,7 @@ export function redactRun(state: RunState, policy: DataPolicy | undefined): RunS
 export function redactEvent(event: RunEvent, policy: DataPolicy | undefined): RunEvent | undefined {
   if (event.type === 'run') return event;
   // The end of the run is not known yet.
+  if (event.type === 'items') return event;
   if (event.type === 'text') return isWithheld(event.node, 'Running', policy) ? undefined : event;
   return event.message !== undefined && isSensitive(event.node, policy)
     ? { ...event, message: WITHHELD }
@@ -51,12 +52,18 @@ function isWithheld(node: string, phase: RunPhase, policy: DataPolicy | undefine
 }
 
 function redactNode(node: NodeState, phase: RunPhase, policy: DataPolicy | undefined): NodeState {
-  const { output, message, log, ...rest } = node;
-  const shown = message !== undefined && isSensitive(node.id, policy) ? WITHHELD : message;
+  const { output, message, log, items, ...rest } = node;
+  const isSecret = isSensitive(node.id, policy);
+  const shown = message !== undefined && isSecret ? WITHHELD : message;
   return {
     ...rest,
     ...(shown !== undefined && { message: shown }),
+    ...(items && { items: isSecret ? withoutMessages(items) : items }),
     ...(log !== undefined && !isWithheld(node.id, phase, policy) && { log }),
     ...(output !== undefined && (isWithheld(node.id, phase, policy) ? { redacted: true } : { output })),
   };
+}
+
+function withoutMessages({ failures, ...counts }: ItemCounts): ItemCounts {
+  return { ...counts, failures: failures.map((failure) => ({ ...failure, message: WITHHELD })) };
 }

@@ -107,7 +107,7 @@ test('those who watch see the text of the agent before its end, and each node on
   const text = events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('');
   expect(text).toBe('You said: a says hi');
   const order = events.map((event) =>
-    event.type === 'text' ? 'text' : `${event.type === 'node' ? event.node : 'run'} ${event.phase}`,
+    'phase' in event ? `${event.type === 'node' ? event.node : 'run'} ${event.phase}` : event.type,
   );
   expect(order.filter((entry) => entry !== 'text')).toEqual(
     expect.arrayContaining(['a Running', 'a Succeeded', 'reply Succeeded', 'run Succeeded']),

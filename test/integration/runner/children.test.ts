@@ -106,7 +106,9 @@ function submitAs({ state, token }: Claim, callee: string) {
 
 test('the output of a workflow node is that of the last node of the child run', async () => {
   const callee = await project.deploy([manual, shape('double', 'nodes.trigger.data_content.n * 2.0')]);
-  const state = await execute([webhook, call(callee), shape('after', 'nodes.call.data_content + 1.0')], { n: 4 });
+  const state = await execute([webhook, call(callee), shape('after', 'nodes.call.data_content + 1.0')], {
+    n: 4,
+  });
   expect(state).toMatchObject({ phase: 'Succeeded' });
   expect(dataOf(state, 'after')).toBe(9);
   const child = await project.ended(nodeOf(state, 'call')?.run ?? '');
@@ -139,7 +141,9 @@ test('wait: false continues at once with the name of the child, which outlives i
   const state = await execute([webhook, call(callee, { wait: false })]);
   expect(state).toMatchObject({ phase: 'Succeeded' });
   const { run } = dataOf(state, 'call') as { run: string };
-  expect(await project.until(run, ({ phase }) => phase === 'Waiting')).toMatchObject({ cancelRequested: false });
+  expect(await project.until(run, ({ phase }) => phase === 'Waiting')).toMatchObject({
+    cancelRequested: false,
+  });
 });
 
 test('a failed child fails its node, which names run, node and reason', async () => {
@@ -161,7 +165,9 @@ test('a retry of the node is another child run', async () => {
   expect(nodeOf(state, 'call')).toMatchObject({ phase: 'Failed', attempts: 2, reason: 'ChildFailed' });
   const key = (attempt: number) => `${project.uid}/${state.run}/call/${attempt}`;
   for (const attempt of [1, 2])
-    expect(await readRun(conn, project.uid, childName(callee, key(attempt)))).toMatchObject({ phase: 'Failed' });
+    expect(await readRun(conn, project.uid, childName(callee, key(attempt)))).toMatchObject({
+      phase: 'Failed',
+    });
 });
 
 test('each item of a loop has a child of its own, and no signal is left', async () => {
@@ -261,7 +267,12 @@ test('a suspended workflow refuses the child', async () => {
 
 test('the policy Reject is an error of the node that a retry can pass', async () => {
   const limits = { concurrency: 1, policy: 'Reject' } as const;
-  const callee = await project.deploy([manual, { id: 'wait', wait: { duration: '900ms' } }], undefined, {}, limits);
+  const callee = await project.deploy(
+    [manual, { id: 'wait', wait: { duration: '900ms' } }],
+    undefined,
+    {},
+    limits,
+  );
   const first = await project.send(callee, {});
   const refused = await execute([webhook, call(callee)]);
   expect(nodeOf(refused, 'call')).toMatchObject({ reason: 'ConcurrencyLimit' });

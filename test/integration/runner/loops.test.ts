@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { readEvents } from '../../../runs/events.ts';
+import { restoreRun } from '../../../runs/restore.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
@@ -220,4 +222,58 @@ test('1,000 items are stored in far fewer steps', async () => {
   const state = await execute(nodes, { items: Array.from({ length: 1_000 }, (_, index) => index) });
   expect(dataOf(state, 'a')).toHaveLength(1_000);
   expect(state.sequence).toBeLessThan(40);
+});
+
+test('live events say how far a loop is, at most once per 250 ms', async () => {
+  const nodes = [webhook, shape('a', 'item', overItems({ delay: '100ms' }))];
+  const { run } = await execute(nodes, { items: Array.from({ length: 9 }, (_, index) => index) });
+  const events = await readEvents(conn, project.uid, run, { limit: 100 });
+  if ('outcome' in events) throw new Error('the run store is away');
+  const progress = events.filter((event) => event.type === 'items');
+  expect(progress.length).toBeGreaterThan(1);
+  expect(progress.length).toBeLessThan(5);
+  expect(progress[0]).toMatchObject({
+    node: 'a',
+    items: { total: 9, failed: 0, succeeded: expect.any(Number) },
+  });
+  expect(events.filter((event) => event.type === 'node' && event.node === 'a')).toMatchObject([
+    { phase: 'Running', items: { total: 9, succeeded: 0 } },
+    { phase: 'Succeeded', items: { total: 9, succeeded: 9, running: 0 } },
+  ]);
+});
+
+test('a loop of mails that was restored from its record sends nothing, and lists the items to check', async () => {
+  const nodes = [
+    webhook,
+    { id: 'each', group: {}, ...overItems({ collect: 'None' }) },
+    mail('send', {}, { within: 'each' }),
+  ];
+  const revision = await project.deploy(nodes);
+  const items = { total: 5, succeeded: 2, failed: 0, running: 1, failures: [], ended: 'Aw==' };
+  const restored = await restoreRun(conn, project.uid, {
+    run: 'loop-restored',
+    uid: 'uid-loop-restored',
+    workflow: revision,
+    workflowUid: revision,
+    revision,
+    trigger: 'webhook',
+    test: false,
+    input: '{"text_content":"","data_content":{"items":[1,2,3,4,5]}}',
+    epoch: 1,
+    sequence: 1,
+    acceptedAt: 1_700_000_000_000,
+    timeoutMs: 60_000,
+    nodes: [
+      { id: 'trigger', phase: 'Succeeded', attempts: 1, outputIsInput: true },
+      { id: 'each', phase: 'Running', attempts: 1, items, mark: { attempt: 1, atMostOnce: false } },
+    ],
+  });
+  expect(restored).toEqual({ outcome: 'restored' });
+  const state = await project.ended('loop-restored');
+  expect(state).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
+  expect(nodeOf(state, 'each')).toMatchObject({
+    phase: 'Unknown',
+    message: expect.stringContaining('items 2 to 4'),
+  });
+  expect(mailbox.messages).toHaveLength(0);
 });

@@ -53,7 +53,9 @@ test('a follower sees the run begin, its nodes, its text and its end, and then t
   await appendEvents(conn, ref, [{ type: 'text', node: 'agent', text: 'Hello' }]);
   await advance(conn, ref, { checkpoints: [succeededNode('agent')], end: { phase: 'Succeeded' } });
   const seen = await following;
-  expect(seen.map(({ type, ...rest }) => [type, 'phase' in rest ? rest.phase : rest.text])).toEqual([
+  expect(
+    seen.map(({ type, ...rest }) => [type, 'phase' in rest ? rest.phase : 'text' in rest && rest.text]),
+  ).toEqual([
     ['run', 'Running'],
     ['node', 'Running'],
     ['text', 'Hello'],

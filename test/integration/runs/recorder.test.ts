@@ -361,3 +361,18 @@ test('of a workflow that records no data the record holds neither the input nor 
   expect(metadata.annotations).not.toHaveProperty([ANNOTATION.partialInput]);
   expect(JSON.stringify({ spec, status })).not.toContain('desk');
 });
+
+test('a loop is recorded with its counts, and with the items that have ended', async () => {
+  own.startRecorder();
+  const run = await accepted(store.conn, submissionOf(project));
+  const failures = [{ index: 0, reason: 'Refused', message: 'no' }];
+  const items = { total: 3, succeeded: 1, failed: 1, running: 1, failures, ended: 'Aw==' };
+  const loop = { id: 'each', phase: 'Running', attempts: 1, items } as const;
+  const sample = { ...succeededNode('mail'), item: 0 };
+  await advance(store.conn, await claimedOne(store.conn, project), { checkpoints: [loop, sample] });
+  const object = await recordedAs(run, 'Running');
+  expect(object.status?.nodes).toMatchObject([
+    { id: 'mail', item: 0 },
+    { id: 'each', items },
+  ]);
+});

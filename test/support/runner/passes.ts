@@ -1,6 +1,7 @@
 /** In-memory states of runs for tests of scheduling passes, all at the same time, and nodes for them. */
 import { revisionOf, type Revision } from '../../../api/revision.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
+import type { AttemptShare } from '../../../runner/attemptLimit.ts';
 import { endNode, type ExecutionState } from '../../../runner/executionState.ts';
 import { openState } from '../../../runner/restoreState.ts';
 import { planOf, planUntil } from '../../../runner/plan.ts';
@@ -34,6 +35,7 @@ export function open(
   state: Partial<RunState> = {},
   variables: Record<string, unknown> = {},
   items: ReadonlyMap<string, NodeState> = new Map(),
+  attempts?: AttemptShare,
 ): ExecutionState {
   const full: RunState = {
     run: 'orders-1',
@@ -57,7 +59,7 @@ export function open(
   return openState(
     { token: 't', state: full, remainingMs: 60_000, claimedAt: NOW, alone: false },
     planUntil(planOf(plan), full.until),
-    { namespace: 'shop', variables },
+    { namespace: 'shop', variables, ...(attempts && { attempts }) },
     NOW,
     items,
   );
@@ -66,9 +68,9 @@ export function open(
 /** The state of a run with loops. `items`: what the run store holds of them. */
 export function openLoops(
   plan: Revision,
-  { items = [], ...state }: Partial<RunState> & { items?: NodeState[] },
+  { items = [], attempts, ...state }: Partial<RunState> & { items?: NodeState[]; attempts?: AttemptShare },
 ): ExecutionState {
-  return open(plan, state, {}, new Map(items.map((item) => [item.id, item])));
+  return open(plan, state, {}, new Map(items.map((item) => [item.id, item])), attempts);
 }
 
 /** A pass that a slow machine does not cut short. */

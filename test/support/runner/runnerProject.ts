@@ -107,6 +107,7 @@ function tableOfCredentials(table: CredentialTable): CredentialSource {
 export type TestRunnerOptions = {
   runner?: string;
   concurrency?: number;
+  attempts?: number;
   credentials?: CredentialTable;
   /** A runner without heartbeats counts as dead for other runners. */
   heartbeats?: Heartbeats;
@@ -124,6 +125,7 @@ export function startTestRunner(
   const {
     runner = 'runner-1',
     concurrency = 50,
+    attempts,
     credentials = {},
     heartbeats,
     takeover,
@@ -139,6 +141,7 @@ export function startTestRunner(
     credentials: tableOfCredentials(credentials),
     egress: localEgress,
     ...(sandbox && { sandbox }),
+    ...(attempts !== undefined && { attempts }),
     ...(takeover && { takeover }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },

@@ -25,7 +25,87 @@ const auth = {
   github: { secretRefs: [{ name: 'a', key: 'b' }] },
 };
 
+const group = (id: string, within?: string) => ({ id, group: {}, ...(within !== undefined && { within }) });
+const inGroup = (id: string, within: string) => ({ ...call(id), within });
+const forEach = { items: "{{ $('trigger').data_content }}" };
+const repeat = { until: 'true', limit: 3 };
+
 export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][] = [
+  [
+    'a body of a group that does not exist',
+    { nodes: [trigger, inGroup('a', 'none')] },
+    /node a: within must be the ID of a group that is earlier in the list, and none is not/,
+  ],
+  [
+    'a body of a node that is no group',
+    { nodes: [trigger, call('b'), inGroup('a', 'b')] },
+    /node a: within must be the ID of a group/,
+  ],
+  [
+    'a group behind its body',
+    { nodes: [trigger, inGroup('a', 'g'), group('g')] },
+    /node a: within must be the ID of a group that is earlier in the list, and g is not/,
+  ],
+  [
+    'a group within itself',
+    { nodes: [trigger, group('g', 'g'), inGroup('a', 'g')] },
+    /node g: within must be the ID of a group that is earlier/,
+  ],
+  [
+    'groups that are nested too deeply',
+    {
+      nodes: [
+        trigger,
+        group('g1'),
+        group('g2', 'g1'),
+        group('g3', 'g2'),
+        group('g4', 'g3'),
+        inGroup('a', 'g4'),
+      ],
+    },
+    /node a is in more than 3 groups: nest groups at most 3 levels deep/,
+  ],
+  [
+    'an edge across the border of a group',
+    {
+      nodes: [trigger, group('g'), inGroup('a', 'g'), call('b')],
+      edges: [
+        { from: 'trigger', to: 'g' },
+        { from: 'a', to: 'b' },
+      ],
+    },
+    /edge a to b connects nodes of different groups: .* Connect the group itself/,
+  ],
+  [
+    'forEach and repeat on one node',
+    { nodes: [trigger, { ...call('a'), forEach, repeat }] },
+    /node a cannot have both forEach and repeat: put the node with repeat into a group/,
+  ],
+  [
+    'a response for each item',
+    { nodes: [trigger, { ...step('a'), forEach }] },
+    /response node a cannot have forEach or repeat: a run has one reply/,
+  ],
+  [
+    'a repeat without an end',
+    { nodes: [trigger, { ...call('a'), repeat: { until: 'false' } }] },
+    /repeat\.limit: Required value/,
+  ],
+  [
+    'a repeat of more executions than a run may have',
+    { nodes: [trigger, { ...call('a'), repeat: { until: 'false', limit: 10_001 } }] },
+    /repeat\.limit.*less than or equal to 10000/,
+  ],
+  [
+    'more items at a time than may run',
+    { nodes: [trigger, { ...call('a'), forEach: { ...forEach, maxParallel: 101 } }] },
+    /forEach\.maxParallel.*less than or equal to 100/,
+  ],
+  [
+    'an effect on a group',
+    { nodes: [trigger, { ...group('g'), effect: 'AtMostOnce' }, inGroup('a', 'g')] },
+    /effect has no effect on the group g: set it on the nodes of the body/,
+  ],
   ['no trigger', { nodes: steps }, /a workflow needs a trigger: add a node with one of manual, schedule/],
   [
     'two triggers',

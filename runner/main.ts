@@ -85,6 +85,7 @@ if (!stop.signal.aborted) {
     ...(sandbox && { sandbox }),
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
     heartbeats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
+    consoleUrl: config.CONSOLE_URL,
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,

@@ -104,6 +104,7 @@ export type TestRunnerOptions = {
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
   sandbox?: CodeSandbox;
+  consoleUrl?: string;
 };
 
 /** A runner in this process. */
@@ -120,6 +121,7 @@ export function startTestRunner(
     takeover,
     sweepEveryMs,
     sandbox,
+    consoleUrl,
   } = options;
   return startRunner({
     conn,
@@ -131,6 +133,7 @@ export function startTestRunner(
     egress: localEgress,
     ...(sandbox && { sandbox }),
     ...(takeover && { takeover }),
+    consoleUrl,
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },
     metrics: createMetrics({ defaults: false }),

@@ -85,6 +85,11 @@ export const WORKFLOW: Kind = {
         rule: 'self.metadata.name.size() <= 63',
         message: 'the name of a workflow must have at most 63 characters',
       },
+      {
+        rule: '!has(self.spec.onFailure) || self.spec.onFailure.workflow != self.metadata.name',
+        message:
+          'onFailure names the workflow itself: name another workflow, which starts when a run of this one fails',
+      },
     ],
   },
   columns: [

@@ -15,7 +15,7 @@ export const runSpec = z
     ).optional(),
     trigger: z
       .object({
-        type: z.string().max(64).describe('The kind of the trigger, or execute.'),
+        type: z.string().max(64).describe('The kind of the trigger, execute, or onFailure.'),
         key: z.string().max(1100).optional().describe('The dedupe key of the event, if it has one.'),
       })
       .optional()
@@ -226,6 +226,15 @@ export const runStatus = z
     reason: z.string().max(1024).optional().describe('Why the run failed, as a code.'),
     message: z.string().max(4096).optional().describe('Why the run failed, in a sentence.'),
     revision: z.string().max(253).optional().describe('The revision that was executed.'),
+    onFailure: z
+      .object({
+        workflow: z.string().max(253).describe('The workflow in onFailure.'),
+        run: z.string().max(253).optional().describe('The run that was started.'),
+        reason: z.string().max(64).optional().describe('Why no run was started, as a code.'),
+        message: z.string().max(1024).optional().describe('Why no run was started, in a sentence.'),
+      })
+      .optional()
+      .describe('What the failure of the run started.'),
     conditions: z
       .array(
         z.object({

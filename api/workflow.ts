@@ -6,7 +6,7 @@ import { duration } from './durationField.ts';
 import { history } from './history.ts';
 import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
-import { conditions, rules, time } from './value.ts';
+import { conditions, objectName, rules, time } from './value.ts';
 
 const MAX_NODES = 100;
 const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
@@ -199,6 +199,16 @@ export const workflowSpec = z
       `How long a run may take, not counting the time that it waits. ${otherwise('1h')}`,
       DURATION_BOUNDS.runTimeout,
     ).optional(),
+    onFailure: z
+      .object({
+        workflow: objectName(
+          'Name of the workflow, in the same namespace. It may be inactive, and must be another one.',
+        ),
+      })
+      .optional()
+      .describe(
+        'The workflow that starts once when a live run of this workflow ends in phase Failed. The data_content of its trigger has workflow, run, trigger, node, reason, message and url. Its own failures start nothing.',
+      ),
     concurrency: z
       .object({
         limit: z

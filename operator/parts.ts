@@ -44,7 +44,7 @@ export function createParts(
   const rate = prunesPerSecond(config.RECORD_WRITES_PER_SECOND);
   const gateways = createGatewayView(clock);
   feedGatewayView(gateways, caches, config.GATEWAY_SERVICES);
-  const source = createSeedSource({ client, caches, clock, pacer: createPacer(rate, clock) });
+  const source = createSeedSource({ ...context, pacer: createPacer(rate, clock) });
   const store = createProjectStore(conn, source);
   // Failing workflows have a recorder of their own, so that they leave the rate of all others free.
   const failures = createFailureReports(createRecorder(client, COMPONENT, { log, clock }), clock);

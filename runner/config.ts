@@ -41,6 +41,8 @@ const environment = z.object({
    */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   HOST_IP: z.string().optional(),
+  /** The origin of the console in browsers. Left out: events of failed runs have no link. */
+  CONSOLE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** False: code steps fail. */
   CODE_ENABLED: z.stringbool().default(true),
   /** False: no audit trail on stdout. LOG_LEVEL does not affect it. */

@@ -88,6 +88,7 @@ if (!stop.signal.aborted) {
     hasBot: () => cache.list().some(({ metadata }) => metadata.finalizers?.includes(BOT_FINALIZER)),
     heartbeats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
     readRecord: (run) => kube.find(runObjects, { namespace, name: run }),
+    consoleUrl: config.CONSOLE_URL,
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,

@@ -8,6 +8,7 @@ import type { Heartbeats } from '../runs/heartbeat.ts';
 import { cancelUnclaimed, watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
+import { createFailureSweep } from '../runs/failures.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { watchSignals } from '../runs/signals.ts';
 import { createTakeover, type TakeoverOptions } from '../runs/takeover.ts';
@@ -43,6 +44,8 @@ export type RunnerOptions = {
   heartbeats: Heartbeats;
   /** Whether a bot of the project may be registered. Left out: no bot is. */
   hasBot?: () => boolean;
+  /** The origin of the console in browsers, for links to failed runs. */
+  consoleUrl?: string | undefined;
   /** Writes the records, if this runner does. */
   recorder?: { run(signal: AbortSignal): Promise<void> };
   /** When other runners count as dead. Default: that of `runs/takeover.ts`. */
@@ -85,6 +88,7 @@ export function startRunner(options: RunnerOptions): Runner {
   });
   const signals = watchSignals(conn, project, (run) => claims.noteSignal(run));
   const due = createDueSweep(conn, project);
+  const failures = createFailureSweep(options);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
   // A claim that is in progress when the runner stops may still add runs.
@@ -95,6 +99,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const loops = [
     claimed,
     keepRunning('due', (signal) => due.run(signal), serving.signal, log),
+    keepRunning('failures', (signal) => failures.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
     keepRunning('checks', (signal) => answerChecks(options, signal), claiming.signal, log),
     // Also during shutdown: the runners of a deleted project end before its bots are unregistered.

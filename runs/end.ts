@@ -43,6 +43,7 @@ export const END_KEYS = [
   'parentWf',
   'parentSignals',
   'siblings',
+  'failures',
 ] as const satisfies readonly KeyName[];
 
 /** The arguments that END needs, in the order of `endArgs`. */
@@ -139,7 +140,8 @@ ${TELL_PARENT}
 local function end_run(group, has_slot, accepted, sequence, added, grown)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
-  local active, limit, own, known, ended, unrecorded_ends = unpack(redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting))
+  local active, limit, own, known, ended, unrecorded_ends, on_failure = unpack(
+    redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting, 'onFailure'))
   local record_at = redis.call('ZSCORE', unrecorded, run_id)
   redis.call('ZREM', replaceable, group .. ' ' .. accepted .. ' ' .. run_id)
   local why, text, event = end_of(run_id)
@@ -149,6 +151,10 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   if has_slot then active, own = free_slot(group, virtual, active, limit, own) end
   redis.call('HSET', run, 'phase', phase, 'ended', wall, 'sequence', sequence, 'evcount', event_count,
     'evbytes', event_bytes, 'reason', why, 'message', text)
+  if phase == 'Failed' and on_failure then
+    redis.call('HSET', failures, run_id, '{"target":' .. on_failure .. '}')
+    redis.call('HSET', run, 'unreported', 1)
+  end
 
   local this_minute, counted = math.floor(now / 60000), 1 + math.floor(event_bytes / ${EVENT_BYTES_PER_END})
   if tonumber(minute) == this_minute then counted = counted + tonumber(ends) end

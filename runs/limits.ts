@@ -54,7 +54,8 @@ const LIMIT = defineScript({
   flags: 'drains',
   transitions: ['overLimit > ready'],
   keys: ['meta', 'ready', 'overLimit', 'parked', 'claims', 'wf', 'runs', 'summaries'],
-  args: ['group', 'limit', 'seeding'],
+  // `on_failure`: the workflow that a failed run starts, as JSON; empty: none.
+  args: ['group', 'limit', 'seeding', 'on_failure'],
   lists: { fields: { args: ['name', 'value'] } },
   answers: '1 where further runs are to be made ready',
   body: `
@@ -70,6 +71,11 @@ const LIMIT = defineScript({
       redis.call('HDEL', wf, 'limit')
     else
       redis.call('HSET', wf, 'limit', limit)
+    end
+    if on_failure == '' then
+      redis.call('HDEL', wf, 'onFailure')
+    else
+      redis.call('HSET', wf, 'onFailure', on_failure)
     end
     ${ENQUEUE}
     local active, own = unpack(redis.call('HMGET', wf, 'active', 'vt'))
@@ -95,7 +101,7 @@ const LIMIT = defineScript({
 export function setWorkflowLimits(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { workflowUid, suspended = false, concurrency, policy, deadlineMs, history }: WorkflowLimits,
+  { workflowUid, suspended = false, concurrency, policy, deadlineMs, history, onFailure }: WorkflowLimits,
   seeding?: Seeding,
 ): Promise<Done> {
   const { meta, ready, overLimit, parked, claims, wf, runs, summaries } = keysOf(project);
@@ -116,6 +122,8 @@ export function setWorkflowLimits(
         group,
         limit,
         seeding: seeding?.token ?? '',
+        // The failures of test runs start nothing.
+        on_failure: onFailure && group === workflowUid ? JSON.stringify(onFailure) : '',
         fields: Object.entries(fields),
       });
       let more: unknown = 1;

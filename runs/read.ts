@@ -8,7 +8,15 @@ import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type { Counts, NodeState, ParentRef, Reply, RunState, RunSummary } from './types.ts';
+import type {
+  Counts,
+  FailureOutcome,
+  NodeState,
+  ParentRef,
+  Reply,
+  RunState,
+  RunSummary,
+} from './types.ts';
 
 /** The immutable part of a run: the field `head` of its hash. */
 export type RunHead = {
@@ -48,7 +56,9 @@ export function readRun(
 }
 
 const BRIEF =
-  'phase wf head epoch sequence accepted started ended reason message crashes recorded creating'.split(' ');
+  'phase wf head epoch sequence accepted started ended reason message crashes recorded creating unreported'.split(
+    ' ',
+  );
 
 /** The run without input and nodes: a few hundred bytes, whatever the size of the run. */
 export function readBrief(
@@ -194,7 +204,10 @@ function inOrder(a: NodeState, b: NodeState): number {
 function optional(fields: Record<string, string>): Partial<RunState> {
   const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars, signaled } =
     fields;
+  const { unreported, onFailure } = fields;
   return {
+    ...(unreported !== undefined && { isUnreported: true }),
+    ...(onFailure !== undefined && { onFailure: JSON.parse(onFailure) as FailureOutcome }),
     ...(recorded !== undefined && { recordedUid: recorded }),
     ...(creating !== undefined && { createBegun: true }),
     ...(restored !== undefined && { restored: true }),

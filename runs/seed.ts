@@ -136,12 +136,14 @@ export function beginSeeding(conn: RunStoreConnection, project: ProjectUid, own?
  * those of living runners.
  */
 async function clear(conn: RunStoreConnection, { project, token }: Seeding): Promise<void> {
-  const { prefix, meta, heartbeats } = keysOf(project);
+  const { prefix, meta, heartbeats, failures } = keysOf(project);
   await forEachPage(conn, `${prefix}*`, async (names) => {
     const left = names.filter(
       (name) =>
         name !== meta &&
         name !== heartbeats &&
+        // Of runs that have ended, for good.
+        name !== failures &&
         !name.startsWith(`${prefix}rev:`) &&
         !name.startsWith(`${prefix}vars:`),
     );

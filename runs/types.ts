@@ -202,6 +202,10 @@ export type RunState = {
   signaled?: string;
   /** The trigger's output as JSON text. */
   input: string;
+  /** Its record waits until the workflow that its failure starts has been started. */
+  isUnreported?: true;
+  /** What its failure started. */
+  onFailure?: FailureOutcome;
   /** The input is withheld from whoever reads the run. Never stored. */
   inputRedacted?: true;
   nodes: NodeState[];
@@ -335,7 +339,17 @@ export type WorkflowLimits = {
   deadlineMs: number;
   /** How many ended runs are recorded: beyond them only summaries are kept. Default 10 each. */
   history?: { succeeded: number; failed: number };
+  /** The workflow that a failed live run starts. */
+  onFailure?: FailureTarget;
 };
+
+/** The workflow that a failure starts. Without `uid` and `revision` it is not in effect: nothing can start. */
+export type FailureTarget = { workflow: string; uid?: string; revision?: string };
+
+/** The run that a failure started, or why it started none. */
+export type FailureOutcome =
+  | { workflow: string; run: string }
+  | { workflow: string; reason: string; message: string };
 
 /** The summary of an ended run that has no record. */
 export type RunSummary = {

@@ -26,13 +26,16 @@
  *   recorder may lease them
  * - `checks`, `registrations`, a sorted set: credentials and bots with a request to runners, by the time (ms)
  *   from which a runner may take it
+ * - `failures`, a hash: run → JSON: ended runs whose error workflow has not been started (`runs/failures.ts`)
  * - `check:<credential>`, `registration:<credential>`, a hash: the request (`key`, `request`, `asked`) and
  *   the last answer (`answer`, `answered`). Expires after three days
  * - `wf:<group>`, a hash: see below
  * - `run:<id>`, a hash: the run. `restored`: the epoch of the record that it was restored from, until its
  *   runner has stored it again. `doubt`: it may have advanced after that record. `n:<node>`: the state of a
  *   node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the hash of its
- *   variables. `signaled`: how many signals it has and the key of the last one
+ *   variables. `signaled`: how many signals it has and the key of the last one. `unreported`: 1 until its
+ *   entry in `failures` allows the record of its end. `onFailure`: JSON, the run that its failure started, or
+ *   why none was
  * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
  * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
  * - `ev:<id>` (in code `events`), a list: live events, each `<number> <at> <json>`
@@ -66,7 +69,8 @@
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
  * claimed: the limit counts them); `vt` (virtual time at which its next run starts); totals (`accepted`, one
  * for each phase); `last` acceptance (µs); `reported` (failed runs that Events have reported);
- * `waiting:<phase>` (ended and not recorded); bytes of `summaries`; `deleted` (its runs are being deleted).
+ * `onFailure` (JSON, of live runs: the workflow that a failure starts); `waiting:<phase>` (ended and not
+ * recorded); bytes of `summaries`; `deleted` (its runs are being deleted).
  * The key is removed five minutes after the last run was deleted.
  *
  * `poll:<workflow>`: `config` (JSON), `interval` and `early` (ms), `put` (when the operator stored it, ms);
@@ -105,6 +109,7 @@ const PROJECT_KEYS = {
   polls: 'polls',
   callees: 'workflows',
   expiring: 'expiring',
+  failures: 'failures',
 } as const;
 
 export type ProjectKey = keyof typeof PROJECT_KEYS;

@@ -118,6 +118,7 @@ export type PoolConfig = Pick<
   | 'RUNNER_EGRESS_ALLOW'
   | 'RUNNER_EGRESS_DENY'
   | 'RUNNER_CODE_ENABLED'
+  | 'CONSOLE_URL'
   | 'REDIS_URL'
   | 'REDIS_CA_FILE'
   | 'AUDIT_ENABLED'
@@ -168,7 +169,11 @@ function container(projectUid: string, config: PoolConfig): Container {
     image: config.RUNNER_IMAGE,
     imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
     command: ['node', '/app/runner.mjs'],
-    env: poolEnvironment(projectUid, config, [...codeEnvironment(config), ...auditEnvironment(config)]),
+    env: poolEnvironment(projectUid, config, [
+      ...codeEnvironment(config),
+      ...consoleEnvironment(config),
+      ...auditEnvironment(config),
+    ]),
     ports: [{ name: 'metrics', containerPort: METRICS_PORT }],
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
     securityContext: RESTRICTED_CONTAINER,
@@ -184,6 +189,12 @@ function codeEnvironment({
   RUNNER_CODE_ENABLED: isEnabled,
 }: Pick<PoolConfig, 'RUNNER_CODE_ENABLED'>): NonNullable<Container['env']> {
   return isEnabled ? [] : [{ name: 'CODE_ENABLED', value: 'false' }];
+}
+
+function consoleEnvironment({
+  CONSOLE_URL: value,
+}: Pick<PoolConfig, 'CONSOLE_URL'>): NonNullable<Container['env']> {
+  return value === undefined ? [] : [{ name: 'CONSOLE_URL', value }];
 }
 
 function auditEnvironment(

@@ -21,7 +21,9 @@ import { givenInput } from './input.ts';
 import { isRevisionOf } from '../shared/revisions.ts';
 import type { Revision } from '../../api/revision.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { endRun } from './end.ts';
+import { endRun, type RunEnding } from './end.ts';
+import { addFailure, failureEvent, isReported } from '../../runs/failures.ts';
+import { limitsOf } from '../store/limits.ts';
 import { projectOf } from '../shared/caches.ts';
 import { unreachable } from '../shared/errors.ts';
 
@@ -49,7 +51,7 @@ export async function recoverIfLost(
   if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return done();
   if (await endAsSummarised(context, project, run)) return done();
   const plan = await planFor(context, run);
-  if (plan.kind === 'end') await endRun(context, run, plan.ending);
+  if (plan.kind === 'end') await endLost(context, project, run, plan.ending);
   if (plan.kind === 'restore') await restore(context, project, run, plan);
   return done();
 }
@@ -89,7 +91,36 @@ async function restore(
   log.warn({ namespace, run: name, outcome: restored.outcome }, 'restored an unknown recorded run');
   if (restored.outcome !== 'dropped') return;
   const message = `The run store no longer has the run, so it cannot continue. Check what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${name}.`;
-  await endRun(context, run, { phase: 'Failed', reason: 'DataLost', message });
+  await endLost(context, project, run, { phase: 'Failed', reason: 'DataLost', message });
+}
+
+type EndContext = Pick<OperatorContext, 'client' | 'caches' | 'clock' | 'conn' | 'config'>;
+
+/**
+ * Ends a run that the run store lost. Its failure starts the workflow in `onFailure`: that is stored before
+ * the end, which is written once.
+ */
+export async function endLost(
+  context: EndContext,
+  project: ProjectUid,
+  run: WorkflowRun,
+  ending: RunEnding,
+): Promise<void> {
+  const { caches, conn, config } = context;
+  const { metadata, spec, status } = run;
+  const { name, namespace = '' } = metadata;
+  const trigger = spec.trigger?.type ?? status?.trigger ?? 'execute';
+  const { phase, reason, message } = ending;
+  const workflow = caches.workflows.get(namespace, spec.workflow);
+  const isSame = workflow !== undefined && controllerOf(run)?.uid === workflow.metadata.uid;
+  const { onFailure } = isSame ? limitsOf(workflow, (other) => caches.routes.get(namespace, other)) : {};
+  if (onFailure && isReported({ phase, test: spec.test === true, trigger })) {
+    const failed = { run: name, workflow: spec.workflow, trigger, reason, message, nodes: [] };
+    const event = failureEvent(failed, { namespace, consoleUrl: config.CONSOLE_URL });
+    const added = await addFailure(conn, project, onFailure, event);
+    if (added.outcome === 'unavailable') throw unreachable(added);
+  }
+  await endRun(context, run, ending);
 }
 
 /** The plan for a run that was just read. `revisions`: those that were read before. */

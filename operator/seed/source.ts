@@ -10,10 +10,12 @@ import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
 import type { Callee } from '../../runs/callees.ts';
 import type { RecordedKey } from '../../runs/seed.ts';
+import type { WorkflowLimits } from '../../runs/types.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
+import type { OperatorConfig } from '../shared/config.ts';
 import type { Pacer } from '../shared/pacer.ts';
 import { workflowRuns } from '../shared/resources.ts';
-import { endRun } from '../run/end.ts';
-import { planFor, type Revisions } from '../run/recovery.ts';
+import { endLost, planFor, type Revisions } from '../run/recovery.ts';
 import type { Caches } from '../shared/caches.ts';
 import { projectVariables } from '../shared/caches.ts';
 import type { RestorePlan } from '../run/restorePlan.ts';
@@ -27,7 +29,14 @@ import { isRevisionOf, type NamedRevision } from '../shared/revisions.ts';
 import { limitsOf } from '../store/limits.ts';
 import { baselineOf, triggerOf } from '../poll/trigger.ts';
 
-export type SourceDeps = { client: KubeClient; caches: Caches; clock: Clock; pacer: Pacer };
+export type SourceDeps = {
+  client: KubeClient;
+  caches: Caches;
+  clock: Clock;
+  pacer: Pacer;
+  conn: RunStoreConnection;
+  config: OperatorConfig;
+};
 
 /** A record can exceed half a megabyte. */
 const PAGE = 20;
@@ -39,7 +48,7 @@ export function createSeedSource(deps: SourceDeps): SeedSource {
   return {
     served: (project) => servedWorkflows(client, caches, project),
     keys: (project) => recordedKeys(caches, namespaceOf(caches, project)),
-    unfinished: (project, position) => unfinishedRuns(deps, namespaceOf(caches, project), position),
+    unfinished: (project, position) => unfinishedRuns(deps, project, position),
   };
 }
 
@@ -59,9 +68,10 @@ function recordedKeys({ runs }: Caches, namespace: string | undefined): Recorded
 
 async function* unfinishedRuns(
   deps: SourceDeps,
-  namespace: string | undefined,
+  project: ProjectUid,
   position: ListPosition,
 ): ReturnType<SeedSource['unfinished']> {
+  const namespace = namespaceOf(deps.caches, project);
   if (namespace === undefined) return;
   const revisions: Revisions = new Map();
   for await (const runs of pagesOf(deps, namespace, position)) {
@@ -71,7 +81,7 @@ async function* unfinishedRuns(
       if (plan.kind === 'restore') page.push(plan);
       if (plan.kind !== 'end') continue;
       await deps.pacer.take();
-      await endRun(deps, run, plan.ending);
+      await endLost(deps, project, run, plan.ending);
     }
     yield page;
   }
@@ -124,7 +134,11 @@ export async function servedWorkflows(
     const workflow = own && withDefaults(own, defaults);
     const ofWorkflow =
       workflow?.metadata.uid === spec.workflowUID
-        ? stateOf(workflow, revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)))
+        ? stateOf(
+            limitsOf(workflow, (name) => routes.get(namespace, name)),
+            workflow,
+            revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)),
+          )
         : {};
     if (revision || ofWorkflow.limits)
       found.push({
@@ -142,9 +156,13 @@ function calleeOf({ workflow, workflowUID, revision }: RouteSpec): Callee {
 }
 
 /** Runs of earlier revisions need the limits, too: they must not start while the workflow is suspended. */
-function stateOf(workflow: Workflow, trigger: PolledTrigger | undefined): Omit<ServedWorkflow, 'revision'> {
+function stateOf(
+  limits: WorkflowLimits,
+  workflow: Workflow,
+  trigger: PolledTrigger | undefined,
+): Omit<ServedWorkflow, 'revision'> {
   const polled = trigger && { trigger, ...baselineOf(workflow) };
-  return { limits: limitsOf(workflow), ...(polled && { polled }) };
+  return { limits, ...(polled && { polled }) };
 }
 
 async function ownRevision(

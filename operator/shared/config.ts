@@ -58,6 +58,8 @@ const environment = z.object({
   KUBECONFIG: z.string().min(1).optional(),
   /** Where clients outside the cluster reach the gateway's public listener, for `status.url`. */
   PUBLIC_URL: httpURL,
+  /** The origin of the console in browsers, for links to failed runs. Left out: no links. */
+  CONSOLE_URL: httpURL.optional(),
   /**
    * Where callers inside the cluster reach the gateway's internal listener. Left out: the last of its
    * Services, by HTTP.

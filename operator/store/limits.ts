@@ -1,14 +1,20 @@
 /** The limits of a workflow for `submit` and `claim`, and its history policy. Pure. */
 import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
-import type { Workflow } from '../../api/kinds.ts';
-import type { WorkflowLimits } from '../../runs/types.ts';
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { FailureTarget, WorkflowLimits } from '../../runs/types.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 
 const RUN_TIMEOUT_MS = 3_600_000;
 const HISTORY = { succeeded: 10, failed: 10, ttlMs: 168 * 3_600_000 };
 
-/** The limits of the workflow. */
-export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
+/**
+ * The limits of the workflow. `routeOf` finds the route of another workflow of the namespace: a failed run can
+ * start that workflow only if it has one.
+ */
+export function limitsOf(
+  { metadata, spec }: Workflow,
+  routeOf: (workflow: string) => WebhookRoute | undefined = () => undefined,
+): WorkflowLimits {
   const { limit, policy = 'Queue' } = spec.concurrency ?? {};
   const { succeeded, failed } = historyPolicy(spec);
   return {
@@ -17,9 +23,15 @@ export function limitsOf({ metadata, spec }: Workflow): WorkflowLimits {
     ...(limit !== undefined && { concurrency: limit }),
     policy,
     history: { succeeded, failed },
+    ...(spec.onFailure && { onFailure: targetOf(spec.onFailure.workflow, routeOf) }),
     deadlineMs:
       spec.timeout === undefined ? RUN_TIMEOUT_MS : boundedDuration(spec.timeout, DURATION_BOUNDS.runTimeout),
   };
+}
+
+function targetOf(workflow: string, routeOf: (workflow: string) => WebhookRoute | undefined): FailureTarget {
+  const { workflowUID: uid, revision } = routeOf(workflow)?.spec ?? {};
+  return { workflow, ...(uid !== undefined && revision !== undefined && { uid, revision }) };
 }
 
 /** `dataTtlMs`: Infinity if inputs and outputs stay as long as the run. */

@@ -149,7 +149,7 @@ async function reportStatus(
     suspended: workflow.spec.suspend === true,
     waitingRuns: waitingRuns(workflow),
     violations,
-    notes: durationNotes(workflow.spec),
+    notes: [...durationNotes(workflow.spec), ...failureNotes(workflow, caches)],
     credentials: credentialProblems(refs, (credential) => caches.credentials.get(namespace, credential)),
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),
@@ -173,6 +173,15 @@ async function reportStatus(
   };
   await writeStatus(context, caches.workflows, workflow, statusOf(workflow, parts), OWNED_FIELDS);
   return conditions;
+}
+
+/** A workflow that was never valid has no route. */
+function failureNotes({ metadata, spec }: Workflow, { routes }: OperatorContext['caches']): string[] {
+  const { workflow } = spec.onFailure ?? {};
+  if (workflow === undefined || routes.get(metadata.namespace, workflow)) return [];
+  return [
+    `onFailure: workflow ${workflow} does not exist in this namespace or was never valid, so that a failure starts nothing: apply it, or name another workflow.`,
+  ];
 }
 
 /** By the last count. */

@@ -30,6 +30,7 @@ import { limitsOf } from '../store/limits.ts';
 import { ensureRevision, namedRevision } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import type { Variables } from '../../api/expression/variables.ts';
+import type { WorkflowLimits } from '../../runs/types.ts';
 import type { Unavailable } from '../../store/connection.ts';
 import type { Violation } from './checks/check.ts';
 import type { RouteFacts } from './conditions/facts.ts';
@@ -104,7 +105,8 @@ async function stopStarts(
 ): Promise<void> {
   const { spec } = workflow;
   const steps: Promise<unknown>[] = [];
-  if (spec.suspend === true && isServed) steps.push(context.store.putLimits(projectUid, limitsOf(workflow)));
+  if (spec.suspend === true && isServed)
+    steps.push(context.store.putLimits(projectUid, limitsIn(context, workflow)));
   if (!isEnabled(spec)) steps.push(deleteSchedule(context, keyOf(workflow)));
   const failed = (await Promise.allSettled(steps)).find((step) => step.status === 'rejected');
   if (failed) throw failed.reason;
@@ -118,7 +120,7 @@ async function activate(context: EffectContext, workflow: Workflow, projectUid: 
   const stored = await context.store.putWorkflow(projectUid, {
     name: workflow.metadata.name,
     revision: current,
-    limits: limitsOf(workflow),
+    limits: limitsIn(context, workflow),
   });
   if (stored.outcome === 'unavailable') return waitForStore(context, workflow, stored);
   const guarded = await withVerification(context, workflow, route);
@@ -126,6 +128,10 @@ async function activate(context: EffectContext, workflow: Workflow, projectUid: 
   const schedule = await ensureSchedule(context, workflow, guarded.route);
   const poll = await ensureTrigger(context, workflow, guarded.route);
   return { facts: { kind: 'applied', routing }, ...guarded, ...schedule, ...poll, routing };
+}
+
+function limitsIn({ caches }: EffectContext, workflow: Workflow): WorkflowLimits {
+  return limitsOf(workflow, (name) => caches.routes.get(workflow.metadata.namespace, name));
 }
 
 /** Keeps what was in effect until the run store is available. */
@@ -207,7 +213,7 @@ async function applyInvalid(
     return { facts: { kind: 'invalid' } };
   }
   // A suspension begins and ends also under an invalid spec.
-  const limited = await context.store.putLimits(projectUid, limitsOf(workflow));
+  const limited = await context.store.putLimits(projectUid, limitsIn(context, workflow));
   const kept = routeUnderInvalidSpec(served, workflow.spec, violations);
   const guarded = await withVerification(context, workflow, kept);
   const routing = await applyRoute(context, workflow, guarded.route, violations);

@@ -48,6 +48,15 @@ export const watches: readonly Watch<WatchContext>[] = [
     ({ metadata }, change, caches) => (releasesBot(change) ? botUsersIn(metadata.namespace, caches) : []),
   ),
   watch(
+    ({ routes }) => routes,
+    ifSpecChanged(({ metadata }, _change, { workflows }) =>
+      workflows
+        .list(metadata.namespace)
+        .filter(({ spec }) => spec.onFailure?.workflow === metadata.name)
+        .map(keyOf),
+    ),
+  ),
+  watch(
     ({ workflows }) => workflows,
     ifSpecChanged(({ metadata, spec }, _change, caches) =>
       spec.nodes.some((node) => node.bot) ? botUsersIn(metadata.namespace, caches) : [],

@@ -95,6 +95,7 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
     ...(endedAt !== undefined && { duration: durationText(endedAt - (startedAt ?? endedAt)) }),
     ...why(state),
     revision: state.revision,
+    ...(state.onFailure && { onFailure: state.onFailure }),
     conditions: [succeeded(state)],
     nodes: nodesOf(state, limits, order),
   };

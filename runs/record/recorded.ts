@@ -138,13 +138,19 @@ const RECORDED = defineScript({
   },
   body: `
     ${REQUIRE_STORE}
-    local phase, stored_sequence, ended, bytes, dropped, reply_text, accepted, recorded, creating = unpack(
-      redis.call('HMGET', run, 'phase', 'sequence', 'ended', 'bytes', 'dropped', 'reply', 'accepted', 'recorded', 'creating'))
+    local phase, stored_sequence, ended, bytes, dropped, reply_text, accepted, recorded, creating, unreported = unpack(
+      redis.call('HMGET', run, 'phase', 'sequence', 'ended', 'bytes', 'dropped', 'reply', 'accepted', 'recorded',
+        'creating', 'unreported'))
     if not phase or dropped then
       redis.call('ZREM', unrecorded, run_id)
       return 'gone'
     end
     ${NOW}
+    -- What its failure starts is not stored yet.
+    if unreported then
+      redis.call('ZADD', unrecorded, now + ${COALESCE_MS}, run_id)
+      return 'kept'
+    end
     ${IS_EXCESS}
     if why == 'excess' and not is_excess() then return 'kept' end
     if (stored_sequence or '0') ~= sequence then

@@ -34,7 +34,10 @@ export type RecorderOptions = {
 const BATCH = 100;
 const CONCURRENCY = 8;
 const IDLE_MS = 200;
-/** The delay of runs that the budget does not pay for now, so that all get their turn. */
+/**
+ * The delay of runs that the budget does not pay for now, so that all get their turn, and of failed runs whose
+ * error workflow has not been started.
+ */
 const UNPAID_MS = 1_000;
 /** A delay that puts a run before all others. */
 const FIRST_MS = -3_600_000;
@@ -147,10 +150,14 @@ async function paidFor({ conn, project }: Recorder, runs: RunState[]): Promise<n
   return isUnavailable(paid) ? 0 : paid;
 }
 
+/** Undefined if the run is not to be recorded now. */
 async function readLeased({ conn, project }: Recorder, run: string): Promise<RunState | undefined> {
   const state = await readBrief(conn, project, run);
   if (state === undefined) await forget(conn, project, run);
-  return isUnavailable(state) ? undefined : state;
+  if (state === undefined || isUnavailable(state)) return undefined;
+  if (!state.isUnreported) return state;
+  await postpone(conn, project, [state], UNPAID_MS);
+  return undefined;
 }
 
 /** Records one run. After any failure the run stays in the store and is leased again. */
@@ -159,6 +166,8 @@ async function record(recorder: Recorder, brief: RunState, store: string): Promi
   if (isAway(recorder)) return postpone(conn, project, [brief], 0);
   const state = await readRun(conn, project, brief.run);
   if (state === undefined || isUnavailable(state)) return;
+  // It failed since it was leased.
+  if (state.isUnreported) return postpone(conn, project, [state], UNPAID_MS);
   try {
     await writeRecord(recorder, state, store);
     recorder.failures = 0;

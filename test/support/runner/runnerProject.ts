@@ -114,6 +114,7 @@ export type TestRunnerOptions = {
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
   sandbox?: CodeSandbox;
+  consoleUrl?: string;
 };
 
 /** A runner in this process. */
@@ -131,6 +132,7 @@ export function startTestRunner(
     takeover,
     sweepEveryMs,
     sandbox,
+    consoleUrl,
   } = options;
   return startRunner({
     conn,
@@ -143,6 +145,7 @@ export function startTestRunner(
     ...(sandbox && { sandbox }),
     ...(attempts !== undefined && { attempts }),
     ...(takeover && { takeover }),
+    consoleUrl,
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },
     metrics: createMetrics({ defaults: false }),

@@ -1,0 +1,289 @@
+/**
+ * Starts the workflow in `onFailure` of a workflow whose live run has failed, once for each run. The script
+ * that ends the run adds an entry to the project's failures; any runner submits it, with a dedupe key made of
+ * the run's name. The end of the run is not recorded before that, so that a run store that loses its data in
+ * between gets the run again from its record.
+ */
+import type { RunPhase } from '../api/phase.ts';
+import { FAILURES } from '../api/reasons.ts';
+import { sleep } from '../kube/clock.ts';
+import type { Log } from '../kube/log.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
+import { groupOf } from '../store/groups.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { NOW } from '../store/lua.ts';
+import { argumentsOf, defineScript } from '../store/script.ts';
+import { readRun } from './read.ts';
+import { submit } from './submit.ts';
+import type { FailureOutcome, FailureTarget, NodeState, Submission } from './types.ts';
+
+/** The trigger of runs that a failure started. Their own failures start nothing. */
+export const ON_FAILURE = 'onFailure';
+
+/** The event of a failed run: the data of the trigger of the workflow that it starts. */
+export type FailureEvent = {
+  workflow: string;
+  run: string;
+  trigger: string;
+  /** The node that failed; empty if the run failed as a whole. */
+  node: string;
+  reason: string;
+  message: string;
+  /** The page of the run in the console; empty without a console URL. */
+  url: string;
+};
+
+/** An entry of the failures. With `event`, the record of the failed run may be complete. */
+type Entry = { target: FailureTarget; event?: FailureEvent };
+
+/** A run, as far as its failure event shows it. */
+type FailedRun = {
+  run: string;
+  workflow: string;
+  trigger: string;
+  reason?: string | undefined;
+  message?: string | undefined;
+  nodes: readonly Pick<NodeState, 'id' | 'phase' | 'reason' | 'endedAt'>[];
+};
+
+/** Whether the end of a run starts the workflow in `onFailure`. */
+export function isReported({
+  phase,
+  test,
+  trigger,
+}: {
+  phase: RunPhase;
+  test: boolean;
+  trigger: string;
+}): boolean {
+  return phase === 'Failed' && !test && trigger !== ON_FAILURE;
+}
+
+/**
+ * The event of the failed run. `consoleUrl`: the origin of the console. The message of a run never quotes a
+ * sensitive node.
+ */
+export function failureEvent(
+  { run, workflow, trigger, reason = '', message = '', nodes }: FailedRun,
+  { namespace, consoleUrl }: { namespace: string; consoleUrl?: string | undefined },
+): FailureEvent {
+  const failed = nodes
+    .filter(({ phase }) => phase === 'Failed' || phase === 'Unknown')
+    .toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  const node =
+    failed.find(({ id }) => message.startsWith(`node ${id}:`)) ?? failed.find((one) => one.reason === reason);
+  const url = consoleUrl === undefined ? '' : `${consoleUrl}/console/p/${namespace}/runs/${run}`;
+  return { workflow, run, trigger, node: node?.id ?? '', reason, message, url };
+}
+
+/** Adds the failure of a run that the run store does not have. Repeating it changes nothing. */
+export function addFailure(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  target: FailureTarget,
+  event: FailureEvent,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const entry: Entry = { target, event };
+  return orUnavailable(async () => {
+    await conn.command('hset', keysOf(project).failures, event.run, JSON.stringify(entry));
+    return { outcome: 'done' };
+  });
+}
+
+/** Removes or replaces an entry, and allows the record of the end of its run. */
+const SETTLE = defineScript({
+  flags: 'drains',
+  keys: ['meta', 'failures', 'run', 'unrecorded'],
+  // `entry`: the new one; empty: the entry is removed. `result`: what was started, as JSON; empty: nothing.
+  args: ['run_id', 'entry', 'result'],
+  answers: 'nothing',
+  body: `
+    ${NOW}
+    if entry == '' then
+      redis.call('HDEL', failures, run_id)
+    elseif redis.call('HEXISTS', failures, run_id) == 1 then
+      redis.call('HSET', failures, run_id, entry)
+    end
+    if redis.call('HDEL', run, 'unreported') == 0 then return end
+    if result ~= '' then redis.call('HSET', run, 'onFailure', result) end
+    redis.call('ZADD', unrecorded, 'XX', now, run_id)
+  `,
+});
+
+const SWEEP_MS = 500;
+/** Entries of one call. */
+const PAGE = 100;
+/** How long an entry waits for a workflow that does not exist: objects of one manifest arrive in any order. */
+const PATIENCE_MS = 30_000;
+
+export type FailureSweepOptions = {
+  conn: RunStoreConnection;
+  project: ProjectUid;
+  namespace: string;
+  /** The origin of the console in browsers. */
+  consoleUrl?: string | undefined;
+  log: Log;
+  /** Default: twice a second. */
+  everyMs?: number;
+  /** How long an entry waits for a workflow that does not exist. */
+  patienceMs?: number;
+};
+
+/** Starts what failures start, until the signal is aborted. Any number of sweeps may run. */
+export function createFailureSweep(options: FailureSweepOptions): {
+  run(signal: AbortSignal): Promise<void>;
+} {
+  return {
+    run: async (signal) => {
+      let cursor = '0';
+      while (!signal.aborted) {
+        cursor = await sweepPage(options, cursor);
+        if (cursor === '0') await sleep(options.everyMs ?? SWEEP_MS, signal);
+      }
+    },
+  };
+}
+
+/** Settles a page of entries, and returns the cursor of the next page; `0` after the last one. */
+async function sweepPage(options: FailureSweepOptions, cursor: string): Promise<string> {
+  const { conn, project } = options;
+  const page = await orUnavailable(
+    () =>
+      conn.command('hscan', keysOf(project).failures, cursor, 'count', PAGE) as Promise<[string, string[]]>,
+  );
+  if (isUnavailable(page)) return '0';
+  const [next, fields] = page;
+  for (let at = 0; at < fields.length; at += 2) {
+    const [run = '', text = '{}'] = fields.slice(at, at + 2);
+    const settled = await settleEntry(options, run, JSON.parse(text) as Entry);
+    // Further entries would get the same answer.
+    if (isUnavailable(settled)) return '0';
+  }
+  return next;
+}
+
+async function settleEntry(
+  options: FailureSweepOptions,
+  run: string,
+  entry: Entry,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const { conn, project } = options;
+  const found = await findFailure(options, run, entry);
+  if ('outcome' in found) return found;
+  if (found.kind === 'none') return settle(conn, project, run, {});
+  const { target, event, failedAt } = found;
+  const { workflow, uid, revision } = target;
+  if (uid === undefined || revision === undefined) {
+    if (Date.now() - failedAt < (options.patienceMs ?? PATIENCE_MS)) return { outcome: 'done' };
+    const message = `Workflow ${workflow} does not exist in this namespace or was never valid: apply it, or name another one in onFailure.`;
+    return giveUp(options, run, { workflow, reason: 'WorkflowMissing', message });
+  }
+  const submitted = await submit(conn, submissionOf(project, { workflow, uid, revision }, event));
+  switch (submitted.outcome) {
+    case 'accepted':
+      return settle(conn, project, run, { result: { workflow, run: submitted.run } });
+    case 'unavailable':
+      // A full store must drain: the record does not wait for the room that its run takes.
+      if (submitted.why === 'full') await settle(conn, project, run, { entry: { target, event } });
+      return submitted;
+    case 'suspended': {
+      const message = `Workflow ${workflow} is suspended: set spec.suspend to false for later failures.`;
+      return giveUp(options, run, { workflow, reason: 'Suspended', message });
+    }
+    case 'rejected':
+    case 'conflict': {
+      const message = `Workflow ${workflow} has as many runs as concurrency.limit allows, and its policy is Reject: set the policy to Queue.`;
+      return giveUp(options, run, { workflow, reason: 'ConcurrencyLimit', message });
+    }
+  }
+}
+
+type Found =
+  | { kind: 'failure'; target: FailureTarget; event: FailureEvent; failedAt: number }
+  /** The run is gone, or its failure starts nothing. */
+  | { kind: 'none' };
+
+/** What the entry starts now. The target may have a new revision since the run ended. */
+async function findFailure(
+  { conn, project, namespace, consoleUrl }: FailureSweepOptions,
+  run: string,
+  { target, event }: Entry,
+): Promise<Found | Unavailable> {
+  if (event) return { kind: 'failure', target, event, failedAt: 0 };
+  const state = await readRun(conn, project, run);
+  if (isUnavailable(state)) return state;
+  if (!state || !isReported(state)) return { kind: 'none' };
+  const current = await readTarget(conn, project, state.workflowUid);
+  if (isUnavailable(current)) return current;
+  return {
+    kind: 'failure',
+    target: current?.workflow === target.workflow ? current : target,
+    event: failureEvent(state, { namespace, consoleUrl }),
+    failedAt: state.endedAt ?? 0,
+  };
+}
+
+function readTarget(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<FailureTarget | undefined | Unavailable> {
+  const key = keysOf(project).wf(groupOf({ workflowUid, test: false }));
+  return orUnavailable(async () => {
+    const text = await conn.command('hget', key, 'onFailure');
+    return typeof text === 'string' ? (JSON.parse(text) as FailureTarget) : undefined;
+  });
+}
+
+function submissionOf(
+  project: ProjectUid,
+  { workflow, uid, revision }: Required<FailureTarget>,
+  event: FailureEvent,
+): Submission {
+  return {
+    project,
+    workflow,
+    workflowUid: uid,
+    revision,
+    dedupeKey: `onFailure/${event.run}`,
+    trigger: ON_FAILURE,
+    input: JSON.stringify({ text_content: event.message, data_content: event }),
+    // Two runners may see different reasons of one failure: the first event counts.
+    bodyHash: '',
+    test: false,
+  };
+}
+
+async function giveUp(
+  { conn, project, log }: FailureSweepOptions,
+  run: string,
+  result: { workflow: string; reason: keyof typeof FAILURES; message: string },
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const settled = await settle(conn, project, run, { result });
+  const { workflow, reason } = result;
+  if (settled.outcome === 'done') log.warn({ run, workflow, reason }, 'error workflow not started');
+  return settled;
+}
+
+function settle(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+  { entry, result }: { entry?: Entry; result?: FailureOutcome },
+): Promise<{ outcome: 'done' } | Unavailable> {
+  const { meta, failures, run: runKey, unrecorded } = keysOf(project);
+  const args = argumentsOf(SETTLE, {
+    run_id: run,
+    entry: entry ? JSON.stringify(entry) : '',
+    result: result ? JSON.stringify(result) : '',
+  });
+  return orUnavailable(async () => {
+    await conn.script(SETTLE, [meta, failures, runKey(run), unrecorded], args);
+    return { outcome: 'done' };
+  });
+}

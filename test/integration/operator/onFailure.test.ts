@@ -1,0 +1,148 @@
+/** `onFailure` of a workflow: what is refused, what the run store is told, and runs that it lost. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { API_VERSION } from '../../../api/group.ts';
+import { findCondition } from '../../../kube/conditions.ts';
+import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
+
+let harness: OperatorHarness;
+let namespace: string;
+let uid: string;
+
+beforeAll(async () => {
+  harness = await startOperatorHarness();
+}, 600_000);
+afterAll(() => harness?.stop());
+beforeEach(async () => {
+  harness.startOperator();
+  ({ namespace, uid } = await harness.createProject());
+});
+
+const apply = (name: string, spec: object = {}) =>
+  harness.apply(
+    namespace,
+    stringify({
+      apiVersion: API_VERSION,
+      kind: 'Workflow',
+      metadata: { name },
+      spec: { nodes: [{ id: 'trigger', manual: {} }], ...spec },
+    }),
+  );
+
+const READY = { type: 'Valid', status: 'True' };
+
+/** What a failed run of the workflow starts, as the run store has it. */
+const stored = async (workflowUid: string) => {
+  const text = await harness.conn.command('hget', keysOf(uid).wf(workflowUid), 'onFailure');
+  return typeof text === 'string' ? (JSON.parse(text) as object) : undefined;
+};
+
+test('a workflow that names itself is refused at apply', async () => {
+  await expect(apply('orders', { onFailure: { workflow: 'orders' } })).rejects.toThrow(
+    'onFailure names the workflow itself',
+  );
+});
+
+test('an unknown workflow is named in the condition Valid until it exists; the run store gets each new revision', async () => {
+  await apply('orders', { active: true, onFailure: { workflow: 'alarm' } });
+  const { metadata } = await harness.waitFor(namespace, 'orders', READY);
+  const { uid: orders = '' } = metadata;
+  const says = (message: string) =>
+    pollUntil(
+      'the message of Valid',
+      async () => {
+        const { status } = await harness.client.get(workflows, { namespace, name: 'orders' });
+        return findCondition(status?.conditions, 'Valid')?.message === message;
+      },
+      SOON,
+    );
+  const missing =
+    'The spec is valid. onFailure: workflow alarm does not exist in this namespace or was never valid, so that a failure starts nothing: apply it, or name another workflow.';
+  await says(missing);
+  await pollUntil(
+    'the target',
+    async () => JSON.stringify(await stored(orders)) === '{"workflow":"alarm"}',
+    SOON,
+  );
+
+  await apply('alarm');
+  await says('The spec is valid.');
+  const alarm = await harness.waitFor(namespace, 'alarm', READY);
+  const target = { workflow: 'alarm', uid: alarm.metadata.uid, revision: alarm.status?.revision };
+  await pollUntil(
+    'the revision',
+    async () => JSON.stringify(await stored(orders)) === JSON.stringify(target),
+    SOON,
+  );
+
+  await apply('alarm', { nodes: [{ id: 'start', manual: {} }] });
+  await pollUntil(
+    'the next revision',
+    async () => {
+      const { status } = await harness.client.get(workflows, { namespace, name: 'alarm' });
+      const found = (await stored(orders)) as { revision?: string } | undefined;
+      return found?.revision === status?.revision && found?.revision !== target.revision;
+    },
+    SOON,
+  );
+
+  await harness.client.delete(workflows, { namespace, name: 'alarm' });
+  await says(missing);
+  await apply('orders', { active: true });
+  await pollUntil('nothing', async () => (await stored(orders)) === undefined, SOON);
+});
+
+test('a recorded run that a lost run store cannot continue starts the workflow of its failure', async () => {
+  await apply('alarm');
+  await apply('orders', { active: true, onFailure: { workflow: 'alarm' } });
+  const { metadata, status } = await harness.waitFor(namespace, 'orders', READY);
+  const object = await harness.client.create(workflowRuns, {
+    metadata: {
+      name: 'lost-1',
+      namespace,
+      annotations: { 'windlass.dev/recorded': 'an-earlier-store' },
+      ownerReferences: [
+        {
+          apiVersion: API_VERSION,
+          kind: 'Workflow',
+          name: 'orders',
+          uid: metadata.uid ?? '',
+          controller: true,
+        },
+      ],
+    },
+    spec: { workflow: 'orders', trigger: { type: 'webhook' } },
+  });
+  await harness.client.patch(
+    workflowRuns,
+    { namespace, name: object.metadata.name },
+    { status: { phase: 'Running', revision: status?.revision ?? '' } },
+    { type: 'merge', subresource: 'status' },
+  );
+  await harness.stopOperator();
+  await harness.redisCommand('flushall');
+  await harness.redis.restart();
+  await harness.conn.ready();
+  harness.startOperator();
+  const text = await pollUntil(
+    'the failure',
+    async () =>
+      ((await harness.conn.command('hget', keysOf(uid).failures, 'lost-1')) as string | null) ?? undefined,
+    SOON,
+  );
+  expect(JSON.parse(text)).toMatchObject({
+    target: { workflow: 'alarm', uid: expect.any(String), revision: expect.any(String) },
+    event: { workflow: 'orders', run: 'lost-1', trigger: 'webhook', reason: 'DataLost' },
+  });
+  await pollUntil(
+    'the end of the run',
+    async () =>
+      (await harness.client.get(workflowRuns, { namespace, name: 'lost-1' })).status?.phase === 'Failed',
+    SOON,
+  );
+});

@@ -432,7 +432,7 @@ export function beginWait(
   const progress = { tried: 1, next: 1, firstAt: now };
   scope.progress.set(id, progress);
   awaitNode(state, scope, id, delayMs);
-  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', waitingFor: { time: true } });
 }
 
 function awaitNode(state: ExecutionState, scope: ScopeState, id: string, delayMs: number): void {

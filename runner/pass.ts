@@ -140,7 +140,7 @@ function drain({ state, now }: Pass, scope: ScopeState, halt: FailedEnd): boolea
     const isPending = phase === 'Pending';
     if (isPending && !hasAttempts(scope, id)) skip(state, scope, id, now);
     else if (isPending || phase === 'Waiting')
-      endNode(state, locatedKey(state, scope, id), endOfWait(scope, id, halt), now);
+      endNode(state, locatedKey(state, scope, id), endOfWait(state, scope, id, halt), now);
     else if (!isEnded(phase)) isRunning = true;
   }
   return !isRunning;
@@ -151,9 +151,10 @@ function hasAttempts({ progress }: ScopeState, id: string): boolean {
   return (progress.get(id)?.tried ?? 0) > 0;
 }
 
-function endOfWait({ progress }: ScopeState, id: string, halt: FailedEnd): FailedEnd {
+function endOfWait(state: ExecutionState, { progress }: ScopeState, id: string, halt: FailedEnd): FailedEnd {
   const { lastEnd } = progress.get(id) ?? {};
-  if (halt.phase !== 'Cancelled' && lastEnd) return lastEnd;
+  const { phase } = state.halt ?? halt;
+  if (phase !== 'Cancelled' && lastEnd) return lastEnd;
   return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message };
 }
 

@@ -60,7 +60,19 @@ const BEGIN = defineScript({
 
 /** `remove_entries(entry)`: somebody removed the key of the run by hand. Removes all entries that name it. */
 const REMOVE_ENTRIES = defineFragment({
-  needs: ['ready', 'overLimit', 'parked', 'replaceable', 'unrecorded', 'run_id', 'events', 'items'],
+  needs: [
+    'ready',
+    'overLimit',
+    'parked',
+    'replaceable',
+    'unrecorded',
+    'unfinished',
+    'beyond',
+    'group',
+    'run_id',
+    'events',
+    'items',
+  ],
   gives: ['remove_entries'],
   lua: `
 local function remove_entries(entry)
@@ -69,6 +81,8 @@ local function remove_entries(entry)
   redis.call('ZREM', parked, entry)
   redis.call('ZREM', replaceable, entry)
   redis.call('ZREM', unrecorded, run_id)
+  redis.call('ZREM', unfinished, group .. ' ' .. run_id)
+  redis.call('ZREM', beyond, group .. ' ' .. run_id)
   redis.call('UNLINK', events, items)
 end
 `,

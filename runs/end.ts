@@ -1,7 +1,7 @@
 /** The end of a run, as the scripts share it that can end one. */
 import type { KeyName } from '../store/keys.ts';
 import { defineFragment } from '../store/script.ts';
-import { FREE_SLOT, LEASE_MS } from './lua.ts';
+import { FORGET_UNFINISHED, FREE_SLOT, LEASE_MS } from './lua.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import type { RunEnd, RunEventBody } from './types.ts';
 
@@ -26,6 +26,8 @@ export const END_KEYS = [
   'overLimit',
   'replaceable',
   'unrecorded',
+  'unfinished',
+  'beyond',
   'cancels',
   'replaced',
   'wf',
@@ -120,6 +122,7 @@ ${LEARN_GROWTH}
 ${ANNOUNCE_ROOM}
 ${END_REASON}
 ${EVENTS_TTL}
+${FORGET_UNFINISHED}
 local function end_run(group, has_slot, accepted, sequence, added, grown)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
@@ -140,6 +143,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
   redis.call('UNLINK', items)
+  forget_unfinished(group, run_id)
 
   -- A write would create the hash of a dropped workflow again.
   if known then

@@ -88,7 +88,6 @@ const STORE_RESTORED = defineFragment({
     'deadline',
     'object',
     'reply',
-    'idle_until',
     'nodes_first',
     'store_fields',
     'is_over',
@@ -115,7 +114,19 @@ const RESTORE = defineScript({
   flags: 'drains',
   transitions: ['none > ready', 'none > overLimit', 'none > parked'],
   // `dedupe` is left out where the record has no dedupe mark.
-  keys: ['meta', 'ready', 'overLimit', 'parked', 'replaceable', 'wf', 'runs', 'summaries', 'run', 'dedupe'],
+  keys: [
+    'meta',
+    'ready',
+    'overLimit',
+    'parked',
+    'replaceable',
+    'unfinished',
+    'wf',
+    'runs',
+    'summaries',
+    'run',
+    'dedupe',
+  ],
   args: [
     // Of the seeding; empty where the project is open.
     'token',
@@ -173,6 +184,7 @@ const RESTORE = defineScript({
     -- The record does not hold the variables at acceptance, so that the run gets the current ones.
     if vars then redis.call('HSET', run, 'vars', vars) end
     redis.call('ZADD', runs, accepted, run_id)
+    if recorded_by ~= '' then redis.call('ZADD', unfinished, 0, group .. ' ' .. run_id) end
     if dedupe and (known ~= run_id or known_phase) then
       -- It does not expire any more; a recorded run that had it before leaves it to this one.
       redis.call('UNLINK', dedupe)

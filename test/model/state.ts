@@ -46,6 +46,8 @@ export type Run = {
   replacedBy?: string;
   /** A newer run may replace it. */
   live: boolean;
+  /** Of an unfinished run: whether it may be recorded, or is one too many. */
+  isRecorded?: boolean;
   /** From when a recorder may take it. */
   out?: number;
   /** In the list of its workflow's runs. */
@@ -87,6 +89,7 @@ export type State = {
   quota?: number;
   claimQuota?: number;
   keyQuota?: number;
+  unfinished?: number;
   /** Claims are paused, since the store has no room for what runs grow by. */
   isShort: boolean;
   rate?: number;

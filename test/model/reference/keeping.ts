@@ -66,6 +66,7 @@ const restore: Transition = (state, call) => {
   if (dk && (key?.run !== run_id || key.expires))
     state.keys[dk] = { run: run_id, body: body_hash, expires: false };
   workflow.accepted += 1;
+  if (call.args['recorded_by']) run.isRecorded = true;
   return 'restored';
 };
 
@@ -130,7 +131,7 @@ const openSeeded: Transition = (state, { args: { token, id = '', quota, rate }, 
   return 'done';
 };
 
-const TUNED = ['quota', 'claimQuota', 'keyQuota', 'rate'] as const;
+const TUNED = ['quota', 'claimQuota', 'keyQuota', 'unfinished', 'rate'] as const;
 
 const tune: Transition = (state, { rest }) => {
   if (state.id === undefined) return NO_STORE;

@@ -171,6 +171,16 @@ const nodeStatus = z
     startTime: time('When the first attempt started.').optional(),
     completionTime: time('When the node ended.').optional(),
     nextAttemptTime: time('When the next attempt starts, while the node waits for it.').optional(),
+    waitingFor: z
+      .object({
+        until: time('When the wait of a wait node ends.').optional(),
+        callback: z
+          .object({ until: time('When the node fails, if no callback has come.') })
+          .optional()
+          .describe('The node waits for a callback.'),
+      })
+      .optional()
+      .describe('What the node waits for, if that is not its next attempt.'),
     run: z.string().max(253).optional().describe('Of a workflow node: the name of its last child run.'),
     output: recordedOutput.optional(),
     truncated: z

@@ -88,6 +88,8 @@ const CLAIM = defineScript({
     'heartbeats',
     'cancels',
     'unrecorded',
+    'unfinished',
+    'beyond',
     'replaceable',
     'replaced',
   ],

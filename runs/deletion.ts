@@ -69,6 +69,9 @@ const REMOVE_ENTRIES = defineFragment({
     'parked',
     'replaceable',
     'unrecorded',
+    'unfinished',
+    'beyond',
+    'group',
     'run_id',
     'events',
     'items',
@@ -83,6 +86,8 @@ local function remove_entries(entry)
   redis.call('ZREM', parked, entry)
   redis.call('ZREM', replaceable, entry)
   redis.call('ZREM', unrecorded, run_id)
+  redis.call('ZREM', unfinished, group .. ' ' .. run_id)
+  redis.call('ZREM', beyond, group .. ' ' .. run_id)
   redis.call('UNLINK', events, items, signals)
   cancel_children()
 end

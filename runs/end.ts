@@ -2,7 +2,7 @@
 import type { KeyName } from '../store/keys.ts';
 import { defineFragment } from '../store/script.ts';
 import { TELL_PARENT } from './children.ts';
-import { CANCEL_CHILDREN, FREE_SLOT, LEASE_MS } from './lua.ts';
+import { CANCEL_CHILDREN, FORGET_UNFINISHED, FREE_SLOT, LEASE_MS } from './lua.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import { SIGNAL_RUN } from './signals.ts';
 import type { RunEnd, RunEventBody } from './types.ts';
@@ -28,6 +28,8 @@ export const END_KEYS = [
   'overLimit',
   'replaceable',
   'unrecorded',
+  'unfinished',
+  'beyond',
   'cancels',
   'replaced',
   'wf',
@@ -137,6 +139,7 @@ ${EVENTS_TTL}
 ${CANCEL_CHILDREN}
 ${SIGNAL_RUN}
 ${TELL_PARENT}
+${FORGET_UNFINISHED}
 local function end_run(group, has_slot, accepted, sequence, added, grown)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
@@ -163,6 +166,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   redis.call('EXPIRE', events, events_ttl(counted))
   redis.call('UNLINK', items, signals)
   cancel_children()
+  forget_unfinished(group, run_id)
 
   -- A write would create the hash of a dropped workflow again.
   if known then

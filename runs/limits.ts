@@ -153,7 +153,7 @@ export function setWriteBudget(
   return done(() => conn.script(TUNE, [keysOf(project).meta], ['rate', perSecond]));
 }
 
-/** Limits in bytes; what is left out stays as it is. */
+/** Limits, in bytes unless said otherwise; what is left out stays as it is. */
 export type Quotas = {
   /** Above so many bytes of runs `submit` refuses. */
   quota: number;
@@ -164,6 +164,8 @@ export type Quotas = {
   claimQuota: number;
   /** Above so many bytes of dedupe keys `submit` refuses events that have a key. */
   keyQuota: number;
+  /** Of the unfinished runs so many are recorded. */
+  unfinished: number;
 };
 
 export function setQuotas(

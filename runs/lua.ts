@@ -142,6 +142,25 @@ end
 `,
 });
 
+/**
+ * `forget_unfinished(group, name)`: the run has ended, or its key is gone. If it was recorded, the first
+ * run of its group that is not recorded yet may be.
+ */
+export const FORGET_UNFINISHED = defineFragment({
+  needs: ['unfinished', 'beyond', 'unrecorded', 'now'],
+  gives: ['forget_unfinished'],
+  lua: `
+local function forget_unfinished(group, name)
+  local entry = group .. ' ' .. name
+  if redis.call('ZREM', beyond, entry) == 1 or redis.call('ZREM', unfinished, entry) == 0 then return end
+  local first = redis.call('ZRANGEBYLEX', beyond, '[' .. group .. ' ', '(' .. group .. '!', 'LIMIT', 0, 1)[1]
+  if not first then return end
+  redis.call('ZREM', beyond, first)
+  redis.call('ZADD', unrecorded, 'NX', now, string.match(first, '[^ ]+$'))
+end
+`,
+});
+
 /** The keys that MISSING_RUN needs beside `meta`. */
 export const MISSING_RUN_KEYS = [
   'ready',
@@ -151,6 +170,8 @@ export const MISSING_RUN_KEYS = [
   'cancels',
   'replaced',
   'unrecorded',
+  'unfinished',
+  'beyond',
   'wf',
   'runs',
   'events',
@@ -177,6 +198,8 @@ local function fail_missing(name)
   redis.call('ZREM', replaceable, group .. ' ' .. (redis.call('ZSCORE', runs, name) or '') .. ' ' .. name)
   redis.call('ZREM', runs, name)
   redis.call('ZREM', unrecorded, name)
+  redis.call('ZREM', unfinished, group .. ' ' .. name)
+  redis.call('ZREM', beyond, group .. ' ' .. name)
   if redis.call('SREM', cancels, name) == 1 then redis.call('HDEL', replaced, name) end
   redis.call('HDEL', claims, name)
   redis.call('UNLINK', events, items, signals)

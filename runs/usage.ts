@@ -29,19 +29,32 @@ export type Use = {
   keyQuota: number;
   summaries: number;
   replies: number;
+  /** Unfinished runs that are recorded, how many may be, and those that are not because there are too many. */
+  recorded: number;
+  unfinished: number;
+  beyond: number;
   /** Runs are ready or executing. */
   isBusy: boolean;
   /** Ready runs are not claimed, because there is no room for what they would write. */
   isShort: boolean;
 };
 
-const FIELDS = ['bytes', 'quota', 'claimQuota', 'keys', 'keyQuota', 'summaries', 'replies'] as const;
+const FIELDS = [
+  'bytes',
+  'quota',
+  'claimQuota',
+  'keys',
+  'keyQuota',
+  'summaries',
+  'replies',
+  'unfinished',
+] as const;
 
 const READ_USE = defineScript({
   flags: 'drains',
-  keys: ['meta', 'ready', 'claims', 'expiring'],
+  keys: ['meta', 'ready', 'claims', 'expiring', 'unfinished', 'beyond'],
   answers:
-    '1 where the project is busy, 1 where claims wait for room, then the fields; nothing where the project is not open',
+    '1 where the project is busy, 1 where claims wait for room, unfinished runs with and without a record, then the fields; nothing where the project is not open',
   body: `
     local store_id, settled, short = unpack(redis.call('HMGET', meta, 'id', 'settled', 'short'))
     if not store_id then return false end
@@ -49,7 +62,8 @@ const READ_USE = defineScript({
     ${EXPIRING}
     subtract_expired(settled)
     local is_busy = redis.call('ZCARD', ready) > 0 or #redis.call('HKEYS', claims) > 0
-    return {is_busy and 1 or 0, tonumber(short or 0), unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
+    local recorded, too_many = redis.call('ZCARD', unfinished), redis.call('ZCARD', beyond)
+    return {is_busy and 1 or 0, tonumber(short or 0), recorded, too_many, unpack(redis.call('HMGET', meta, ${FIELDS.map((name) => `'${name}'`).join(', ')}))}
   `,
 });
 
@@ -58,16 +72,17 @@ export function readUse(
   conn: RunStoreConnection,
   project: ProjectUid,
 ): Promise<Use | undefined | Unavailable> {
-  const { meta, ready, claims, expiring } = keysOf(project);
+  const { meta, ready, claims, expiring, unfinished, beyond } = keysOf(project);
+  const keys = [meta, ready, claims, expiring, unfinished, beyond];
   return orUnavailable(async () => {
-    const answer = (await conn.script(READ_USE, [meta, ready, claims, expiring], [])) as
-      | (string | number | null)[]
-      | null;
+    const answer = (await conn.script(READ_USE, keys, [])) as (string | number | null)[] | null;
     if (answer === null) return undefined;
-    const [isBusy, isShort, ...values] = answer;
+    const [isBusy, isShort, recorded, beyond, ...values] = answer;
     const fields = FIELDS.map((name, index) => [name, countOf(values[index])] as const);
     return {
       ...(Object.fromEntries(fields) as Record<(typeof FIELDS)[number], number>),
+      recorded: countOf(recorded),
+      beyond: countOf(beyond),
       isBusy: isBusy === 1,
       isShort: isShort === 1,
     };

@@ -24,6 +24,9 @@
  * - `deleting`, a hash: workflow → name: workflows whose deletion has begun and not ended
  * - `out` (in code `unrecorded`), a sorted set: runs whose record is behind, by the time from which a
  *   recorder may lease them
+ * - `open` (in code `unfinished`), a sorted set: unfinished runs that are or will be recorded, as `<group>
+ *   <run>`
+ * - `extra` (in code `beyond`), a sorted set: unfinished runs that are not, because there are too many
  * - `checks`, `registrations`, a sorted set: credentials and bots with a request to runners, by the time (ms)
  *   from which a runner may take it
  * - `failures`, a hash: run → JSON: ended runs whose error workflow has not been started (`runs/failures.ts`)
@@ -63,7 +66,8 @@
  * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and
  * `claimQuota` for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for
  * room); bytes of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring`
- * was subtracted); `v` (virtual time); `vars` (hash of the current variables); ends of this minute (`minute`,
+ * was subtracted); `v` (virtual time); `vars` (hash of the current variables); `unfinished`
+ * (how many unfinished runs may be recorded); ends of this minute (`minute`,
  * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
  *
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
@@ -104,6 +108,8 @@ const PROJECT_KEYS = {
   replaced: 'replaced',
   deleting: 'deleting',
   unrecorded: 'out',
+  unfinished: 'open',
+  beyond: 'extra',
   checks: 'checks',
   registrations: 'registrations',
   polls: 'polls',

@@ -116,7 +116,8 @@ function recordedRun(
 
 type Times = Pick<RecordedRun, 'acceptedAt' | 'startedAt' | 'timeoutMs' | 'deadlineAt'>;
 
-function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
+function timesOf(run: WorkflowRun, revision: Revision): Times {
+  const { timeoutMs } = revision;
   const { status = {}, metadata } = run;
   const startedAt = timeOf(status.startTime);
   return {
@@ -124,7 +125,7 @@ function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
     timeoutMs,
     ...(startedAt !== undefined && { startedAt }),
     // Waiting does not count and its duration is not recorded: after a wait, the timeout starts again.
-    ...(startedAt !== undefined && !hasWaited(run) && { deadlineAt: startedAt + timeoutMs }),
+    ...(startedAt !== undefined && !hasWaited(run, revision) && { deadlineAt: startedAt + timeoutMs }),
   };
 }
 
@@ -132,14 +133,31 @@ function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
 function idleUntilOf({ status }: WorkflowRun): number | undefined {
   if (status?.phase !== 'Waiting') return undefined;
   const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');
-  // A child run may have ended at any time.
-  if (waiting.some(({ run, reason }) => run !== undefined && reason === undefined)) return undefined;
-  const due = waiting.map(({ nextAttemptTime }) => timeOf(nextAttemptTime) ?? 0);
+  // A child run may have ended at any time, and a callback may have come.
+  const mayHaveEnded = waiting.some(
+    ({ run, reason, waitingFor }) =>
+      waitingFor?.callback !== undefined || (run !== undefined && reason === undefined),
+  );
+  if (mayHaveEnded) return undefined;
+  const due = waiting.map((node) => endOfWait(node) ?? 0);
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-function hasWaited({ status }: WorkflowRun): boolean {
-  return (status?.nodes ?? []).some(({ phase, attempts = 0 }) => phase === 'Waiting' || attempts > 1);
+/** When the wait of a node ends, in milliseconds since 1970. */
+function endOfWait({ nextAttemptTime, waitingFor }: NodeStatus): number | undefined {
+  return timeOf(waitingFor?.until ?? waitingFor?.callback?.until ?? nextAttemptTime);
+}
+
+/** Whether the run may have been parked: for a retry, by a wait node, or by one in a group. */
+function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
+  const waits = new Set(steps.filter(({ kind }) => kind === 'wait').map(({ id }) => id));
+  // A group precedes its body.
+  for (const { id, within } of steps.toReversed())
+    if (within !== undefined && waits.has(id)) waits.add(within);
+  return (status?.nodes ?? []).some(
+    ({ id, phase, attempts = 0, startTime }) =>
+      phase === 'Waiting' || attempts > 1 || (startTime !== undefined && waits.has(id)),
+  );
 }
 
 /**
@@ -153,7 +171,7 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     attempts = 0,
     startTime,
     completionTime,
-    nextAttemptTime,
+    waitingFor,
     reason,
     message,
     usage,
@@ -167,7 +185,7 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
   const times = {
     startedAt: timeOf(startTime),
     endedAt: timeOf(completionTime),
-    nextAttemptAt: timeOf(nextAttemptTime),
+    nextAttemptAt: endOfWait(node),
   };
   const mark = { attempt: Math.max(attempts, 1), atMostOnce: !step || effectOf(step) === 'AtMostOnce' };
   return {
@@ -175,6 +193,7 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     phase,
     attempts,
     ...withoutUndefined({ ...times, reason, message, run }),
+    ...(waitingFor && { waitingFor: waitingFor.callback ? { callback: true } : { time: true } }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),

@@ -84,7 +84,7 @@ export function createQuotaSetter(
 }
 
 function isSignificant(now: Quotas, next: Quotas): boolean {
-  const changes = (['quota', 'claimQuota', 'keyQuota'] as const).map(
+  const changes = (['quota', 'claimQuota', 'keyQuota', 'unfinished'] as const).map(
     (name) => Math.abs(next[name] - now[name]) / Math.max(1, now[name]),
   );
   return Math.max(...changes) > LEAST_CHANGE;

@@ -13,6 +13,9 @@ const use = (bytes: number): Use => ({
   summaries: 6,
   replies: 7,
   isBusy: false,
+  recorded: 0,
+  unfinished: 10_000,
+  beyond: 3,
   isShort: false,
 });
 

@@ -36,6 +36,11 @@ export function createStoreMetrics(registers: Registry[], bound: LabelBound): St
     labelNames: ['limit'],
     registers,
   });
+  const beyond = new Gauge({
+    name: 'windlass_operator_unrecorded_runs',
+    help: 'Unfinished runs without a WorkflowRun, because too many are recorded already.',
+    registers,
+  });
   return {
     seen: ({ used, max }, projects, existing) => {
       seenProjects(projects, existing);
@@ -52,6 +57,7 @@ export function createStoreMetrics(registers: Registry[], bound: LabelBound): St
           { kind },
           sum((use) => use[kind]),
         );
+      beyond.set(sum((use) => use.beyond));
       for (const limit of LIMITS)
         full.set({ limit }, uses.filter((use) => limitsReached(use).includes(limit)).length);
     },

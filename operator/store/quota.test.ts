@@ -4,12 +4,12 @@ import { limitsReached, quotasOf, summariesOf } from './quota.ts';
 
 const MIB = 1024 * 1024;
 const MAX = 500 * MIB;
-const idle = { bytes: 0, keys: 0, isBusy: false };
+const idle = { bytes: 0, keys: 0, recorded: 0, isBusy: false };
 
 /** The limits, in MiB, of the first of ten projects; so many others are busy. */
 function limits(used: number, bytes: number, { busy = 0, keys = 0 } = {}) {
   const others = Array.from({ length: 9 }, (_, index) => ({ ...idle, isBusy: index < busy }));
-  const own = { bytes: bytes * MIB, keys: keys * MIB, isBusy: true };
+  const own = { bytes: bytes * MIB, keys: keys * MIB, recorded: 0, isBusy: true };
   const [first] = quotasOf({ used: used * MIB, max: MAX }, [own, ...others]);
   if (!first) throw new Error('no limits');
   const { quota, claimQuota, keyQuota } = first;
@@ -90,6 +90,9 @@ const use = {
   keyQuota: 100_000,
   summaries: 0,
   replies: 0,
+  recorded: 0,
+  unfinished: 10_000,
+  beyond: 3,
   isShort: false,
 };
 

@@ -18,28 +18,33 @@ const KEYS_SHARE = 0.3;
 const LARGEST_BYTES = 256 * 1024 * 1024;
 /** The usual size of a summary. */
 const SUMMARY_BYTES = 400;
+/** Unfinished runs of the cluster that are recorded: their objects take a few KiB each of the API server. */
+const UNFINISHED = 20_000;
 /** Without a limit of the server, claims need no reserve. */
 const UNLIMITED_BYTES = 2 ** 50;
 
-type UsedBytes = Pick<Use, 'bytes' | 'keys' | 'isBusy'>;
+type Used = Pick<Use, 'bytes' | 'keys' | 'recorded' | 'isBusy'>;
 
 /**
  * The limits of each project until the next update. Free memory is divided among the busy projects, with one
  * part left over, so that no flood takes all of it before the next update; each project always has its part
  * of the reserve.
  */
-export function quotasOf({ used, max }: Memory, projects: readonly UsedBytes[]): Quotas[] {
+export function quotasOf({ used, max }: Memory, projects: readonly Used[]): Quotas[] {
+  const left = Math.max(0, UNFINISHED - projects.reduce((sum, { recorded }) => sum + recorded, 0));
+  const unfinishedOf = ({ recorded }: Used) => recorded + Math.floor(left / (projects.length + 1));
   if (max === 0)
-    return projects.map(() => ({
+    return projects.map((project) => ({
       quota: LARGEST_BYTES,
       claimQuota: UNLIMITED_BYTES,
       keyQuota: LARGEST_BYTES,
+      unfinished: unfinishedOf(project),
     }));
   const parts = Math.max(2, projects.filter(({ isBusy }) => isBusy).length + 1);
   const part = (share: number, taken: number) => Math.max(0, max * share - taken) / parts;
   const least = (max * RESERVED_SHARE) / projects.length;
   const ownKeys = (max * KEYS_SHARE) / 2 / projects.length;
-  const beyond = ({ keys }: UsedBytes) => Math.max(0, keys - ownKeys);
+  const beyond = ({ keys }: Used) => Math.max(0, keys - ownKeys);
   const keysBeyond = projects.reduce((sum, project) => sum + beyond(project), 0);
   return projects.map((project) => {
     const { bytes } = project;
@@ -51,6 +56,7 @@ export function quotasOf({ used, max }: Memory, projects: readonly UsedBytes[]):
       // Accepted events never take the room that their execution needs.
       claimQuota: Math.floor(Math.max(quota + least, claimed)),
       keyQuota: Math.floor(ownKeys + beyond(project) + part(KEYS_SHARE / 2, keysBeyond)),
+      unfinished: unfinishedOf(project),
     };
   });
 }

@@ -29,6 +29,6 @@ function rank(state: RunState): number {
 }
 
 /** Also an object that may exist: it was paid for. */
-function hasObject({ recordedUid, recordUid, createBegun }: RunState): boolean {
+export function hasObject({ recordedUid, recordUid, createBegun }: RunState): boolean {
   return (recordedUid ?? recordUid) !== undefined || createBegun === true;
 }

@@ -294,3 +294,27 @@ test('a loop is recorded with its counts, its first failures and the items that 
   ]);
   expect(runStatus.safeParse(status).error).toBeUndefined();
 });
+
+test('a run that waits is recorded with the time at which its wait, or its next attempt, comes', () => {
+  const nodes: NodeState[] = [
+    {
+      id: 'pause',
+      phase: 'Waiting',
+      attempts: 1,
+      nextAttemptAt: accepted + 600_000,
+      waitingFor: { time: true },
+    },
+    { id: 'call', phase: 'Waiting', attempts: 1, nextAttemptAt: accepted + 60_000 },
+  ];
+  const { endedAt: _, ...unfinished } = base;
+  const { status } = toRecord({ ...unfinished, phase: 'Waiting', nodes });
+  expect(status.nodes).toMatchObject([
+    { id: 'pause', waitingFor: { until: '2026-01-02T03:14:05.000Z' } },
+    { id: 'call', nextAttemptTime: '2026-01-02T03:05:05.000Z' },
+  ]);
+  expect(status.nodes?.[0]).not.toHaveProperty('nextAttemptTime');
+  expect(status.conditions).toMatchObject([
+    { reason: 'Waiting', message: 'The run waits until 2026-01-02T03:05:05.000Z, and holds no runner.' },
+  ]);
+  expect(() => runStatus.parse(status)).not.toThrow();
+});

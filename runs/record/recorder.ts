@@ -21,6 +21,7 @@ import { nodeOrder } from './order.ts';
 import { costOf, byRecordPriority } from './priority.ts';
 import { recorded } from './recorded.ts';
 import { redactRun } from './redact.ts';
+import { admitUnfinished } from './unfinished.ts';
 import { createSummarizer } from './summarize.ts';
 
 export type RecorderOptions = {
@@ -130,7 +131,8 @@ async function recordBatch(recorder: Recorder): Promise<boolean> {
   const names = await lease(conn, project, recorder.failures > 0 ? 1 : BATCH);
   if (isUnavailable(names) || typeof store !== 'string') return false;
   const states = await Promise.all(names.map((run) => readLeased(recorder, run)));
-  const runs = byRecordPriority(states.filter((state) => state !== undefined));
+  const known = states.filter((state) => state !== undefined);
+  const runs = byRecordPriority(await admitUnfinished(conn, project, known));
   const affordable = await paidFor(recorder, runs);
   const rest = runs.slice(affordable);
   if (rest.length > 0) restrain(recorder, RESTRAINED_MS);

@@ -24,6 +24,7 @@ import { routes } from './routes.ts';
 import { sheets } from './sheets.ts';
 import { store } from './store.ts';
 import { tokens } from './tokens.ts';
+import { waits } from './waits.ts';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
   accept: {
@@ -78,6 +79,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   quotas: {
     about: 'what projects can fill of a run store with little memory, and what a neighbour notices (1 min)',
     run: quotas,
+  },
+  waits: {
+    about: '100,000 runs that wait: memory, idle processor time, how late they end, restoring (10 min)',
+    run: waits,
   },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };

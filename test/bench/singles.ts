@@ -47,7 +47,7 @@ function askOnce(port: number, request: string): Promise<string> {
 }
 
 /** User and system time (`utime` and `stime` of proc_pid_stat(5)). */
-async function processorTicks(pid: number): Promise<number> {
+export async function processorTicks(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return Number(fields[11]) + Number(fields[12]);

@@ -80,7 +80,7 @@ const STEPS = {
   }),
   quota: record({
     do: is('quota'),
-    of: constantFrom<keyof Quotas>('quota', 'claimQuota', 'keyQuota'),
+    of: constantFrom<keyof Quotas>('quota', 'claimQuota', 'keyQuota', 'unfinished'),
     isFull: boolean(),
     fate,
   }),

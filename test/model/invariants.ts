@@ -25,6 +25,7 @@ function runProblems(state: State, name: string, run: Run): string[] {
     [!isOver || !(run.cancel || run.live), 'has ended and is still to be cancelled or replaced'],
     [token === undefined || phase === 'Running', `is claimed and ${phase}`],
     [due === undefined || phase === 'Waiting', `is parked and ${phase}`],
+    [!isOver || run.isRecorded === undefined, 'has ended and counts as unfinished'],
     [run.listed === !dropped, 'is in the list of runs, or not, against what is recorded'],
     [!isOver || dropped || run.out !== undefined, 'has ended, and nobody will record it'],
     [!dropped || isOver, 'is released before its end'],

@@ -64,6 +64,9 @@ function addPlaces(
   for (const [entry, at] of scores('due')) putEntry('due', entry, (run) => (run.due = at));
   for (const [entry] of scores('live')) putEntry('live', entry, (run) => (run.live = true));
   for (const [name, at] of scores('out')) put('out', name, (run) => (run.out = at));
+  const nameOf = (entry: string) => entry.slice(entry.indexOf(' ') + 1);
+  for (const [entry] of scores('open')) put('open', nameOf(entry), (run) => (run.isRecorded = true));
+  for (const [entry] of scores('extra')) put('extra', nameOf(entry), (run) => (run.isRecorded = false));
   for (const [name, token] of Object.entries(hash('claims')))
     put('claims', name, (run) => (run.token = token));
   for (const [name, by] of Object.entries(hash('replaced')))
@@ -80,14 +83,14 @@ function addListed(state: State, problems: string[], wf: string, listed: Fields)
 }
 
 function metaOf({ id, seeding, v, short, clock, ahead, ...fields }: Fields) {
-  const { opened, quota, claimQuota, keyQuota, rate, tokens, filled } = fields;
+  const { opened, quota, claimQuota, keyQuota, unfinished, rate, tokens, filled } = fields;
   return {
     ...given({ id, seeding }),
     v: Number(v ?? 0),
     isShort: short === '1',
     clock: Number(clock ?? 0),
     ahead: Number(ahead ?? 0),
-    ...numbers(given({ opened, quota, claimQuota, keyQuota, rate, tokens, filled })),
+    ...numbers(given({ opened, quota, claimQuota, keyQuota, unfinished, rate, tokens, filled })),
   };
 }
 
@@ -133,6 +136,7 @@ function runOf(fields: Fields): Run {
     ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),
+    wasClaimed: fields['crashes'] !== undefined,
     progress: fields['progress'] === '1',
     refused: Number(fields['refused'] ?? 0),
     dropped: fields['dropped'] !== undefined,

@@ -16,6 +16,7 @@ import { setWorkflowLimits } from '../../runs/limits.ts';
 import { beginCreate, noteObject, undoCreate } from '../../runs/record/creation.ts';
 import { lease, postpone, quarantine, spend } from '../../runs/record/backlog.ts';
 import { recorded } from '../../runs/record/recorded.ts';
+import { admitUnfinished } from '../../runs/record/unfinished.ts';
 import { rejoin } from '../../runs/rejoin.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { Script } from '../../store/script.ts';
@@ -65,6 +66,7 @@ const LESSONS: Lesson[] = [
   [['putRevision'], (conn) => putRevision(conn, project, 'w-1', REVISION)],
   [['tune'], (conn) => setQuota(conn, project, 1)],
   [['lease'], (conn) => lease(conn, project, 1)],
+  [['admitUnfinished'], (conn) => admitUnfinished(conn, project, [state])],
   [['spend'], (conn) => spend(conn, project, [1])],
   [['recorded'], (conn) => recorded(conn, state, 'written')],
   [['beginCreate'], (conn) => beginCreate(conn, state)],

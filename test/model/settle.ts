@@ -34,7 +34,12 @@ async function goOn({ harness, operators, recorders }: Clients, name: string): P
   const [recorder] = recorders;
   if (!operator || !recorder) return;
   await operator.seed();
-  await operator.quotas({ quota: PLENTY_BYTES, claimQuota: PLENTY_BYTES, keyQuota: PLENTY_BYTES });
+  await operator.quotas({
+    quota: PLENTY_BYTES,
+    claimQuota: PLENTY_BYTES,
+    keyQuota: PLENTY_BYTES,
+    unfinished: PLENTY_BYTES,
+  });
   await operator.budget(WRITES_PER_SECOND);
   for (const workflow of WORKFLOWS) await operator.limit(workflow, UNLIMITED);
   for (const object of records.objects.keys()) await operator.reconcile(object);

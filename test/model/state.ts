@@ -23,6 +23,8 @@ export type Run = {
   reason?: string;
   message?: string;
   crashes: number;
+  /** A runner has claimed it in this store. */
+  wasClaimed: boolean;
   progress: boolean;
   reply?: string;
   recorded?: string;
@@ -44,6 +46,8 @@ export type Run = {
   replacedBy?: string;
   /** A newer run may replace it. */
   live: boolean;
+  /** Of an unfinished run: whether it may be recorded, or is one too many. */
+  isRecorded?: boolean;
   /** From when a recorder may take it. */
   out?: number;
   /** In the list of its workflow's runs. */
@@ -85,6 +89,7 @@ export type State = {
   quota?: number;
   claimQuota?: number;
   keyQuota?: number;
+  unfinished?: number;
   /** Claims are paused, since the store has no room for what runs grow by. */
   isShort: boolean;
   rate?: number;

@@ -1,6 +1,6 @@
 /**
- * Waiting for a retry: it holds no runner and no slot, is visible, costs nothing of the run's time, and no
- * crash ends it.
+ * Runs that wait for a retry or at a wait node hold no runner and no slot, are visible, and cost nothing of
+ * the run's time. No crash ends the wait.
  */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
@@ -150,3 +150,84 @@ test('cancel ends a parked run at once', async () => {
   expect(state.phase).toBe('Cancelled');
   expect(nodeOf(state, 'a')).toMatchObject({ phase: 'Cancelled', attempts: 1 });
 });
+
+const pause = (wait: object) => [trigger, { id: 'pause', wait }];
+const ends = (run: string) => project.ended(run).then(({ phase }) => phase);
+
+test('a wait node ends at its time, at most two seconds late, and its output is that time', async () => {
+  const until = new Date(Date.now() + 2_500).toISOString();
+  const revision = await project.deploy(pause({ until: "{{ $('trigger').data_content.at }}" }));
+  const run = await project.send(revision, { at: until });
+  const waiting = await project.until(run, isParked);
+  expect(nodeOf(waiting, 'pause')).toMatchObject({ phase: 'Waiting', waitingFor: { time: true } });
+  expect(Math.abs((nodeOf(waiting, 'pause')?.nextAttemptAt ?? 0) - Date.parse(until))).toBeLessThan(50);
+  expect(await conn.command('hexists', keysOf(project.uid).claims, run)).toBe(0);
+  const state = await project.ended(run);
+  const lateMs = (state.endedAt ?? Infinity) - Date.parse(until);
+  expect([state.phase, lateMs > -50, lateMs < 2_000]).toEqual(['Succeeded', true, true]);
+  const node = nodeOf(state, 'pause');
+  expect(node).not.toHaveProperty('waitingFor');
+  expect(Date.parse(node?.output?.text_content ?? '')).toBeGreaterThanOrEqual(Date.parse(until) - 50);
+});
+
+test('a wait of 0 s, and one until a time that is past, are over at once', async () => {
+  for (const wait of [{ duration: '0s' }, { until: '2020-01-01T00:00:00Z' }]) {
+    const state = await project.ended(await project.send(await project.deploy(pause(wait)), {}));
+    expect(state).toMatchObject({ phase: 'Succeeded' });
+    expect(state.endedAt! - state.startedAt!).toBeLessThan(1_000);
+  }
+});
+
+test.each([
+  ['tomorrow', 'wait.until is not a time in RFC 3339'],
+  ['2020-01-01T00:00:00', 'wait.until is not a time in RFC 3339'],
+  [new Date(Date.now() + 91 * 86_400_000).toISOString(), 'wait.until is more than 90d ahead'],
+])('a wait until %s fails its node, and says how to write it', async (until, message) => {
+  const state = await project.ended(await project.send(await project.deploy(pause({ until })), {}));
+  expect(state).toMatchObject({ phase: 'Failed', reason: 'NodeFailed' });
+  expect(nodeOf(state, 'pause')).toMatchObject({
+    phase: 'Failed',
+    reason: 'InvalidParameters',
+    message: expect.stringContaining(message),
+  });
+});
+
+test('a test run waits as others do, and cancel ends the wait at once', async () => {
+  const revision = await project.deploy(pause({ duration: '90d' }));
+  const run = await project.send(revision, {}, { test: true });
+  await project.until(run, isParked);
+  expect(await cancelRun(conn, project.uid, run)).toEqual({ outcome: 'cancelled' });
+  const state = await project.ended(run);
+  expect(nodeOf(state, 'pause')).toMatchObject({ phase: 'Cancelled', attempts: 1 });
+});
+
+test('items wait side by side: the run is parked while all of them wait, and each item waits once', async () => {
+  const nodes = [
+    trigger,
+    { id: 'each', group: {}, forEach: { items: "{{ $('trigger').data_content }}", maxParallel: 3 } },
+    { id: 'pause', within: 'each', wait: { duration: '1500ms' } },
+  ];
+  const run = await project.send(await project.deploy(nodes), [1, 2, 3]);
+  await project.until(run, isParked);
+  await runner.stop(0);
+  startRunner('runner-2');
+  const state = await project.ended(run);
+  expect(state).toMatchObject({ phase: 'Succeeded' });
+  expect(state.endedAt! - state.startedAt!).toBeLessThan(2 * 1_500);
+  expect(nodeOf(state, 'each')).toMatchObject({ items: { total: 3, succeeded: 3 } });
+}, 20_000);
+
+test('a wait outlives runner and run store, and ends at the time that was set', async () => {
+  const revision = await project.deploy(pause({ duration: '4s' }));
+  const run = await project.send(revision, {});
+  const at = nodeOf(await project.until(run, isParked), 'pause')?.nextAttemptAt ?? 0;
+  await runner.stop(0);
+  await redis.kill();
+  await redis.restart();
+  await conn.ready();
+  startRunner('runner-2');
+  expect(await ends(run)).toBe('Succeeded');
+  const { endedAt = 0 } = await project.ended(run);
+  expect(endedAt).toBeGreaterThanOrEqual(at - 50);
+  expect(endedAt).toBeLessThan(at + 2_000);
+}, 20_000);

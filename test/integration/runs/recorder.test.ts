@@ -11,7 +11,9 @@ import { groupOf } from '../../../store/groups.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { openProject } from '../../../runs/project.ts';
 import { putRevision } from '../../../runs/revisions.ts';
-import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
+import { setQuotas, setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
+import { cancelRun } from '../../../runs/cancel.ts';
+import { readUse } from '../../../runs/usage.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { readSummaries } from '../../support/runStore/calls.ts';
 import type { ClaimRef } from '../../../runs/types.ts';
@@ -150,6 +152,50 @@ test('a run is recorded from its start to its end, with all that its nodes produ
   await gone(run);
   const group = groupOf({ workflowUid: 'uid-orders', test: true });
   expect(await readSummaries(conn, project, group, 10)).toMatchObject([{ run, phase: 'Succeeded' }]);
+});
+
+test('beyond the limit a run that waits is in the run store alone, and is recorded when another ends', async () => {
+  const { conn } = store;
+  await setQuotas(conn, project, { unfinished: 2 });
+  const runs: string[] = [];
+  for (let count = 0; count < 3; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const nodes = [{ id: 'a', phase: 'Waiting', attempts: 1, waitingFor: { time: true } }] as const;
+  const waits = [{ id: 'a', delayMs: 3_600_000 }];
+  for (const claim of await claimed(conn, project, 3))
+    await advance(conn, refOf(claim), { checkpoints: [...nodes], waits, parkMs: 3_600_000 });
+  own.startRecorder();
+  const { unrecorded, beyond } = keysOf(project);
+  await expect.poll(() => conn.command('zcard', unrecorded), { timeout: 20_000 }).toBe(0);
+  const objects = await Promise.all(runs.map(objectOf));
+  const recordedRuns = objects.filter((object) => object !== undefined);
+  expect(recordedRuns.map(({ status }) => status)).toMatchObject([
+    { phase: 'Waiting', nodes: [{ waitingFor: { until: expect.any(String) } }] },
+    { phase: 'Waiting' },
+  ]);
+  expect(await readUse(conn, project)).toMatchObject({ recorded: 2, beyond: 1 });
+  const left = runs.find((_, index) => objects[index] === undefined) ?? '';
+  expect(await conn.command('zrange', beyond, 0, -1)).toEqual([`uid-orders ${left}`]);
+  await cancelRun(conn, project, recordedRuns[0]?.metadata.name ?? '');
+  await recordedAs(left, 'Waiting');
+  expect(await readUse(conn, project)).toMatchObject({ recorded: 2, beyond: 0 });
+});
+
+test('a run that ends beyond the limit of unfinished runs is recorded as others are', async () => {
+  await setQuotas(store.conn, project, { unfinished: 0 });
+  await setWorkflowLimits(store.conn, project, {
+    workflowUid: 'uid-orders',
+    policy: 'Queue',
+    deadlineMs: 60_000,
+  });
+  const run = await accepted(store.conn, submissionOf(project));
+  const ref = await claimedOne(store.conn, project);
+  await advance(store.conn, ref, { parkMs: 3_600_000 });
+  own.startRecorder();
+  await expect.poll(() => store.conn.command('zcard', keysOf(project).beyond), { timeout: 20_000 }).toBe(1);
+  expect(await objectOf(run)).toBeUndefined();
+  await cancelRun(store.conn, project, run);
+  await recordedAs(run, 'Cancelled');
+  expect(await store.conn.command('zcard', keysOf(project).beyond)).toBe(0);
 });
 
 test('two recorders share the work, and no run is recorded as less than it is', async () => {

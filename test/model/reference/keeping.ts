@@ -53,16 +53,20 @@ const restore: Transition = (state, call) => {
   state.runs[run_id] = run;
   const workflow = workflowOf(state, run.wf);
   run.live = workflow.policy === 'Replace';
-  admit(state, run);
+  // A run that only waited continues to wait until the same time.
+  const idleUntil = Number(call.args['idle_until']);
+  if (idleUntil > call.now) Object.assign(run, { phase: 'Waiting', due: idleUntil });
+  else admit(state, run);
   const { deadline } = call.args;
-  // While it is over the limit no time of it passes.
-  if (deadline && run.overLimit) run.timeout = Math.max(0, Number(deadline) - call.now);
+  // No time passes of a run that is not ready.
+  if (deadline && run.ready === undefined) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
   const { dedupe: dk } = call.keys;
   const key = dk ? state.keys[dk] : undefined;
   if (dk && (key?.run !== run_id || key.expires))
     state.keys[dk] = { run: run_id, body: body_hash, expires: false };
   workflow.accepted += 1;
+  if (call.args['recorded_by']) run.isRecorded = true;
   return 'restored';
 };
 
@@ -127,7 +131,7 @@ const openSeeded: Transition = (state, { args: { token, id = '', quota, rate }, 
   return 'done';
 };
 
-const TUNED = ['quota', 'claimQuota', 'keyQuota', 'rate'] as const;
+const TUNED = ['quota', 'claimQuota', 'keyQuota', 'unfinished', 'rate'] as const;
 
 const tune: Transition = (state, { rest }) => {
   if (state.id === undefined) return NO_STORE;

@@ -118,6 +118,7 @@ export function endRun(
   if (isReplaced) run.message = `Run ${run.replacedBy} replaced this run (concurrency.policy: Replace).`;
   else if (message !== '') run.message = message;
   delete run.replacedBy;
+  forgetUnfinished(state, run, now);
   delete run.ready;
   delete run.due;
   delete run.token;
@@ -128,6 +129,20 @@ export function endRun(
   // What a recorder holds is left to it; a failure comes before successes.
   if (run.out === undefined || run.out < now + LEASE_MS / 2)
     run.out = phase === 'Failed' ? now - FAILURES_AHEAD_MS : now;
+}
+
+/** Where a recorded run ends, the first of its workflow that is one too many may be recorded. */
+function forgetUnfinished(state: State, run: Run, now: number): void {
+  const { wf, isRecorded: wasRecorded } = run;
+  delete run.isRecorded;
+  if (!wasRecorded) return;
+  const others = Object.entries(state.runs).filter(
+    ([, other]) => other.wf === wf && other.isRecorded === false,
+  );
+  const [first] = others.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (!first) return;
+  delete first[1].isRecorded;
+  first[1].out ??= now;
 }
 
 /** Whether the caller's claim is no more; then nothing may change. */

@@ -22,6 +22,23 @@ const lease: Transition = (state, { args: { count }, now }) => {
   return names;
 };
 
+/** Unfinished runs beyond a limit are not recorded, for now. */
+const admitUnfinished: Transition = (state, { args, rest }) => {
+  if (state.id === undefined) return NO_STORE;
+  const names = rest.filter((_, at) => at % 2 === 1);
+  return names.map((name) => {
+    const run = state.runs[name];
+    if (!run || run.ended !== undefined || run.isRecorded) return 1;
+    const recorded = Object.values(state.runs).filter(({ isRecorded }) => isRecorded);
+    const own = recorded.filter(({ wf }) => wf === run.wf);
+    const isAdmitted =
+      own.length < Number(args['of_workflow']) && recorded.length < (state.unfinished ?? 10_000);
+    run.isRecorded = isAdmitted;
+    if (!isAdmitted) delete run.out;
+    return isAdmitted ? 1 : 0;
+  });
+};
+
 const spend: Transition = (state, { rest, now }) => {
   if (state.id === undefined) return NO_STORE;
   const { rate = 0, tokens = rate, filled = 0 } = state;
@@ -106,6 +123,7 @@ function ownRun(state: State, { keys: { run = '' } }: Call): Run | undefined {
 
 export const RECORDING: Record<string, Transition> = {
   lease,
+  admitUnfinished,
   spend,
   recorded,
   quarantine,

@@ -2,11 +2,14 @@
 
 export type Position = { x: number; y: number };
 export type Positions = Readonly<Record<string, Position>>;
+export type Box = Position & { width: number; height: number };
 
 /** All nodes have the same size, so that places are known before rendering. */
 export const CARD = { width: 208, height: 64 } as const;
 /** The distance from one node to the next. */
 export const STEP = { x: 288, y: 104 } as const;
+/** The space between two nodes. */
+export const GAP = { x: STEP.x - CARD.width, y: STEP.y - CARD.height } as const;
 /** Nodes nearer than this count as overlapping. */
 const MARGIN = 24;
 

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { RunAt } from './live/follow.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
-import type { NodeView } from './live/runState.ts';
+import type { NodeView } from './live/nodeView.ts';
 import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { LogText } from './LogText.tsx';

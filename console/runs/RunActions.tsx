@@ -16,7 +16,7 @@ import { lazy, Suspense, useState } from 'react';
 import { CLOSED } from '../../api/access.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { RunAt } from './live/follow.ts';
-import type { RunHead } from './live/runState.ts';
+import type { RunHead } from './live/nodeView.ts';
 import { cancelRun } from './live/calls.ts';
 import { useMay } from '../kube/access.ts';
 import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';

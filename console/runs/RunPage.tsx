@@ -8,7 +8,7 @@ import { isTerminal } from '../../api/phase.ts';
 import type { Followed, RunAt } from './live/follow.ts';
 import { durationOf, failedNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
-import type { NodeView, RunHead } from './live/runState.ts';
+import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useNow } from '../ui/useNow.ts';
 import { useObject } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';

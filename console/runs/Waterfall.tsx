@@ -1,6 +1,6 @@
 /** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
-import type { NodeView, RunHead } from './live/runState.ts';
+import type { NodeView, RunHead } from './live/nodeView.ts';
 import { formatDuration } from '../ui/format.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
 import { barsOf, spanOf } from './waterfall.ts';

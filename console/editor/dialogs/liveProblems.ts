@@ -85,8 +85,8 @@ function wrongReferences({ agent, skill, response, wait, fail }: WorkflowNode, s
 function loopProblems(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode): string[] {
   const { items, until } = loopSourcesOf(spec, id, new Map());
   return [
-    ...(forEach ? wrong(previewOf(forEach.items, items)) : []),
-    ...(repeat ? wrong(previewCel(repeat.until, until, true)) : []),
+    ...(forEach?.items ? wrong(previewOf(forEach.items, items)) : []),
+    ...(repeat?.until ? wrong(previewCel(repeat.until, until, true)) : []),
   ];
 }
 

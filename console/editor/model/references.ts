@@ -54,7 +54,8 @@ export function renameInNode(node: WorkflowNode, renaming: Renaming): WorkflowNo
     ...(repeat && {
       repeat: {
         ...(mapTexts(repeat, texts) as typeof repeat),
-        until: renameInCel(repeat.until, renaming),
+        // A draft may lack it.
+        ...(typeof repeat.until === 'string' && { until: renameInCel(repeat.until, renaming) }),
       },
     }),
   };

@@ -11,7 +11,8 @@ import { useLastOutputs, useRunView } from '../../runs/live/runStore.ts';
 import { useEditor } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';
-import { OptionsTab, ParametersTab, type Change } from './ParametersTab.tsx';
+import type { Change } from './LoopFields.tsx';
+import { OptionsTab, ParametersTab } from './ParametersTab.tsx';
 import { OutputTab } from './OutputTab.tsx';
 import classes from './NodePanel.module.css';
 import { ResizeHandle, usePanelWidth } from './resize.tsx';
@@ -118,12 +119,15 @@ function Content({ node, kind, onClose }: ContentProps) {
 }
 
 function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormScope {
-  const { draft, saved, namespace, isReadOnly, isSaving, problems } = useEditor();
+  const { draft, saved, namespace, isReadOnly, isSaving, problems, shownItems } = useEditor();
   const [wasSaved, setWasSaved] = useState(false);
   useEffect(() => {
     if (isSaving) setWasSaved(true);
   }, [isSaving]);
-  const sources = useMemo(() => sourcesOf(draft.spec, id, outputs), [draft.spec, id, outputs]);
+  const sources = useMemo(
+    () => sourcesOf(draft.spec, id, outputs, shownItems),
+    [draft.spec, id, outputs, shownItems],
+  );
   const failure = useRunView().nodes.get(id)?.message;
   // New nodes are incomplete: report no missing fields before the first save.
   const isFresh = nodeOf(saved, id) === undefined && !wasSaved;

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
-import type { NodeView } from '../../runs/live/runState.ts';
+import type { NodeView } from '../../runs/live/nodeView.ts';
 import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
 import { FailureOf } from '../../runs/FailureOf.tsx';
 import { LogText } from '../../runs/LogText.tsx';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { NodePhase, RunPhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
-import { applyEvent, applyView, NO_RUN, readLiveEvent, type LiveEvent, type RunHead } from './runState.ts';
+import { applyEvent, applyView, NO_RUN, readLiveEvent, type LiveEvent } from './runState.ts';
+import type { RunHead } from './nodeView.ts';
 
 const HEAD: RunHead = { run: 'orders-1', workflow: 'shop.orders', phase: 'Pending', test: true };
 const node = (phase: NodePhase, attempt: number, at: number): LiveEvent => ({

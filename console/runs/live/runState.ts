@@ -5,14 +5,9 @@
  */
 import { isTerminal, NODE_PHASES, RUN_PHASES, type NodePhase, type RunPhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
+import type { NodeView, RunHead } from './nodeView.ts';
 import type { ServerEvent } from './sse.ts';
 import { isRecord } from '../../../api/record.ts';
-
-/** The state of a node. Nodes without any event have none. */
-export type NodeView = RunView['nodes'][number];
-
-/** A run without its nodes. */
-export type RunHead = Omit<RunView, 'nodes'>;
 
 export type RunState = {
   /** Undefined before the first information. */
@@ -104,6 +99,10 @@ function nodeAfter(before: NodeView | undefined, event: LiveEvent & { type: 'nod
     ...(message !== undefined && { message }),
     ...(before?.output !== undefined && { output: before.output }),
     ...(before?.usage !== undefined && { usage: before.usage }),
+    ...(before?.items !== undefined && { items: before.items }),
+    ...(before?.item !== undefined && { item: before.item }),
+    ...(before?.run !== undefined && { run: before.run }),
+    ...(phase === 'Waiting' && before?.waitingFor !== undefined && { waitingFor: before.waitingFor }),
   };
 }
 

@@ -8,10 +8,13 @@ import { edgesOf, nodesAfter } from './graph.ts';
 import { CARD, GAP, type Box, type Position, type Positions } from './place.ts';
 import { scopesOf, type Scopes } from './scopes.ts';
 
-/** The space between a frame and its body. The header of the frame is in the upper one. */
-export const FRAME = { side: 32, top: 56, bottom: 40 } as const;
+/**
+ * The space between a frame and its body. The header of the frame is in the upper one, and in the right one the
+ * button that adds the next node.
+ */
+export const FRAME = { left: 32, right: 76, top: 56, bottom: 56 } as const;
 /** The size of a group without a body. */
-export const EMPTY_FRAME = { width: CARD.width + 2 * FRAME.side, height: 136 } as const;
+export const EMPTY_FRAME = { width: CARD.width + FRAME.left + FRAME.right, height: 144 } as const;
 
 type Nodes = readonly WorkflowNode[];
 
@@ -38,9 +41,9 @@ export function boxesOf(
 
 /** The frame around these boxes. */
 export function frameAround(boxes: readonly Box[]): Box {
-  const x = Math.min(...boxes.map((box) => box.x)) - FRAME.side;
+  const x = Math.min(...boxes.map((box) => box.x)) - FRAME.left;
   const y = Math.min(...boxes.map((box) => box.y)) - FRAME.top;
-  const right = Math.max(...boxes.map((box) => box.x + box.width)) + FRAME.side;
+  const right = Math.max(...boxes.map((box) => box.x + box.width)) + FRAME.right;
   const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + FRAME.bottom;
   return {
     x,

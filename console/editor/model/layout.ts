@@ -29,7 +29,7 @@ export function layoutOf(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): Positions
     const move = (x: number, y: number): void => {
       for (const [id, box] of boxes) {
         places.set(id, { x: box.x + x, y: box.y + y });
-        bodies.get(id)?.move(box.x + x + FRAME.side, box.y + y + FRAME.top);
+        bodies.get(id)?.move(box.x + x + FRAME.left, box.y + y + FRAME.top);
       }
     };
     const all = [...boxes.values()];
@@ -51,7 +51,7 @@ export function layoutOf(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): Positions
 function frameOf({ width, height }: Size): Size {
   if (width === 0) return EMPTY_FRAME;
   return {
-    width: Math.max(width + 2 * FRAME.side, EMPTY_FRAME.width),
+    width: Math.max(width + FRAME.left + FRAME.right, EMPTY_FRAME.width),
     height: Math.max(height + FRAME.top + FRAME.bottom, EMPTY_FRAME.height),
   };
 }

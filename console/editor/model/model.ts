@@ -78,7 +78,7 @@ export function addInside(draft: Draft, node: WorkflowNode, group: string): Draf
   const body = Object.fromEntries(
     scopes.bodyOf(group).flatMap((id) => (draft.positions[id] ? [[id, draft.positions[id]]] : [])),
   );
-  const place = freePlace(body, { x: frame.x + FRAME.side, y: frame.y + FRAME.top });
+  const place = freePlace(body, { x: frame.x + FRAME.left, y: frame.y + FRAME.top });
   return spread(
     restructured(draft, [...draft.spec.nodes, inScope(node, group)], edgesOf(draft.spec), {
       ...draft.positions,

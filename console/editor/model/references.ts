@@ -7,8 +7,8 @@ import { isEqual } from '../../kube/patch.ts';
 /** New IDs by old ones. */
 export type Renaming = ReadonlyMap<string, string>;
 
-/** References start right after the braces, so `$('old')` in plain text is not one. */
-const IN_TEXT = /(\{\{\s*\$\(\s*)(['"])([A-Za-z]\w*)\2/g;
+/** References start right after the braces, so `$('old')` in plain text is not one. `$url('old')` is one too. */
+const IN_TEXT = /(\{\{\s*\$(?:url)?\(\s*)(['"])([A-Za-z]\w*)\2/g;
 
 export function renameInText(text: string, renaming: Renaming): string {
   return text.replace(IN_TEXT, (whole, before: string, quote: string, id: string) => {

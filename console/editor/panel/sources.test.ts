@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { loopSourcesOf, sourcesOf } from './sources.ts';
+import { loopSourcesOf, sampledItems, sourcesOf } from './sources.ts';
 
 const spec: WorkflowSpec = {
   active: false,
@@ -82,4 +82,14 @@ test('the items of a loop cannot refer to themselves, and until reads the own ou
   const { items, until } = loopSourcesOf(nested, 'lines', orders);
   expect(items.element?.loop).toBe('each');
   expect(until.nodes.at(-1)?.id).toBe('lines');
+});
+
+test('the recorded item of a body belongs to its innermost loop', () => {
+  const views = new Map([
+    ['price', { item: 4 }],
+    ['line', { item: 7 }],
+    ['end', { item: 1 }],
+    ['ask', {}],
+  ]);
+  expect(sampledItems(nested, views)).toEqual({ each: 4, lines: 7 });
 });

@@ -11,12 +11,27 @@ import { scopeOf } from '../../forms/expression/preview.ts';
 import { sourceOf, type Element, type Source, type Sources } from '../../forms/source.ts';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { edgesOf } from '../model/graph.ts';
-import { visibilityOfDraft } from '../model/scopes.ts';
+import { scopesOf, visibilityOfDraft } from '../model/scopes.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 
 export type Outputs = ReadonlyMap<string, NodeOutputs>;
 /** The index of the shown item, by loop. Default 0. */
 export type ShownItems = Readonly<Record<string, number>>;
+
+/** The items whose values are recorded for the nodes of bodies, by loop. */
+export function sampledItems(
+  { nodes }: WorkflowSpec,
+  views: ReadonlyMap<string, { item?: number }>,
+): ShownItems {
+  const { around } = scopesOf(nodes);
+  const loops = new Set(nodes.filter(({ forEach }) => forEach !== undefined).map(({ id }) => id));
+  return Object.fromEntries(
+    [...views].flatMap(([id, { item }]) => {
+      const loop = around(id).find((group) => loops.has(group));
+      return item === undefined || loop === undefined ? [] : [[loop, item]];
+    }),
+  );
+}
 
 type Given = { spec: WorkflowSpec; visible: Visibility; outputs: Outputs; items: ShownItems };
 

@@ -8,8 +8,8 @@ export type ItemCounts = {
   succeeded: number;
   failed: number;
   running: number;
-  /** The first ones. */
-  failures: { index: number; reason: string; message: string }[];
+  /** The first ones. Live events have none. */
+  failures?: { index: number; reason: string; message: string }[];
 };
 
 /** What a node waits for. `run`: the name of the child. */

@@ -16,6 +16,7 @@ export function RemoveGroupDialog() {
     <Modal
       opened={removing !== undefined}
       onClose={() => store.askRemoval(undefined)}
+      size="lg"
       title={
         groups.length === 1 ? `Remove the group ${groups[0]}?` : `Remove ${count(groups.length, 'group')}?`
       }

@@ -31,7 +31,8 @@ export function boxesOf(
     const body = node.group === undefined ? [] : scopes.members(node.id).map(place);
     const size = node.group === undefined ? CARD : EMPTY_FRAME;
     const frame = body.length === 0 ? { ...at, ...size } : frameAround(body);
-    const box = collapsed.has(node.id) ? { x: frame.x, y: frame.y, ...CARD } : frame;
+    const middle = frame.y + (frame.height - CARD.height) / 2;
+    const box = node.group && collapsed.has(node.id) ? { x: frame.x, y: middle, ...CARD } : frame;
     boxes.set(node.id, box);
     return box;
   };

@@ -15,16 +15,7 @@ import {
 } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { boxesOf, FRAME, withRoom } from './frames.ts';
-import {
-  CARD,
-  freePlace,
-  GAP,
-  makeRoom,
-  placeAfter,
-  placeFirst,
-  type Position,
-  type Positions,
-} from './place.ts';
+import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { moveProblem, scopesOf } from './scopes.ts';
 import { renameInEdge, renameInNode } from './references.ts';
@@ -74,10 +65,9 @@ export function addInside(draft: Draft, node: WorkflowNode, group: string): Draf
   const last = lastOfChain(draft, group);
   if (last !== undefined) return addNode(draft, node, last);
   const scopes = scopesOf(draft.spec.nodes);
-  const frame = boxesOf(draft.spec.nodes, draft.positions).get(group) ?? { x: 0, y: 0 };
-  const body = Object.fromEntries(
-    scopes.bodyOf(group).flatMap((id) => (draft.positions[id] ? [[id, draft.positions[id]]] : [])),
-  );
+  const boxes = boxesOf(draft.spec.nodes, draft.positions);
+  const frame = boxes.get(group) ?? { x: 0, y: 0 };
+  const body = scopes.members(group).flatMap((member) => boxes.get(member.id) ?? []);
   const place = freePlace(body, { x: frame.x + FRAME.left, y: frame.y + FRAME.top });
   return spread(
     restructured(draft, [...draft.spec.nodes, inScope(node, group)], edgesOf(draft.spec), {
@@ -100,12 +90,16 @@ function inScope(node: WorkflowNode, scope: string): WorkflowNode {
   return scope === RUN_SCOPE ? rest : { ...rest, within: scope };
 }
 
-/** A free place to the right of a node or of its frame. */
+/** A free place to the right of a node or of its frame, among the nodes of its scope. */
 function placeBehind({ spec, positions }: Draft, id = ''): Position {
-  const box = boxesOf(spec.nodes, positions).get(id);
-  if (box === undefined || spec.nodes.find((node) => node.id === id)?.group === undefined)
-    return placeAfter(positions, id);
-  return freePlace(positions, { x: box.x + box.width + GAP.x, y: box.y + (box.height - CARD.height) / 2 });
+  const scopes = scopesOf(spec.nodes);
+  const boxes = boxesOf(spec.nodes, positions);
+  const siblings = scopes.members(scopes.of(id)).flatMap((node) => boxes.get(node.id) ?? []);
+  const box = boxes.get(id) ?? { x: 0, y: 0, ...CARD };
+  return freePlace(siblings, {
+    x: box.x + box.width + GAP.x,
+    y: box.y + (box.height - CARD.height) / 2,
+  });
 }
 
 /** The draft with room around each frame. */

@@ -68,7 +68,7 @@ export function LoopFields({ node, change }: { node: WorkflowNode; change: Chang
         <FormContext value={{ ...scope, sources: loop === 'forEach' ? sources.items : sources.until }}>
           <SchemaForm
             key={loop}
-            fields={loopFields(loop)}
+            fields={loopFields(loop, node.id)}
             path={loop}
             values={valuesOf(node[loop])}
             onChange={set}

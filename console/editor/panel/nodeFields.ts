@@ -26,7 +26,27 @@ export function optionFields(node: WorkflowNode): Field[] {
   const refused = refusedOptions(node);
   return OPTIONS.filter(
     ({ name }) => OPTION_NAMES.includes(name) && (!refused.includes(name) || Object.hasOwn(node, name)),
-  );
+  ).map((field) => withHelp(field, node));
+}
+
+/** The help of options that have another meaning for loops and groups. */
+function withHelp(field: Field, { group, forEach }: WorkflowNode): Field {
+  if (field.name === 'timeout' && group !== undefined) {
+    const { placeholder: _other, ...rest } = field;
+    const help = `How long the group may take${forEach ? ' for one item' : ''}, with its waits. Default: no limit.`;
+    return { ...rest, help };
+  }
+  if (field.name !== 'onError') return field;
+  if (forEach !== undefined)
+    return {
+      ...field,
+      help: 'What happens when an item fails. Fail: no further item starts, and the node fails; Continue: the other items run, and the result of a failed item is {error: {reason, message}}. Default Fail.',
+    };
+  if (group === undefined) return field;
+  return {
+    ...field,
+    help: 'What happens when a node in the group fails. Fail: the run fails; Continue: the run goes on after the group, and .error of the group says why. Default Fail.',
+  };
 }
 
 /** The fields of a kind. Test data has its own tab. */
@@ -43,8 +63,11 @@ export function kindAlternatives(kind: NodeKind): string[] {
 }
 
 /** The fields of `forEach` or `repeat`. */
-export function loopFields(loop: (typeof LOOPS)[number]): Field[] {
-  return fieldsOf(schemas.stepOptions[loop] ?? {}, { path: `options.${loop}` });
+export function loopFields(loop: (typeof LOOPS)[number], id: string): Field[] {
+  return fieldsOf(schemas.stepOptions[loop] ?? {}, { path: `options.${loop}` }).map((field) => ({
+    ...field,
+    ...(field.help && { help: field.help.replace('`nodes.<own ID>`', `nodes.${id}`) }),
+  }));
 }
 
 function isOffered(name: string, given: object): boolean {
@@ -88,7 +111,7 @@ const filled = (fields: Field[], values: unknown): FilledField[] =>
 /** The fields of a node's kind, its loop and, for a skill, its parameters, each with its value. */
 export function filledFields(node: WorkflowNode): FilledField[] {
   const ofLoops = LOOPS.flatMap((loop) =>
-    node[loop] === undefined ? [] : filled(loopFields(loop), node[loop]),
+    node[loop] === undefined ? [] : filled(loopFields(loop, node.id), node[loop]),
   );
   return [...filledKind(node), ...ofLoops];
 }

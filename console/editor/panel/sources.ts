@@ -98,7 +98,10 @@ function previousOf(given: Given, id: string, sources: readonly Source[]): Sourc
     return sources.find((source) => source.id === previous);
   const group = spec.nodes.find((each) => each.id === previous);
   if (group?.repeat) return repeated(group);
-  return outsideOf(given, previous).previous;
+  const outer = outsideOf(given, previous).previous;
+  // The output before of a group around is not the group as the nodes of its body name it.
+  const isRepeated = outer === undefined || visible.groupsAround(id).includes(outer.id);
+  return isRepeated ? outer : sources.find((source) => source.id === outer.id);
 }
 
 /** The output of the execution before. In the first one that is `initial`. */

@@ -66,7 +66,13 @@ type OneProps = Pick<Props, 'output' | 'nodeId' | 'items' | 'index'>;
 function OneItem({ output, nodeId, items, index }: OneProps) {
   const { output: result, failure } = itemAt(output, items, index);
   if (failure !== undefined)
-    return <FailureOf title={`Item [${index}] failed`} reason={failure.reason} message={failure.message} />;
+    return (
+      <FailureOf
+        title={`Item [${index}] failed: ${failure.reason}`}
+        reason={failure.reason}
+        message={failure.message}
+      />
+    );
   if (result === undefined)
     return (
       <Text size="xs" c="dimmed">

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { credentialSpec } from '../api/credential.ts';
 import { nodeOptions, stepOptions, steps } from '../api/step.ts';
+import { runSpec } from '../api/run.ts';
 import { triggers } from '../api/trigger.ts';
 import { workflowSpec } from '../api/workflow.ts';
 import type { FieldSchema, Schemas, SkillSchema } from '../console/forms/schemas.ts';
@@ -30,6 +31,7 @@ export function consoleSchemas(): Schemas {
       }),
     ),
     credentials: schemasOf(credentialSpec.shape),
+    runFields: Object.keys(runSpec.shape),
   };
 }
 

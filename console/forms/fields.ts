@@ -33,6 +33,7 @@ export type Editor =
   | { kind: 'cron' }
   | { kind: 'timeZone' }
   | { kind: 'celValues' }
+  | { kind: 'celCondition' }
   | { kind: 'javaScript' };
 
 export type Field = {
@@ -76,7 +77,8 @@ type Place = { path: string; isRequired: boolean; isExpression: boolean };
 
 function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpression }: Place): Field {
   const hint = hintOf(path);
-  const holdsReferences = isExpression || hint?.isExpression === true;
+  const holdsReferences =
+    isExpression || hint?.isExpression === true || MAY_REFER.test(schema.description ?? '');
   const placeholder = placeholderOf(schema);
   return {
     name,
@@ -89,6 +91,8 @@ function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpres
   };
 }
 
+/** The words with which a description says so. */
+const MAY_REFER = /\bmay contain references\b/i;
 const DEFAULT = /\bDefault:? ([^.;,]+(?:\.\d+)?)/;
 
 /** The default, from the schema or its description. */
@@ -145,7 +149,8 @@ function editorOfList(items: FieldSchema, path: string, isExpression: boolean): 
   return { kind: 'list', item: editorOf(items, `${path}[]`, isExpression) };
 }
 
-/** A validation rule that requires exactly one of several members. */
+/** Validation rules that require exactly one of several members. */
+const ONE_OF_TWO = /^has\(self\.(\w+)\) != has\(self\.(\w+)\)$/;
 const EXACTLY_ONE = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.filter\(x, x\)\.size\(\) == 1$/;
 
 function editorOfObject(schema: FieldSchema, path: string, isExpression: boolean): Editor {
@@ -165,7 +170,10 @@ function editorOfObject(schema: FieldSchema, path: string, isExpression: boolean
   };
 }
 
-function alternativesOf({ 'x-kubernetes-validations': rules = [] }: FieldSchema): string[] {
+/** The members of which exactly one must be given. */
+export function alternativesOf({ 'x-kubernetes-validations': rules = [] }: FieldSchema): string[] {
+  const pairs = rules.flatMap(({ rule }) => ONE_OF_TWO.exec(rule)?.slice(1) ?? []);
+  if (pairs.length > 0) return pairs;
   const found = rules.flatMap(({ rule }) => EXACTLY_ONE.exec(rule)?.[1] ?? []);
   return found.flatMap((list) => [...list.matchAll(/self\.(\w+)/g)].map(([, name = '']) => name));
 }
@@ -212,7 +220,9 @@ const HINTS: Record<string, Hint> = {
   'response.headers': { isExpression: true },
   'response.body': { isExpression: true },
   'code.source': { editor: { kind: 'javaScript' }, label: 'JavaScript' },
-  'options.forEach': { isExpression: true },
+  'options.forEach.items': { isExpression: true },
+  'options.repeat.until': { editor: { kind: 'celCondition' } },
+  'options.repeat.limit': { label: 'At most (executions)' },
   'workflow.description': { editor: { kind: 'longText' } },
   'set.values': { editor: { kind: 'celValues' } },
 };

@@ -59,4 +59,6 @@ export type Schemas = {
   skills: SkillSchema[];
   /** By kind: smtp, imap, openai, oauth2, bot, http, s3. */
   credentials: Record<string, FieldSchema>;
+  /** The fields of the spec of a run. */
+  runFields: string[];
 };

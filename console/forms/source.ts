@@ -20,10 +20,11 @@ export type Source = {
   members: NodeMember[];
 };
 
-/** The elements of `forEach`; undefined if the step has no forEach. */
-export type Element = { item: unknown; isReal: boolean };
+/** An item of the innermost loop (`forEach`), and how many that loop has. */
+export type Element = { item: unknown; index: number; isReal: boolean; loop: string; count?: number };
 
-export type Sources = { nodes: Source[]; element?: Element };
+/** `previous`: the node before, if there is exactly one. */
+export type Sources = { nodes: Source[]; element?: Element; previous?: Source };
 
 const FILE = { id: '', name: '', mime_type: '', size: 0, modified_time: '', folder_id: '', url: '' };
 

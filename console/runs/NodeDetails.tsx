@@ -1,13 +1,15 @@
 /** One node of a run: input, output and failure. */
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { RunAt } from './live/follow.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
-import type { NodeView } from './live/runState.ts';
+import { itemsText, type NodeView } from './live/nodeView.ts';
 import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { LogText } from './LogText.tsx';
+import { ChildLink, SampleNote, WaitNote } from './NodeNotes.tsx';
+import { LoopOutput } from './output/LoopOutput.tsx';
 import { OutputView } from './output/OutputView.tsx';
 import { PhaseLabel } from './phases.tsx';
 
@@ -20,6 +22,7 @@ type Props = {
 };
 
 export function NodeDetails({ at, node, before, now }: Props) {
+  const [index, setIndex] = useState(0);
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
   return (
     <Stack gap="md">
@@ -42,6 +45,9 @@ export function NodeDetails({ at, node, before, now }: Props) {
           {node.message}
         </Text>
       )}
+      <WaitNote node={node} />
+      {node.run !== undefined && <ChildLink project={at.namespace} run={node.run} />}
+      {node.item !== undefined && <SampleNote item={node.item} />}
       {before.map((giver) => (
         <Part key={giver.id} title={`Input: output of ${giver.id}`}>
           <OutputView
@@ -53,8 +59,19 @@ export function NodeDetails({ at, node, before, now }: Props) {
         </Part>
       ))}
       <Part title="Output">
-        {node.phase === 'Running' ? (
+        {node.phase === 'Running' && node.items === undefined ? (
           <LiveText at={at} nodeId={node.id} />
+        ) : node.items !== undefined ? (
+          <LoopOutput
+            key={node.completionTime ?? ''}
+            output={node.output}
+            nodeId={node.id}
+            items={node.items}
+            index={index}
+            onIndex={setIndex}
+            isTruncated={node.truncated === true}
+            isRedacted={node.redacted === true}
+          />
         ) : (
           <OutputView
             key={node.completionTime ?? ''}
@@ -90,6 +107,7 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
   const { usage, attempts = 0, nextAttemptTime } = node;
   const facts = [
     took === undefined ? undefined : formatDuration(took),
+    node.items === undefined ? undefined : itemsText(node.items),
     attempts > 1 ? count(attempts, 'attempt') : undefined,
     nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
     usage === undefined

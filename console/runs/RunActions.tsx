@@ -16,7 +16,7 @@ import { lazy, Suspense, useState } from 'react';
 import { CLOSED } from '../../api/access.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { RunAt } from './live/follow.ts';
-import type { RunHead } from './live/runState.ts';
+import type { NodeView, RunHead } from './live/nodeView.ts';
 import { cancelRun } from './live/calls.ts';
 import { useMay } from '../kube/access.ts';
 import { REVISIONS, RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
@@ -24,6 +24,7 @@ import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
+import { ResumeButton } from './ResumeButton.tsx';
 import { retryProblem, retryRun } from './retry.ts';
 import { revisionQuery } from './revision.ts';
 
@@ -34,11 +35,12 @@ type Props = {
   run: RunHead;
   /** Null if the run has no record. */
   record: RunObject | null | undefined;
+  nodes: ReadonlyMap<string, NodeView>;
   /** Null if the workflow was deleted. */
   workflow: WorkflowObject | null | undefined;
 };
 
-export function RunActions({ at, run, record, workflow }: Props) {
+export function RunActions({ at, run, record, nodes, workflow }: Props) {
   const { namespace } = at;
   const mayRead = useMay({ verb: 'get', resource: REVISIONS, namespace });
   const today = workflow?.status?.revision;
@@ -48,6 +50,9 @@ export function RunActions({ at, run, record, workflow }: Props) {
       {!isTerminal(run.phase) && <CancelButton at={at} />}
       {isTerminal(run.phase) && workflow && record && (
         <RetryButton at={at} run={run} record={record} workflow={workflow} isOther={isOther} />
+      )}
+      {workflow && record && workflow.spec.suspend !== true && (
+        <ResumeButton at={at} run={run} nodes={nodes} />
       )}
       {isOther && mayRead && run.revision !== undefined && (
         <CompareButton namespace={namespace} ran={run.revision} today={today} />

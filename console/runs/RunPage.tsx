@@ -8,7 +8,7 @@ import { isTerminal } from '../../api/phase.ts';
 import type { Followed, RunAt } from './live/follow.ts';
 import { durationOf, failedNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
-import type { NodeView, RunHead } from './live/runState.ts';
+import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useNow } from '../ui/useNow.ts';
 import { useObject } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
@@ -123,7 +123,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
           </Group>
           <Facts at={at} run={run} now={now} />
         </Stack>
-        <RunActions at={at} run={run} record={record} workflow={workflow} />
+        <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
       </Group>
       {run.phase === 'Failed' && failed === undefined && (
         <FailureOf title="Run failed" reason={run.reason} message={run.message} />
@@ -146,6 +146,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
               run={run}
               nodes={nodes}
               order={shape.ids}
+              depth={shape.depth}
               now={now}
               chosen={chosen}
               onChoose={setChosen}
@@ -217,6 +218,19 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
       {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
       {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
+      {run.parent !== undefined && (
+        <Fact name="Started by node">
+          {run.parent.node} of{' '}
+          <TextLink
+            size="sm"
+            to="/p/$project/runs/$run"
+            params={{ project, run: run.parent.run }}
+            search={{}}
+          >
+            {run.parent.run}
+          </TextLink>
+        </Fact>
+      )}
       {run.retryOf !== undefined && (
         <Fact name="Retry of">
           <TextLink

@@ -1,6 +1,6 @@
 /** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
-import type { NodeView, RunHead } from './live/runState.ts';
+import { itemsText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { formatDuration } from '../ui/format.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
 import { barsOf, spanOf } from './waterfall.ts';
@@ -10,12 +10,14 @@ type Props = {
   run: RunHead;
   nodes: ReadonlyMap<string, NodeView>;
   order: readonly string[];
+  /** In how many groups a node is. */
+  depth: (id: string) => number;
   now: number;
   chosen: string | undefined;
   onChoose: (id: string) => void;
 };
 
-export function Waterfall({ run, nodes, order, now, chosen, onChoose }: Props) {
+export function Waterfall({ run, nodes, order, depth, now, chosen, onChoose }: Props) {
   const bars = barsOf(run, nodes, order, now);
   const { from, to } = spanOf(run, [...nodes.values()], now);
   return (
@@ -36,7 +38,7 @@ export function Waterfall({ run, nodes, order, now, chosen, onChoose }: Props) {
             aria-pressed={bar.node.id === chosen}
             onClick={() => onChoose(bar.node.id)}
           >
-            <span className={classes['name'] ?? ''}>
+            <span className={classes['name'] ?? ''} style={{ paddingInlineStart: 14 * depth(bar.node.id) }}>
               <PhaseIcon phase={bar.node.phase} size={15} />
               <Text span size="sm" truncate>
                 {bar.node.id}
@@ -56,6 +58,7 @@ export function Waterfall({ run, nodes, order, now, chosen, onChoose }: Props) {
             </span>
             <span className={classes['time'] ?? ''}>
               {bar.ms === undefined ? bar.node.phase : formatDuration(bar.ms)}
+              {bar.node.items !== undefined && ` · ${itemsText(bar.node.items)}`}
               {(bar.node.attempts ?? 0) > 1 && ` · ${bar.node.attempts}×`}
             </span>
             {bar.ms !== undefined && <VisuallyHidden>, {bar.node.phase}</VisuallyHidden>}

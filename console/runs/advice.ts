@@ -21,6 +21,10 @@ const ADVICE: Record<FailureReason, string> = {
     'Give the node a longer timeout or less work. Retries on the node help if the service is slow at times.',
   CallbackTimeout:
     'Check whether the outside system called the URL, or give wait.callback a longer timeout (at most 90d).',
+  TooManyItems:
+    'Process several elements at a time (forEach.batch), or filter the list in an earlier node with the skill set.',
+  RepeatLimit:
+    'Raise repeat.limit or repeat.delay, or correct repeat.until: compare it with the output of the last execution.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',

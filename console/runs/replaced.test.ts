@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NodeView } from './live/runState.ts';
+import type { NodeView } from './live/nodeView.ts';
 import { replacedBy, withReasonOf } from './replaced.ts';
 
 const message = 'Run slow-0mwubq7a6n2dyb5 replaced this run (concurrency.policy: Replace).';

@@ -1,5 +1,5 @@
 /** Runs that newer runs replaced, and their nodes. Pure. */
-import type { NodeView, RunHead } from './live/runState.ts';
+import type { NodeView, RunHead } from './live/nodeView.ts';
 
 type Ended = Pick<RunHead, 'reason' | 'message'>;
 

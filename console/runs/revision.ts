@@ -3,9 +3,16 @@ import { queryOptions } from '@tanstack/react-query';
 import { ApiFailure } from '../http/failure.ts';
 import { getObject } from '../kube/objects.ts';
 import { REVISIONS } from '../kube/resources.ts';
+import { MAX_DEPTH } from '../../api/scopes.ts';
 import { membersOf } from '../../api/record.ts';
 
-export type RevisionShape = { ids: string[]; before: (id: string) => string[] };
+export type RevisionShape = {
+  ids: string[];
+  /** The nodes with an edge to this one; for the first nodes of a body those before its group. */
+  before: (id: string) => string[];
+  /** In how many groups a node is. */
+  depth: (id: string) => number;
+};
 
 /** The content of the revision; null if it no longer exists or may not be read. */
 export function revisionQuery(namespace: string, name: string | undefined) {
@@ -27,16 +34,25 @@ export function revisionQuery(namespace: string, name: string | undefined) {
 /** Parses the shape of a revision. Without one the graph is unknown. */
 export function shapeOf(data: unknown): RevisionShape {
   const { trigger, steps, edges } = membersOf(data);
-  const ids = [trigger, ...list(steps)].map((node) => membersOf(node)['id']).filter(isText);
+  const nodes = [trigger, ...list(steps)].map((node) => membersOf(node));
   const ends = list(edges).map((edge) => membersOf(edge));
-  return {
-    ids,
-    before: (id) =>
-      ends
-        .filter(({ to }) => to === id)
-        .map(({ from }) => from)
-        .filter(isText),
+  const groupOf = (id: string): string | undefined => {
+    const within = nodes.find((node) => node['id'] === id)?.['within'];
+    return isText(within) ? within : undefined;
   };
+  const before = (id: string): string[] => {
+    const sources = ends
+      .filter(({ to }) => to === id)
+      .map(({ from }) => from)
+      .filter(isText);
+    const group = groupOf(id);
+    return sources.length > 0 || group === undefined || group === id ? sources : before(group);
+  };
+  const depth = (id: string, most = MAX_DEPTH): number => {
+    const group = groupOf(id);
+    return group === undefined || most === 0 ? 0 : 1 + depth(group, most - 1);
+  };
+  return { ids: nodes.map(({ id }) => id).filter(isText), before, depth: (id) => depth(id) };
 }
 
 function list(value: unknown): unknown[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NodeView, RunHead } from './live/runState.ts';
+import type { NodeView, RunHead } from './live/nodeView.ts';
 import { shapeOf } from './revision.ts';
 import { barsOf } from './waterfall.ts';
 

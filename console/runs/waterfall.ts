@@ -1,5 +1,5 @@
 /** The bars of a run's timeline: their order, start and end. */
-import type { NodeView, RunHead } from './live/runState.ts';
+import type { NodeView, RunHead } from './live/nodeView.ts';
 
 export type Bar = {
   node: NodeView;

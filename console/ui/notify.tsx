@@ -3,9 +3,39 @@ import { Anchor } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { failureFrom } from '../http/failure.ts';
 
-/** Reports a success. */
-export function notifySuccess(message: string): void {
-  notifications.show({ message, color: 'green', autoClose: 4_000 });
+type Link = { text: string; onClick: () => void };
+
+/** Reports a success, with a button that for example undoes it. */
+export function notifySuccess(message: string, link?: Link): void {
+  const id = notifications.show({
+    color: 'green',
+    autoClose: link === undefined ? 4_000 : 10_000,
+    message: (
+      <>
+        {message}
+        {link && <Action link={link} onClick={() => notifications.hide(id)} />}
+      </>
+    ),
+  });
+}
+
+function Action({ link: { text, onClick }, onClick: hide }: { link: Link; onClick: () => void }) {
+  return (
+    <>
+      {' '}
+      <Anchor
+        component="button"
+        type="button"
+        size="sm"
+        onClick={() => {
+          hide();
+          onClick();
+        }}
+      >
+        {text}
+      </Anchor>
+    </>
+  );
 }
 
 /** Reports a failure; `what` says what failed, such as "Could not save". */
@@ -15,11 +45,7 @@ export function notifyFailure(what: string, error: unknown): void {
 }
 
 /** Reports a problem with a link to the place where the user can fix it. */
-export function notifyProblem(
-  title: string,
-  message: string,
-  link?: { text: string; onClick: () => void },
-): void {
+export function notifyProblem(title: string, message: string, link?: Link): void {
   const id = notifications.show({
     title,
     color: 'red',
@@ -27,22 +53,7 @@ export function notifyProblem(
     message: (
       <>
         {message}
-        {link && (
-          <>
-            {' '}
-            <Anchor
-              component="button"
-              type="button"
-              size="sm"
-              onClick={() => {
-                notifications.hide(id);
-                link.onClick();
-              }}
-            >
-              {link.text}
-            </Anchor>
-          </>
-        )}
+        {link && <Action link={link} onClick={() => notifications.hide(id)} />}
       </>
     ),
   });

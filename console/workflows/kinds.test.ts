@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusedOptions } from './kinds.ts';
+import { actionLabel, LOOPS, refusedOptions } from './kinds.ts';
 
 const NONE: string[] = [];
 const OF_CALLS = ['timeout', 'retry', 'effect'];
@@ -9,9 +9,21 @@ test.each([
   ['a skill', { skill: { name: 'send_email' } }, NONE],
   ['the skill set', { skill: { name: 'set' } }, OF_CALLS],
   ['code', { code: { source: 'return 1;' } }, OF_CALLS],
-  ['a response', { response: { body: 'ok' } }, OF_CALLS],
-  ['a fail node', { fail: { reason: 'Failed', message: 'no' } }, [...OF_CALLS, 'onError', 'forEach']],
-  ['a trigger', { webhook: { path: 'x' } }, [...OF_CALLS, 'onError', 'forEach']],
+  ['a wait', { wait: { duration: '5m' } }, OF_CALLS],
+  ['a group', { group: {} }, ['effect']],
+  ['a response', { response: { body: 'ok' } }, [...OF_CALLS, ...LOOPS]],
+  ['a fail node', { fail: { reason: 'Failed', message: 'no' } }, [...OF_CALLS, 'onError', ...LOOPS]],
+  ['a trigger', { webhook: { path: 'x' } }, [...OF_CALLS, 'onError', ...LOOPS]],
 ])('%s is offered no option that the API server refuses', (_sentence, kind, refused) => {
   expect(refusedOptions({ id: 'a', ...kind })).toEqual(refused);
+});
+
+test.each([
+  ['Group', { group: {} }],
+  ['For each item', { group: {}, forEach: { items: '{{ $vars.list }}' } }],
+  ['Repeat until', { group: {}, repeat: { until: 'true', limit: 3 } }],
+  ['Wait 10m', { wait: { duration: '10m' } }],
+  ['Wait', { wait: { until: '{{ $vars.start }}' } }],
+])('the card says %s', (label, kind) => {
+  expect(actionLabel({ id: 'a', ...kind })).toBe(label);
 });

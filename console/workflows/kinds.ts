@@ -37,11 +37,22 @@ export function isTrigger(node: WorkflowNode): boolean {
 
 /** Options that limit or repeat a call to another system. */
 const OF_CALLS = ['timeout', 'retry', 'effect'];
+/** The options of which a node has one at most. */
+export const LOOPS = ['forEach', 'repeat'] as const;
 
 /** The options that the API server refuses on the node, because they have no effect there. */
 export function refusedOptions(node: WorkflowNode): readonly string[] {
-  if (isTrigger(node) || node.fail !== undefined) return [...OF_CALLS, 'onError', 'forEach'];
-  return node.code !== undefined || node.response !== undefined || node.skill?.name === 'set' ? OF_CALLS : [];
+  if (isTrigger(node) || node.fail !== undefined) return [...OF_CALLS, 'onError', ...LOOPS];
+  if (node.response !== undefined) return [...OF_CALLS, ...LOOPS];
+  if (node.group !== undefined) return ['effect'];
+  const isLocal = node.code !== undefined || node.wait !== undefined || node.skill?.name === 'set';
+  return isLocal ? OF_CALLS : [];
+}
+
+/** Says how a node is executed several times; empty: once. */
+export function loopLabel({ forEach, repeat }: Pick<WorkflowNode, 'forEach' | 'repeat'>): string {
+  if (forEach) return 'For each item';
+  return repeat ? 'Repeat until' : '';
 }
 
 export function kindLabel(kind: NodeKind): string {
@@ -52,6 +63,8 @@ export function kindLabel(kind: NodeKind): string {
 export function actionLabel(node: WorkflowNode): string {
   const kind = nodeKind(node);
   if (kind === undefined) return 'No type';
+  if (kind === 'group') return loopLabel(node) || 'Group';
+  if (kind === 'wait' && node.wait?.duration !== undefined) return `Wait ${node.wait.duration}`;
   return kind === 'skill' ? skillLabel(node.skill?.name ?? '') : kindLabel(kind);
 }
 

@@ -18,19 +18,23 @@ import { connectionProblem } from '../model/graph.ts';
 import { layoutOf } from '../model/layout.ts';
 import { connect } from '../model/model.ts';
 import { CARD, type Position } from '../model/place.ts';
+import { notifyProblem } from '../../ui/notify.tsx';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { useClipboard } from './clipboard.ts';
-import { FlowEdge, HoveredEdge } from './FlowEdge.tsx';
+import { EntryEdge, FlowEdge, HoveredEdge } from './FlowEdge.tsx';
+import { FrameCard } from './FrameCard.tsx';
 import type { CardNode, WorkflowFlowEdge } from './flow.ts';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
+import { RemoveGroupDialog } from './RemoveGroupDialog.tsx';
 import { Tools } from './Tools.tsx';
 import { useFlow } from './useFlow.ts';
 import { afterLayout, useCardFocus, useShownSelection, useView } from './view.ts';
 import classes from './canvas.module.css';
 
-const nodeTypes = { card: NodeCard };
-const edgeTypes = { workflow: FlowEdge };
+const nodeTypes = { card: NodeCard, frame: FrameCard };
+const edgeTypes = { workflow: FlowEdge, entry: EntryEdge };
+const typeOf = ({ type }: CardNode) => type ?? '';
 const ATTRIBUTION = { hideAttribution: true };
 
 export function Canvas() {
@@ -91,21 +95,24 @@ function Flow() {
           maxZoom={2}
           panOnScroll
           zoomOnDoubleClick={false}
+          elevateNodesOnSelect={false}
           proOptions={ATTRIBUTION}
           onInit={view.fitAtStart}
         >
           <Background gap={20} size={1.5} />
-          <MiniMap
+          <MiniMap<CardNode>
             pannable
             zoomable
             ariaLabel="Map of the workflow"
             className={classes['map'] ?? ''}
+            nodeClassName={typeOf}
             style={MAP}
           />
           <Tools view={view} tidy={tidy} onHelp={() => setHelpOpen(true)} />
         </ReactFlow>
       </HoveredEdge>
       {nodes.length === 0 && <FirstNode />}
+      <RemoveGroupDialog />
       <HelpDialog opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   );
@@ -122,8 +129,9 @@ function useHandlers(store: EditorStore) {
       onNodeClick: ({ shiftKey, ctrlKey, metaKey }: MouseKeys, { id }: { id: string }) => {
         if (!shiftKey && !ctrlKey && !metaKey) store.openNode(id);
       },
-      onEdgeClick: (_event: unknown, { source, target }: { source: string; target: string }) =>
-        store.openEdge({ from: source, to: target }),
+      onEdgeClick: (_event: unknown, { type, source, target }: WorkflowFlowEdge) => {
+        if (type === 'workflow') store.openEdge({ from: source, to: target });
+      },
       onPaneClick: () => {
         store.closePanel();
         store.select({});
@@ -131,7 +139,7 @@ function useHandlers(store: EditorStore) {
       onConnect: ({ source, target }: { source: string; target: string }) =>
         store.apply((draft) => connect(draft, { from: source, to: target })),
       onConnectEnd: (event: MouseEvent | TouchEvent, state: FinalConnectionState) =>
-        offerNode(store, state, flow.screenToFlowPosition(pointOf(event))),
+        connectionEnded(store, state, flow.screenToFlowPosition(pointOf(event))),
       isValidConnection: ({ source, target }: { source: string; target: string }) =>
         connectionProblem(store.get().draft.spec, { from: source, to: target }) === undefined,
     }),
@@ -148,9 +156,16 @@ function tidyUp(store: EditorStore): void {
   store.apply((draft) => ({ ...draft, positions: layoutOf(draft.spec) }));
 }
 
-/** A connection that was dropped on empty canvas: choose the node to add there. */
-function offerNode(store: EditorStore, state: FinalConnectionState, at: Position): void {
-  if (state.isValid === true || state.toNode !== null || state.fromHandle?.type !== 'source') return;
+/** A refused connection says why. One that was dropped on empty canvas offers the node to add there. */
+function connectionEnded(store: EditorStore, state: FinalConnectionState, at: Position): void {
+  if (state.isValid === true || state.fromHandle?.type !== 'source') return;
+  if (state.toHandle?.type === 'target') {
+    const ends = { from: state.fromHandle.nodeId, to: state.toHandle.nodeId };
+    const problem = connectionProblem(store.get().draft.spec, ends);
+    if (problem !== undefined) notifyProblem('Not connected', problem);
+    return;
+  }
+  if (state.toNode !== null && state.toNode.type !== 'frame') return;
   const position = { x: Math.round(at.x), y: Math.round(at.y - CARD.height / 2) };
   store.pick({ kind: 'after', node: state.fromHandle.nodeId, position });
 }

@@ -4,7 +4,7 @@ import { IconAlertTriangleFilled, IconPlus, IconTrash } from '@tabler/icons-reac
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, type EdgeProps } from '@xyflow/react';
 import { createContext, memo, use } from 'react';
 import { edgeLabel } from '../../workflows/kinds.ts';
-import { disconnect } from '../model/model.ts';
+import { removeConnections } from '../store/commands.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { WorkflowFlowEdge } from './flow.ts';
 import classes from './canvas.module.css';
@@ -30,6 +30,12 @@ export const FlowEdge = memo(function FlowEdge(props: EdgeProps<WorkflowFlowEdge
       <EdgeLabel data={data} x={x} y={y} isActive={isActive} />
     </>
   );
+});
+
+/** From the border of a frame to a node with which its body begins. */
+export const EntryEdge = memo(function EntryEdge(props: EdgeProps<WorkflowFlowEdge>) {
+  const [path] = getBezierPath(props);
+  return <BaseEdge id={props.id} path={path} interactionWidth={0} className={classes['entry'] ?? ''} />;
 });
 
 type LabelProps = {
@@ -85,7 +91,7 @@ function EdgeButtons({ ends }: { ends: { from: string; to: string } }) {
         size={22}
         variant="default"
         aria-label={`Remove the connection from ${from} to ${to}`}
-        onClick={() => store.apply((draft) => disconnect(draft, [{ from, to }]))}
+        onClick={() => removeConnections(store, [{ from, to }])}
       >
         <IconTrash size={14} />
       </ActionIcon>

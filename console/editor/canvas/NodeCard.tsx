@@ -1,34 +1,24 @@
-/** A node on the canvas: its kind, phase and problems, and the button that adds the next node. */
+/**
+ * A node on the canvas: its kind, phase and problems, and the button that adds the next node. A collapsed group
+ * is a card too.
+ */
 import { Text, ThemeIcon, Tooltip, VisuallyHidden } from '@mantine/core';
-import {
-  IconAlertTriangleFilled,
-  IconArrowNarrowRight,
-  IconBan,
-  IconCircleCheckFilled,
-  IconCircleXFilled,
-  IconClock,
-  IconHourglass,
-  IconLoader2,
-  IconPlus,
-  IconQuestionMark,
-} from '@tabler/icons-react';
+import { IconArrowsMaximize, IconPlus } from '@tabler/icons-react';
 import { Handle, Position, type NodeProps } from '@xyflow/react';
-import { memo, useEffect, useState, type ComponentType } from 'react';
-import type { NodePhase } from '../../../api/phase.ts';
-import { formatDuration } from '../../ui/format.ts';
-import { actionLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
+import { memo } from 'react';
+import { count } from '../../ui/format.ts';
+import { actionLabel, isTrigger, loopLabel, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
-import { nodeColor, nodeIcon } from './nodeIcons.tsx';
+import { PhaseMark, phaseOf, ProblemMark, screenReaderText } from './marks.tsx';
+import { loopIcon, nodeColor, nodeIcon } from './nodeIcons.tsx';
 import classes from './canvas.module.css';
 
 export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps<CardNode>) {
-  const { node, hasSuccessor, isReadOnly, view, isInRun, problems } = data;
-  const store = useEditorStore();
+  const { node, view, problems, bodySize } = data;
   const Icon = nodeIcon(node);
-  const phase = view?.phase ?? (isInRun ? 'Pending' : undefined);
-  // A fail node ends the run: no edge leaves it.
-  const canGoOn = !isReadOnly && node.fail === undefined;
+  const Loop = node.group === undefined ? loopIcon(node) : undefined;
+  const phase = phaseOf(data);
   return (
     <>
       {!isTrigger(node) && (
@@ -39,6 +29,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
         tabIndex={-1}
         data-card={id}
         data-trigger={isTrigger(node) || undefined}
+        data-collapsed={node.group !== undefined || undefined}
         data-phase={phase}
         data-problem={problems.length > 0 || undefined}
         className={classes['card']}
@@ -53,101 +44,70 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
           </Text>{' '}
           <Text size="xs" c="dimmed" truncate lh={1.3}>
             {actionLabel(node)}
+            {node.group !== undefined && `, ${count(bodySize, 'node')}`}
           </Text>
         </div>
+        {Loop && (
+          <Tooltip label={loopLabel(node)}>
+            <span className={classes['loop']} role="img" aria-label={loopLabel(node)}>
+              <Loop size={16} />
+            </span>
+          </Tooltip>
+        )}
         {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
         {phase !== undefined && <PhaseMark phase={phase} view={view} />}
         <VisuallyHidden>{screenReaderText(data)}</VisuallyHidden>
       </div>
-      <Handle type="source" position={Position.Right} className={classes['source'] ?? ''}>
-        {canGoOn && (
-          <button
-            type="button"
-            tabIndex={-1}
-            className={`${classes['add']} nopan`}
-            data-more={hasSuccessor || undefined}
-            aria-label={`Add a node after ${nodeLabel(node)}`}
-            onClick={(event) => {
-              event.stopPropagation();
-              store.select({ nodes: [id] });
-              store.pick({ kind: 'after', node: id });
-            }}
-          >
-            <IconPlus size={14} stroke={2.5} aria-hidden />
-          </button>
-        )}
-      </Handle>
+      {node.group !== undefined && <ExpandButton id={id} label={nodeLabel(node)} />}
+      <NextHandle id={id} data={data} />
     </>
   );
 });
 
-/** The text for screen readers, in place of colors and icons. */
-function screenReaderText({ view, isInRun, problems }: CardNode['data']): string {
-  const phase = view?.phase ?? (isInRun ? 'Pending' : undefined);
-  const said = phase === undefined ? '' : `, ${PHASES[phase].label}`;
-  const wrong =
-    problems.length === 0 ? '' : `, problem: ${problems.map(({ message }) => message).join('; ')}`;
-  return `${said}${wrong}`;
-}
-
-function ProblemMark({ messages }: { messages: string[] }) {
+/** The handle from which edges leave a node, with the button that adds the next node. */
+export function NextHandle({ id, data }: { id: string; data: CardNode['data'] }) {
+  const { node, hasSuccessor, isReadOnly } = data;
+  const store = useEditorStore();
+  // A fail node ends the run: no edge leaves it.
+  const canGoOn = !isReadOnly && node.fail === undefined;
   return (
-    <Tooltip
-      multiline
-      w={320}
-      position="bottom"
-      openDelay={100}
-      label={messages.map((message) => (
-        <span key={message} style={{ display: 'block' }}>
-          {message}
-        </span>
-      ))}
-    >
-      <span className={classes['problem']}>
-        <IconAlertTriangleFilled size={16} aria-hidden />
-      </span>
-    </Tooltip>
+    <Handle type="source" position={Position.Right} className={classes['source'] ?? ''}>
+      {canGoOn && (
+        <button
+          type="button"
+          tabIndex={-1}
+          className={`${classes['add']} nopan`}
+          data-more={hasSuccessor || undefined}
+          aria-label={`Add a node after ${nodeLabel(node)}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            store.select({ nodes: [id] });
+            store.pick({ kind: 'after', node: id });
+          }}
+        >
+          <IconPlus size={14} stroke={2.5} aria-hidden />
+        </button>
+      )}
+    </Handle>
   );
 }
 
-type Phase = { label: string; icon: ComponentType<{ size?: number; className?: string }>; color: string };
-
-const PHASES: Record<NodePhase, Phase> = {
-  Pending: { label: 'waiting', icon: IconHourglass, color: 'gray' },
-  Running: { label: 'running', icon: IconLoader2, color: 'blue' },
-  Waiting: { label: 'waiting to continue', icon: IconClock, color: 'yellow' },
-  Succeeded: { label: 'succeeded', icon: IconCircleCheckFilled, color: 'green' },
-  Failed: { label: 'failed', icon: IconCircleXFilled, color: 'red' },
-  Cancelled: { label: 'cancelled', icon: IconBan, color: 'gray' },
-  Skipped: { label: 'skipped', icon: IconArrowNarrowRight, color: 'gray' },
-  Unknown: { label: 'outcome unknown', icon: IconQuestionMark, color: 'orange' },
-};
-
-function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['view'] }) {
-  const { label, icon: Icon, color } = PHASES[phase];
-  const took = useTook(view);
-  const attempts = (view?.attempts ?? 1) > 1 ? `, attempt ${view?.attempts}` : '';
+function ExpandButton({ id, label }: { id: string; label: string }) {
+  const store = useEditorStore();
   return (
-    <Tooltip multiline maw={320} label={view?.message ?? `${label}${attempts}`} position="bottom">
-      <span className={classes['phase']} style={{ color: `var(--mantine-color-${color}-text)` }}>
-        <Icon size={14} className={phase === 'Running' ? (classes['turning'] ?? '') : ''} />
-        <span>{took ?? label}</span>
-      </span>
+    <Tooltip label="Expand">
+      <button
+        type="button"
+        tabIndex={-1}
+        className={`${classes['expand']} nopan nodrag`}
+        aria-label={`Expand ${label}`}
+        onClick={(event) => {
+          event.stopPropagation();
+          store.toggleCollapsed(id);
+        }}
+      >
+        <IconArrowsMaximize size={14} aria-hidden />
+      </button>
     </Tooltip>
   );
-}
-
-function useTook(view: CardNode['data']['view']): string | undefined {
-  const [now, setNow] = useState(() => Date.now());
-  const runs = view?.startTime !== undefined && view.phase === 'Running';
-  useEffect(() => {
-    if (!runs) return undefined;
-    const timer = setInterval(() => setNow(Date.now()), 500);
-    return () => clearInterval(timer);
-  }, [runs]);
-  if (view?.startTime === undefined) return undefined;
-  const end = view.completionTime === undefined ? now : Date.parse(view.completionTime);
-  return runs || view.completionTime !== undefined
-    ? formatDuration(Math.max(0, end - Date.parse(view.startTime)))
-    : undefined;
 }

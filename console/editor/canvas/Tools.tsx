@@ -9,6 +9,8 @@ import {
   IconZoomOut,
 } from '@tabler/icons-react';
 import { Panel } from '@xyflow/react';
+import { RUN_SCOPE } from '../../../api/scopes.ts';
+import { scopesOf } from '../model/scopes.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import type { useView } from './view.ts';
 import classes from './canvas.module.css';
@@ -54,7 +56,7 @@ export function Tools({ view, tidy, onHelp }: Props) {
 /** After the selected node, or else after the last one. */
 function placeForNode(store: EditorStore): Parameters<EditorStore['pick']>[0] {
   const { draft, selection } = store.get();
-  const node = selection.nodes.at(-1) ?? draft.spec.nodes.at(-1)?.id;
+  const node = selection.nodes.at(-1) ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id;
   return node === undefined ? { kind: 'trigger' } : { kind: 'after', node };
 }
 

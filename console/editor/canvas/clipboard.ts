@@ -6,7 +6,8 @@ import { count } from '../../ui/format.ts';
 import { yamlText } from '../../ui/yamlText.ts';
 import { clipboardOf, fragmentOf, pasted, readFragment } from '../model/fragment.ts';
 import type { EditorStore } from '../store/store.ts';
-import { isForCanvas, removeSelected } from './keys.ts';
+import { removeSelectedNodes } from '../store/commands.ts';
+import { isForCanvas } from './keys.ts';
 
 /** Handles the browser's own events while the canvas is shown. */
 export function useClipboard(
@@ -22,7 +23,7 @@ export function useClipboard(
       if (!isOurs(event) || selection.nodes.length === 0) return;
       event.preventDefault();
       event.clipboardData?.setData('text/plain', yamlText(clipboardOf(fragmentOf(draft, selection.nodes))));
-      if (event.type === 'cut' && !isReadOnly) removeSelected(store);
+      if (event.type === 'cut' && !isReadOnly) removeSelectedNodes(store, true);
       notifySuccess(`${count(selection.nodes.length, 'node')} copied`);
     };
     const onPaste = (event: ClipboardEvent): void => {

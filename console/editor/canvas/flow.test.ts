@@ -10,6 +10,7 @@ const shown = {
   selection: { nodes: [], edges: [] },
   problems: { nodes: new Map(), edges: new Map(), workflow: [] },
   isReadOnly: false,
+  collapsed: new Set<string>(),
 };
 
 test.each([

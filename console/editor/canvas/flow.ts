@@ -6,28 +6,42 @@ import type { Edge, Node } from '@xyflow/react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
-import { CARD } from '../model/place.ts';
+import { boxesOf } from '../model/frames.ts';
+import { scopesOf } from '../model/scopes.ts';
 import type { Problem, Problems } from '../model/problems.ts';
 import type { Selection } from '../store/store.ts';
-import type { NodeView } from '../../runs/live/runState.ts';
+import type { NodeView } from '../../runs/live/nodeView.ts';
 
 export type CardNode = Node<
   {
     node: WorkflowNode;
     hasSuccessor: boolean;
     isReadOnly: boolean;
-    view: Pick<NodeView, 'phase' | 'startTime' | 'completionTime' | 'attempts' | 'message'> | undefined;
+    view: ShownView | undefined;
     /** An unfinished run is shown: nodes without a view are waiting. */
     isInRun: boolean;
     problems: readonly Problem[];
+    /** How many nodes are in the frame of a group. */
+    bodySize: number;
+    /** Nodes that are dragged now would be dropped into the frame. */
+    isTarget: boolean;
   },
-  'card'
+  'card' | 'frame'
 >;
 
+type ShownView = Pick<
+  NodeView,
+  'phase' | 'startTime' | 'completionTime' | 'attempts' | 'message' | 'items' | 'waitingFor'
+>;
+
+/** `entry`: from a frame to the nodes with which its body begins. It has no data. */
 export type WorkflowFlowEdge = Edge<
   { edge: WorkflowEdge; isReadOnly: boolean; isTaken: boolean; problems: readonly Problem[] },
-  'workflow'
+  'workflow' | 'entry'
 >;
+
+/** The handle of a frame from which its body begins. */
+export const BODY_HANDLE = 'body';
 
 export type Shown = {
   draft: Draft;
@@ -38,20 +52,30 @@ export type Shown = {
   views: ReadonlyMap<string, NodeView> | undefined;
   /** Whether the shown run is unfinished, so that nodes without a view are still to come. */
   isUnfinished: boolean;
+  collapsed: ReadonlySet<string>;
+  /** The frame into which nodes are dragged. */
+  target?: string | undefined;
 };
 
 const NONE: readonly Problem[] = [];
-const measured = { width: CARD.width, height: CARD.height };
+/** Frames are below the edges in them, which are below the nodes. */
+const LAYERS = 3;
 
 export function flowNodes(
-  { draft, selection, problems, isReadOnly, views, isUnfinished }: Shown,
+  { draft, selection, problems, isReadOnly, views, isUnfinished, collapsed, target }: Shown,
   before: readonly CardNode[],
 ): CardNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
   const sources = new Set(edgesOf(draft.spec).map(({ from }) => from));
   const selected = new Set(selection.nodes);
-  return draft.spec.nodes.map((node): CardNode => {
+  const { nodes } = draft.spec;
+  const scopes = scopesOf(nodes);
+  const boxes = boxesOf(nodes, draft.positions, collapsed);
+  const shown = nodes.filter(({ id }) => !scopes.around(id).some((group) => collapsed.has(group)));
+  return shown.map((node): CardNode => {
     const old = known.get(node.id);
+    const isFrame = node.group !== undefined && !collapsed.has(node.id);
+    const { x, y, width, height } = boxes.get(node.id) ?? { x: 0, y: 0, width: 0, height: 0 };
     const data: CardNode['data'] = {
       node,
       hasSuccessor: sources.has(node.id),
@@ -59,18 +83,27 @@ export function flowNodes(
       view: sameView(old?.data.view, views?.get(node.id)),
       isInRun: isUnfinished,
       problems: problems.nodes.get(node.id) ?? NONE,
+      bodySize: node.group === undefined ? 0 : scopes.members(node.id).length,
+      isTarget: node.id === target,
     };
     const next: CardNode = {
       id: node.id,
-      type: 'card',
-      position: draft.positions[node.id] ?? { x: 0, y: 0 },
+      type: isFrame ? 'frame' : 'card',
+      position: { x, y },
       data: old && areSame(old.data, data) ? old.data : data,
       selected: selected.has(node.id),
-      measured,
+      measured: { width, height },
+      zIndex: LAYERS * scopes.around(node.id).length + (isFrame ? 1 : 2),
+      // The space in a frame belongs to the canvas: only its header moves it.
+      ...(isFrame && { width, height, dragHandle: '[data-frame-head]', style: { pointerEvents: 'none' } }),
     };
     const isSame =
       old !== undefined &&
+      old.type === next.type &&
       old.data === next.data &&
+      old.zIndex === next.zIndex &&
+      old.measured?.width === width &&
+      old.measured.height === height &&
       old.selected === next.selected &&
       old.position.x === next.position.x &&
       old.position.y === next.position.y;
@@ -79,14 +112,29 @@ export function flowNodes(
 }
 
 export function flowEdges(
-  { draft, selection, problems, isReadOnly, views }: Shown,
+  { draft, selection, problems, isReadOnly, views, collapsed }: Shown,
   before: readonly WorkflowFlowEdge[],
 ): WorkflowFlowEdge[] {
   const known = new Map(before.map((edge) => [edge.id, edge]));
   const selected = new Set(selection.edges);
-  return edgesOf(draft.spec).map((edge): WorkflowFlowEdge => {
+  const scopes = scopesOf(draft.spec.nodes);
+  const isHidden = (id: string) => scopes.around(id).some((group) => collapsed.has(group));
+  const all = edgesOf(draft.spec);
+  const targets = new Set(all.map(({ to }) => to));
+  const entries = draft.spec.nodes.flatMap(({ id }): WorkflowFlowEdge[] => {
+    const [group] = scopes.around(id);
+    if (group === undefined || targets.has(id) || isHidden(id)) return [];
+    const entry = `${group}:${id}`;
+    const made = { type: 'entry' as const, source: group, sourceHandle: BODY_HANDLE, target: id };
+    const zIndex = LAYERS * scopes.around(id).length;
+    const old = known.get(entry);
+    return [old?.zIndex === zIndex ? old : { id: entry, ...made, zIndex, selectable: false }];
+  });
+  const drawn = all.filter(({ from, to }) => !isHidden(from) && !isHidden(to));
+  const edges = drawn.map((edge): WorkflowFlowEdge => {
     const id = edgeId(edge);
     const old = known.get(id);
+    const zIndex = LAYERS * scopes.around(edge.from).length;
     const made: WorkflowFlowEdge['data'] = {
       edge: old?.data && areSame(old.data.edge, edge) ? old.data.edge : edge,
       isReadOnly,
@@ -94,9 +142,11 @@ export function flowEdges(
       problems: problems.edges.get(id) ?? NONE,
     };
     const data = old?.data && areSame(old.data, made) ? old.data : made;
-    if (old && old.data === data && old.selected === selected.has(id)) return old;
-    return { id, type: 'workflow', source: edge.from, target: edge.to, selected: selected.has(id), data };
+    const isSelected = selected.has(id);
+    if (old && old.data === data && old.selected === isSelected && old.zIndex === zIndex) return old;
+    return { id, type: 'workflow', source: edge.from, target: edge.to, selected: isSelected, data, zIndex };
   });
+  return [...edges, ...entries];
 }
 
 /** Whether the run took the edge, as far as the phases of its ends show. */
@@ -108,9 +158,9 @@ function wasTaken({ from, to, after }: WorkflowEdge, views: Shown['views']): boo
 
 function sameView(old: CardNode['data']['view'], view: NodeView | undefined): CardNode['data']['view'] {
   if (view === undefined) return undefined;
-  const { phase, startTime, completionTime, attempts, message } = view;
-  const next = { phase, startTime, completionTime, attempts, message } as CardNode['data']['view'];
-  return old && next && areSame(old, next) ? old : next;
+  const { phase, startTime, completionTime, attempts, message, items, waitingFor } = view;
+  const next = { phase, startTime, completionTime, attempts, message, items, waitingFor } as ShownView;
+  return old && areSame(old, next) ? old : next;
 }
 
 function areSame<T extends object>(one: T, other: T): boolean {

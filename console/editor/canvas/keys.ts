@@ -3,9 +3,12 @@
  * user types.
  */
 import { useEffect, type RefObject } from 'react';
-import { disconnect, removeNodes, triggerOf, type Draft } from '../model/model.ts';
+import { triggerOf } from '../model/model.ts';
 import { fragmentOf, pasted } from '../model/fragment.ts';
+import { boxesOf } from '../model/frames.ts';
 import { edgesOf, type EdgeEnds } from '../model/graph.ts';
+import { scopesOf } from '../model/scopes.ts';
+import { endsOf, removeSelected } from '../store/commands.ts';
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
 
@@ -82,7 +85,7 @@ function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasComma
   const current = selection.nodes.at(-1);
   const way = ARROWS[event.key];
   if (way !== undefined) {
-    const next = current === undefined ? triggerOf(draft)?.id : neighbor(draft, current, way);
+    const next = current === undefined ? triggerOf(draft)?.id : neighbor(store.get(), current, way);
     if (next === undefined) return current !== undefined;
     store.select({ nodes: event.shiftKey && current !== undefined ? [...selection.nodes, next] : [next] });
     commands.show([next]);
@@ -144,32 +147,32 @@ function pickAfter(store: EditorStore, isAnywhere: boolean): boolean {
   return edge !== undefined || node !== undefined || isAnywhere;
 }
 
-export function removeSelected(store: EditorStore): void {
-  const { nodes, edges } = store.get().selection;
-  const ends = edges.flatMap((id) => endsOf(id) ?? []);
-  store.apply((draft) => removeNodes(disconnect(draft, ends), nodes));
-}
-
-function endsOf(id: string | undefined): EdgeEnds | undefined {
-  const [from, to] = id?.split('>') ?? [];
-  return from === undefined || to === undefined ? undefined : { from, to };
-}
-
 /** Moves by arrow keys: along the edges, and to nodes above and below. */
 type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** The next node in this direction; undefined: none. */
-function neighbor({ spec, positions }: Draft, from: string, way: Direction): string | undefined {
-  const at = positions[from] ?? { x: 0, y: 0 };
-  const placeOf = (id: string): Position => positions[id] ?? { x: 0, y: 0 };
-  const edges = edgesOf(spec);
+/** The next visible node in this direction; undefined: none. Left and right lead into and out of frames too. */
+function neighbor({ draft, collapsed }: EditorState, from: string, way: Direction): string | undefined {
+  const { spec, positions } = draft;
+  const scopes = scopesOf(spec.nodes);
+  const boxes = boxesOf(spec.nodes, positions, collapsed);
+  const placeOf = (id: string): Position => boxes.get(id) ?? { x: 0, y: 0 };
+  const at = placeOf(from);
+  const all = edgesOf(spec);
+  const edges = [
+    ...all,
+    ...spec.nodes.flatMap(({ id }) => {
+      const [group] = scopes.around(id);
+      return group === undefined || all.some(({ to }) => to === id) ? [] : [{ from: group, to: id }];
+    }),
+  ];
   const candidates =
     way === 'right'
       ? edges.filter((edge) => edge.from === from).map(({ to }) => to)
       : way === 'left'
         ? edges.filter((edge) => edge.to === from).map((edge) => edge.from)
         : spec.nodes.map(({ id }) => id).filter((id) => isThatWay(placeOf(id), at, way));
-  return candidates.toSorted((one, other) => far(placeOf(one), at) - far(placeOf(other), at))[0];
+  const visible = candidates.filter((id) => !scopes.around(id).some((group) => collapsed.has(group)));
+  return visible.toSorted((one, other) => far(placeOf(one), at) - far(placeOf(other), at))[0];
 }
 
 function isThatWay({ y }: Position, at: Position, way: Direction): boolean {

@@ -12,14 +12,27 @@ export type Choice =
   | { kind: 'response' }
   | { kind: 'fail' }
   | { kind: 'code' }
+  | { kind: 'group' }
+  | { kind: 'forEach' }
+  | { kind: 'repeat' }
+  | { kind: 'wait' }
+  | { kind: 'workflow' }
   | { kind: 'skill'; name: string; credentials: readonly string[]; isOptional: boolean }
   | { kind: 'trigger'; trigger: TriggerKind; credentials: readonly string[] };
 
 /** A credential of the project, as far as the choice needs it. */
 export type Known = { name: string; kind: string; models?: readonly string[] };
 
-/** A new node for a choice, to be placed after the node `after`. */
-export function newNode(draft: Draft, choice: Choice, known: readonly Known[], after?: string): WorkflowNode {
+/** Where a new node comes: after a node, or as the first one in a group. */
+export type NewPlace = { after?: string | undefined; inside?: string | undefined };
+
+/** A new node for a choice. */
+export function newNode(
+  draft: Draft,
+  choice: Choice,
+  known: readonly Known[],
+  place: NewPlace,
+): WorkflowNode {
   const id = (base: string) =>
     freeId(
       draft.spec.nodes.map((node) => node.id),
@@ -27,13 +40,23 @@ export function newNode(draft: Draft, choice: Choice, known: readonly Known[], a
     );
   switch (choice.kind) {
     case 'agent':
-      return { id: id('agent_1'), agent: newAgent(draft, known, after) };
+      return { id: id('agent_1'), agent: newAgent(draft, known, place) };
     case 'response':
-      return { id: id('reply'), response: { body: outputBefore(draft, after) ?? { ok: true } } };
+      return { id: id('reply'), response: { body: outputBefore(draft, place) ?? { ok: true } } };
     case 'fail':
       return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
     case 'code':
-      return { id: id('code'), code: { source: sourceAfter(draft, after) } };
+      return { id: id('code'), code: { source: sourceAfter(draft, place) } };
+    case 'group':
+      return { id: id('group'), group: {} };
+    case 'forEach':
+      return { id: id('for_each'), group: {}, forEach: { items: outputBefore(draft, place) ?? '' } };
+    case 'repeat':
+      return { id: id('repeat_until'), group: {}, repeat: { until: '', limit: 10, delay: '10s' } };
+    case 'wait':
+      return { id: id('wait'), wait: { duration: '10m' } };
+    case 'workflow':
+      return { id: id('workflow'), workflow: { name: '' } } as WorkflowNode;
     case 'skill': {
       const credential = choice.isOptional ? undefined : onlyOne(known, choice.credentials)?.name;
       return {
@@ -49,14 +72,18 @@ export function newNode(draft: Draft, choice: Choice, known: readonly Known[], a
   }
 }
 
-function newAgent(draft: Draft, known: readonly Known[], after?: string): NonNullable<WorkflowNode['agent']> {
+function newAgent(
+  draft: Draft,
+  known: readonly Known[],
+  place: NewPlace,
+): NonNullable<WorkflowNode['agent']> {
   const others = draft.spec.nodes.flatMap(({ agent }) => (agent ? [agent] : []));
   const credential = others.at(-1)?.credential ?? onlyOne(known, ['openai'])?.name ?? '';
   const models = known.find(({ name }) => name === credential)?.models ?? [];
   return {
     credential,
     model: others.at(-1)?.model ?? models[0] ?? '',
-    prompt: outputBefore(draft, after) ?? '',
+    prompt: outputBefore(draft, place) ?? '',
   };
 }
 
@@ -88,16 +115,22 @@ function onlyOne(known: readonly Known[], kinds: readonly string[]): Known | und
 /** Nodes whose text output is the useful one. */
 const TEXTS = new Set(['agent', 'mail', 'bot', 'schedule']);
 
-function sourceAfter(draft: Draft, after: string | undefined): string {
-  const node = after === undefined ? undefined : nodeOf(draft, after);
-  if (node === undefined) return 'return null;\n';
-  const member = TEXTS.has(nodeKind(node) ?? '') ? 'text_content' : 'data_content';
-  return `const input = nodes.${node.id}.${member};\nreturn input;\n`;
+function sourceAfter(draft: Draft, place: NewPlace): string {
+  const input = inputOf(draft, place);
+  return input === undefined ? 'return null;\n' : `const input = ${input.code};\nreturn input;\n`;
 }
 
-function outputBefore(draft: Draft, after: string | undefined): string | undefined {
+function outputBefore(draft: Draft, place: NewPlace): string | undefined {
+  return inputOf(draft, place)?.template;
+}
+
+/** The value with which a node most likely begins. */
+function inputOf(draft: Draft, { after, inside }: NewPlace): { template: string; code: string } | undefined {
+  const group = inside === undefined ? undefined : nodeOf(draft, inside);
+  if (group?.forEach) return { template: '{{ $item }}', code: 'item' };
+  if (group?.repeat) return { template: '{{ $previous.data_content }}', code: 'previous.data_content' };
   const node = after === undefined ? undefined : nodeOf(draft, after);
   if (node === undefined) return undefined;
   const member = TEXTS.has(nodeKind(node) ?? '') ? 'text_content' : 'data_content';
-  return `{{ $('${node.id}').${member} }}`;
+  return { template: `{{ $('${node.id}').${member} }}`, code: `nodes.${node.id}.${member}` };
 }

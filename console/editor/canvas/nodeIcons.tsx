@@ -3,14 +3,19 @@ import {
   IconAlertOctagon,
   IconBrandTelegram,
   IconBolt,
+  IconClockPause,
   IconCode,
   IconDownload,
   IconMail,
   IconMailForward,
   IconPlayerPlay,
+  IconRefresh,
+  IconRepeat,
   IconReplace,
   IconRobot,
   IconRowInsertBottom,
+  IconBoxMultiple,
+  IconSitemap,
   IconSquareRoundedArrowRight,
   IconTableImport,
   IconUpload,
@@ -48,8 +53,21 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   if (kind === 'response') return IconSquareRoundedArrowRight;
   if (kind === 'fail') return IconAlertOctagon;
   if (kind === 'code') return IconCode;
+  if (kind === 'wait') return IconClockPause;
+  if (kind === 'group') return loopIcon(node) ?? IconBoxMultiple;
+  if (isWorkflowStep(kind)) return IconSitemap;
   if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
   return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
+}
+
+/** The icon of a node that is executed several times. */
+export function loopIcon({ forEach, repeat }: WorkflowNode): NodeIcon | undefined {
+  if (forEach) return IconRepeat;
+  return repeat && IconRefresh;
+}
+
+function isWorkflowStep(kind: string | undefined): boolean {
+  return kind === 'workflow';
 }
 
 /** The color name of the theme, by kind. */
@@ -58,5 +76,7 @@ export function nodeColor(node: WorkflowNode): string {
   const kind = nodeKind(node);
   if (kind === 'agent') return 'violet';
   if (kind === 'fail') return 'red';
+  if (kind === 'wait') return 'yellow';
+  if (kind === 'group') return 'grape';
   return kind === 'response' ? 'green' : 'windlass';
 }

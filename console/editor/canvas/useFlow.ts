@@ -2,8 +2,10 @@
 import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
-import { moveNodes } from '../model/model.ts';
-import type { Position, Positions } from '../model/place.ts';
+import { RUN_SCOPE } from '../../../api/scopes.ts';
+import type { Positions } from '../model/place.ts';
+import { moveToGroups } from '../store/commands.ts';
+import { groupsOf, hoveredGroup, placesOf, type Dragged } from './drag.ts';
 import { useRunView } from '../../runs/live/runStore.ts';
 import { useEditorPart, type EditorStore } from '../store/store.ts';
 import { flowEdges, flowNodes, type CardNode, type WorkflowFlowEdge } from './flow.ts';
@@ -14,19 +16,30 @@ export function useFlow(store: EditorStore) {
   const selection = useEditorPart((state) => state.selection);
   const problems = useEditorPart((state) => state.problems);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const collapsed = useEditorPart((state) => state.collapsed);
   const { run, nodes: views } = useRunView();
   const isUnfinished = run !== undefined && !isTerminal(run.phase);
   const [drag, setDrag] = useState<Positions>();
+  const [target, setTarget] = useState<string>();
   const before = useRef<{ nodes: CardNode[]; edges: WorkflowFlowEdge[] }>({ nodes: [], edges: [] });
   const drawn = useMemo(() => {
-    const shown = { draft, selection, problems, isReadOnly, views: run && views, isUnfinished };
+    const shown = {
+      draft,
+      selection,
+      problems,
+      isReadOnly,
+      views: run && views,
+      isUnfinished,
+      collapsed,
+      target,
+    };
     const next = {
       nodes: flowNodes(shown, before.current.nodes),
       edges: flowEdges(shown, before.current.edges),
     };
     before.current = next;
     return next;
-  }, [draft, selection, problems, isReadOnly, run, views, isUnfinished]);
+  }, [draft, selection, problems, isReadOnly, run, views, isUnfinished, collapsed, target]);
   const nodes = useMemo(
     () =>
       drag === undefined
@@ -41,23 +54,26 @@ export function useFlow(store: EditorStore) {
     (changes: NodeChange<CardNode>[]) => {
       const moved = changes.flatMap((change) =>
         change.type === 'position' && change.position && change.dragging === true
-          ? [[change.id, change.position] as const]
+          ? [{ id: change.id, position: change.position }]
           : [],
       );
-      if (moved.length > 0) setDrag((known) => ({ ...known, ...Object.fromEntries(moved) }));
+      if (moved.length > 0) {
+        const state = store.get();
+        setDrag((known) => ({ ...known, ...placesOf(state, moved) }));
+        setTarget(hoveredGroup(state, moved));
+      }
       selectChanged(store, changes);
     },
     [store],
   );
   const onDragStop = useCallback(
-    (_event: unknown, _node: unknown, dragged: { id: string; position: Position }[] = []) => {
+    (_event: unknown, _node: unknown, dragged: Dragged[] = []) => {
       setDrag(undefined);
-      const moved = dragged.map(({ id, position }) => [
-        id,
-        { x: Math.round(position.x), y: Math.round(position.y) },
-      ]);
-      if (moved.length > 0)
-        store.apply((before) => moveNodes(before, Object.fromEntries(moved) as Positions));
+      setTarget(undefined);
+      if (dragged.length === 0) return;
+      const state = store.get();
+      const targets = groupsOf(state, dragged).map(({ id, group }) => [id, group ?? RUN_SCOPE] as const);
+      moveToGroups(store, new Map(targets), placesOf(state, dragged));
     },
     [store],
   );

@@ -6,6 +6,7 @@ import { useReactFlow } from '@xyflow/react';
 import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
 import { edgesOf } from '../model/graph.ts';
 import { triggerOf } from '../model/model.ts';
+import { boxesOf } from '../model/frames.ts';
 import { CARD } from '../model/place.ts';
 import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
 import { READABLE, viewportFor } from './inView.ts';
@@ -29,8 +30,9 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   }, [flow, store, canvas]);
   const show = useCallback(
     (ids: readonly string[]) => {
-      const { positions } = store.get().draft;
-      const places = ids.flatMap((id) => positions[id] ?? []);
+      const { draft, collapsed } = store.get();
+      const boxes = boxesOf(draft.spec.nodes, draft.positions, collapsed);
+      const places = ids.flatMap((id) => boxes.get(id) ?? []);
       const { clientWidth: width = 0, clientHeight: height = 0 } = canvas.current ?? {};
       const next = viewportFor(places, flow.getViewport(), { width, height });
       if (next) void flow.setViewport(next, { duration: durationOf() });

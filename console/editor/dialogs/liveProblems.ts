@@ -3,6 +3,7 @@
  * and references that cannot be resolved. The operator checks more. Import it lazily: the CEL compiler is
  * large.
  */
+import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { previewCel } from '../../forms/expression/celPreview.ts';
 import { previewOf, type Preview } from '../../forms/expression/preview.ts';
@@ -11,9 +12,10 @@ import type { Sources } from '../../forms/source.ts';
 import { valuesOf } from '../../forms/values.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { edgesOf } from '../model/graph.ts';
+import { scopesOf } from '../model/scopes.ts';
 import type { Problem, Problems } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
-import { sourcesOf } from '../panel/sources.ts';
+import { loopSourcesOf, sourcesOf } from '../panel/sources.ts';
 
 /** `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. */
 export type LiveProblem = { place: string; message: string };
@@ -28,6 +30,7 @@ export function liveProblems(
     ...reported(problems),
     ...spec.nodes.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
     ...spec.nodes.flatMap((node) => at(node.id, wrongReferences(node, sourcesOf(spec, node.id, new Map())))),
+    ...spec.nodes.flatMap((node) => at(node.id, loopProblems(spec, node))),
     ...wrongConditions(spec),
     ...unreached(spec),
   ];
@@ -59,7 +62,7 @@ function missingIn({ field: { editor, isRequired, label }, value }: FilledField)
   return below([...chosen, ...editor.common]);
 }
 
-function wrongReferences({ agent, skill, response }: WorkflowNode, sources: Sources): string[] {
+function wrongReferences({ agent, skill, response, wait, fail }: WorkflowNode, sources: Sources): string[] {
   const { values, ...parameters } = skill?.parameters ?? {};
   const isSet = skill?.name === 'set';
   const templates = [
@@ -70,11 +73,21 @@ function wrongReferences({ agent, skill, response }: WorkflowNode, sources: Sour
     isSet ? undefined : values,
     response?.headers,
     response?.body,
+    wait?.until,
+    fail?.message,
   ].filter((value) => value !== undefined);
   return [
     ...templates.map((value) => previewOf(value, sources)),
     ...(isSet ? stringsIn(values) : []).map((source) => previewCel(source, sources, false)),
   ].flatMap(wrong);
+}
+
+function loopProblems(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode): string[] {
+  const { items, until } = loopSourcesOf(spec, id, new Map());
+  return [
+    ...(forEach?.items ? wrong(previewOf(forEach.items, items)) : []),
+    ...(repeat?.until ? wrong(previewCel(repeat.until, until, true)) : []),
+  ];
 }
 
 function wrongConditions(spec: WorkflowSpec): LiveProblem[] {
@@ -87,8 +100,15 @@ function wrongConditions(spec: WorkflowSpec): LiveProblem[] {
 
 function unreached(spec: WorkflowSpec): LiveProblem[] {
   const reached = new Set(edgesOf(spec).map(({ to }) => to));
-  const alone = spec.nodes.filter((node) => !isTrigger(node) && !reached.has(node.id));
-  return alone.map(({ id }) => ({ place: id, message: 'No connection leads to this node.' }));
+  const { of, members } = scopesOf(spec.nodes);
+  const alone = spec.nodes.filter(
+    (node) => of(node.id) === RUN_SCOPE && !isTrigger(node) && !reached.has(node.id),
+  );
+  const empty = spec.nodes.filter(({ id, group }) => group !== undefined && members(id).length === 0);
+  return [
+    ...alone.map(({ id }) => ({ place: id, message: 'No connection leads to this node.' })),
+    ...empty.map(({ id }) => ({ place: id, message: 'The group is empty: add a node to it.' })),
+  ];
 }
 
 function wrong(preview: Preview): string[] {

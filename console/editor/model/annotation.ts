@@ -13,7 +13,7 @@ export function draftOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' | 's
   const kept = Object.entries(known).filter(([id]) => id in all);
   if (kept.length === 0) return { spec, positions: all };
   const positions: Record<string, Position> = Object.fromEntries(kept);
-  for (const [id, place] of Object.entries(all)) positions[id] ??= freePlace(positions, place);
+  for (const [id, place] of Object.entries(all)) positions[id] ??= freePlace(Object.values(positions), place);
   return { spec, positions };
 }
 

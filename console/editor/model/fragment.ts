@@ -5,9 +5,11 @@
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { readPositions } from './annotation.ts';
 import { edgesOf } from './graph.ts';
+import { withRoom } from './frames.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { layoutOf } from './layout.ts';
 import { freeId, restructured, triggerOf, type Draft } from './model.ts';
+import { scopesOf } from './scopes.ts';
 import { CARD, STEP, type Position, type Positions } from './place.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 import { isRecord } from '../../../api/record.ts';
@@ -18,8 +20,10 @@ export type Fragment = {
   positions: Positions;
 };
 
+/** These nodes, groups with their bodies. */
 export function fragmentOf({ spec, positions }: Draft, ids: readonly string[]): Fragment {
-  const wanted = new Set(ids);
+  const { bodyOf } = scopesOf(spec.nodes);
+  const wanted = new Set(ids.flatMap((id) => [id, ...bodyOf(id)]));
   return {
     nodes: spec.nodes.filter(({ id }) => wanted.has(id)),
     edges: edgesOf(spec).filter(({ from, to }) => wanted.has(from) && wanted.has(to)),
@@ -60,10 +64,12 @@ export function pasted(draft: Draft, fragment: Fragment): { draft: Draft; ids: s
   }
   const leftOut = fragment.nodes.find((node) => !coming.includes(node));
   if (leftOut && own) renaming.set(leftOut.id, own.id);
-  const nodes = coming.map((node) => ({
-    ...renameInNode(node, renaming),
-    id: renaming.get(node.id) ?? node.id,
-  }));
+  const groups = new Set(draft.spec.nodes.flatMap(({ id, group }) => (group === undefined ? [] : [id])));
+  const nodes = coming.map((node) => {
+    const { within, ...renamed } = renameInNode(node, renaming);
+    const isKnown = within !== undefined && (renaming.has(node.within ?? '') || groups.has(within));
+    return { ...renamed, ...(isKnown && { within }), id: renaming.get(node.id) ?? node.id };
+  });
   const inside = new Set(coming.map(({ id }) => id));
   const edges = fragment.edges
     .filter(({ from, to }) => inside.has(from) && inside.has(to))
@@ -72,10 +78,11 @@ export function pasted(draft: Draft, fragment: Fragment): { draft: Draft; ids: s
   const positions = Object.fromEntries(
     coming.map(({ id }) => [renaming.get(id) ?? id, places[id] ?? { x: 0, y: 0 }]),
   );
-  const next = restructured(draft, [...draft.spec.nodes, ...nodes], [...edgesOf(draft.spec), ...edges], {
+  const joined = restructured(draft, [...draft.spec.nodes, ...nodes], [...edgesOf(draft.spec), ...edges], {
     ...draft.positions,
     ...positions,
   });
+  const next = { ...joined, positions: withRoom(joined.spec, joined.positions) };
   return { draft: next, ids: nodes.map(({ id }) => id) };
 }
 

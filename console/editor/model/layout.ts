@@ -1,26 +1,79 @@
-/** The automatic layout: left to right, the trigger first. */
+/** The automatic layout: left to right, the trigger first, each body inside the frame of its group. */
 import { Graph, layout } from '@dagrejs/dagre';
-import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { edgesOf } from './graph.ts';
+import { RUN_SCOPE } from '../../../api/scopes.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
-import { CARD, STEP, type Positions } from './place.ts';
+import { EMPTY_FRAME, FRAME } from './frames.ts';
+import { edgesOf, type EdgeEnds } from './graph.ts';
+import { CARD, GAP, type Box, type Positions } from './place.ts';
+import { scopesOf } from './scopes.ts';
+
+type Size = { width: number; height: number };
 
 /** Integer positions of all nodes, with the trigger at the origin. Equal graphs get equal positions. */
 export function layoutOf(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): Positions {
-  const graph = new Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: STEP.y - CARD.height, ranksep: STEP.x - CARD.width });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id } of spec.nodes) graph.setNode(id, { ...CARD });
-  for (const { from, to } of edgesOf(spec)) {
-    if (graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
-  }
-  layout(graph);
+  const scopes = scopesOf(spec.nodes);
+  const edges = edgesOf(spec);
+  const places = new Map<string, { x: number; y: number }>();
+  /** Places the nodes of a scope around its origin; returns the size of the scope. */
+  const placeScope = (scope: string): Size & { move: (x: number, y: number) => void } => {
+    const members = scopes.members(scope);
+    const bodies = new Map(
+      members.flatMap(({ id, group }) => (group === undefined ? [] : [[id, placeScope(id)] as const])),
+    );
+    const sizeOf = (node: WorkflowNode) => {
+      const body = bodies.get(node.id);
+      return body === undefined ? CARD : frameOf(body);
+    };
+    const boxes = arranged(members, edges, sizeOf);
+    const move = (x: number, y: number): void => {
+      for (const [id, box] of boxes) {
+        places.set(id, { x: box.x + x, y: box.y + y });
+        bodies.get(id)?.move(box.x + x + FRAME.left, box.y + y + FRAME.top);
+      }
+    };
+    const all = [...boxes.values()];
+    const right = Math.max(0, ...all.map(({ x, width }) => x + width));
+    const bottom = Math.max(0, ...all.map(({ y, height }) => y + height));
+    return { width: right, height: bottom, move };
+  };
+  placeScope(RUN_SCOPE).move(0, 0);
   const first = spec.nodes.find(isTrigger) ?? spec.nodes[0];
-  const origin = first ? graph.node(first.id) : undefined;
+  const origin = places.get(first?.id ?? '') ?? { x: 0, y: 0 };
   return Object.fromEntries(
     spec.nodes.map(({ id }) => {
-      const { x = 0, y = 0 } = graph.node(id) ?? {};
-      return [id, { x: Math.round(x - (origin?.x ?? 0)), y: Math.round(y - (origin?.y ?? 0)) }];
+      const { x, y } = places.get(id) ?? origin;
+      return [id, { x: Math.round(x - origin.x), y: Math.round(y - origin.y) }];
     }),
   );
+}
+
+function frameOf({ width, height }: Size): Size {
+  if (width === 0) return EMPTY_FRAME;
+  return {
+    width: Math.max(width + FRAME.left + FRAME.right, EMPTY_FRAME.width),
+    height: Math.max(height + FRAME.top + FRAME.bottom, EMPTY_FRAME.height),
+  };
+}
+
+/** The boxes of the nodes of one scope. The first column and the first row begin at 0. */
+function arranged(
+  nodes: readonly WorkflowNode[],
+  edges: readonly EdgeEnds[],
+  sizeOf: (node: WorkflowNode) => Size,
+): Map<string, Box> {
+  const graph = new Graph();
+  graph.setGraph({ rankdir: 'LR', nodesep: GAP.y, ranksep: GAP.x });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const node of nodes) graph.setNode(node.id, { ...sizeOf(node) });
+  for (const { from, to } of edges) if (graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
+  if (nodes.length > 0) layout(graph);
+  const boxes = nodes.map((node): [string, Box] => {
+    const { width, height } = sizeOf(node);
+    const { x = 0, y = 0 } = graph.node(node.id) ?? {};
+    return [node.id, { x: x - width / 2, y: y - height / 2, width, height }];
+  });
+  const left = Math.min(...boxes.map(([, { x }]) => x));
+  const top = Math.min(...boxes.map(([, { y }]) => y));
+  return new Map(boxes.map(([id, box]) => [id, { ...box, x: box.x - left, y: box.y - top }]));
 }

@@ -4,9 +4,20 @@
  * the trigger first, a chain without edges.
  */
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { edgesOf, nodesAfter, orderedGraph, connectionProblem, type EdgeEnds } from './graph.ts';
+import {
+  connectionProblem,
+  edgesOf,
+  isChain,
+  nodesAfter,
+  orderedGraph,
+  removalProblem,
+  type EdgeEnds,
+} from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
-import { makeRoom, placeAfter, placeFirst, STEP, type Position, type Positions } from './place.ts';
+import { boxesOf, FRAME, withRoom } from './frames.ts';
+import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
+import { RUN_SCOPE } from '../../../api/scopes.ts';
+import { moveProblem, scopesOf } from './scopes.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 
 export type Draft = { readonly spec: WorkflowSpec; readonly positions: Positions };
@@ -33,16 +44,118 @@ export function freeId(taken: Iterable<string>, base: string): string {
   return `${root}_${number}`;
 }
 
-/** Adds a node after another one and connects them; if that node has successors already, as a new branch. */
+/**
+ * Adds a node after another one, in the same group, and connects them; if that node has successors already, as
+ * a new branch.
+ */
 export function addNode(draft: Draft, node: WorkflowNode, after?: string, position?: Position): Draft {
   if (isTrigger(node)) return addTrigger(draft, node);
-  const place = position ?? placeAfter(draft.positions, after ?? draft.spec.nodes.at(-1)?.id ?? '');
+  const place =
+    position ?? placeBehind(draft, after ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id);
   const edges = edgesOf(draft.spec);
   const joined = after === undefined ? edges : [...edges, { from: after, to: node.id }];
-  return restructured(draft, [...draft.spec.nodes, node], joined, {
-    ...draft.positions,
-    [node.id]: place,
+  const added = after === undefined ? node : inScope(node, scopesOf(draft.spec.nodes).of(after));
+  return spread(
+    restructured(draft, [...draft.spec.nodes, added], joined, { ...draft.positions, [node.id]: place }),
+  );
+}
+
+/** Adds a node to the body of a group: after the last one of a chain, and else without a connection. */
+export function addInside(draft: Draft, node: WorkflowNode, group: string): Draft {
+  const last = lastOfChain(draft, group);
+  if (last !== undefined) return addNode(draft, node, last);
+  const scopes = scopesOf(draft.spec.nodes);
+  const boxes = boxesOf(draft.spec.nodes, draft.positions);
+  const frame = boxes.get(group) ?? { x: 0, y: 0 };
+  const body = scopes.members(group).flatMap((member) => boxes.get(member.id) ?? []);
+  const place = freePlace(body, { x: frame.x + FRAME.left, y: frame.y + FRAME.top });
+  return spread(
+    restructured(draft, [...draft.spec.nodes, inScope(node, group)], edgesOf(draft.spec), {
+      ...draft.positions,
+      [node.id]: place,
+    }),
+  );
+}
+
+/** The last node of a body that is a chain; undefined for any other body, and for an empty one. */
+function lastOfChain({ spec }: Draft, group: string): string | undefined {
+  const members = scopesOf(spec.nodes).members(group);
+  const ids = new Set(members.map(({ id }) => id));
+  const edges = edgesOf(spec).filter(({ from }) => ids.has(from));
+  return isChain(members, edges) ? members.at(-1)?.id : undefined;
+}
+
+function inScope(node: WorkflowNode, scope: string): WorkflowNode {
+  const { within: _within, ...rest } = node;
+  return scope === RUN_SCOPE ? rest : { ...rest, within: scope };
+}
+
+/** A free place to the right of a node or of its frame, among the nodes of its scope. */
+function placeBehind({ spec, positions }: Draft, id = ''): Position {
+  const scopes = scopesOf(spec.nodes);
+  const boxes = boxesOf(spec.nodes, positions);
+  const siblings = scopes.members(scopes.of(id)).flatMap((node) => boxes.get(node.id) ?? []);
+  const box = boxes.get(id) ?? { x: 0, y: 0, ...CARD };
+  return freePlace(siblings, {
+    x: box.x + box.width + GAP.x,
+    y: box.y + (box.height - CARD.height) / 2,
   });
+}
+
+/** The draft with room around each frame. */
+function spread(draft: Draft): Draft {
+  return { ...draft, positions: withRoom(draft.spec, draft.positions) };
+}
+
+/** A moved draft, with the connections that crossed the border of a group and are gone. */
+export type Moved = { draft: Draft; removed: readonly WorkflowEdge[] };
+
+/**
+ * Moves nodes into the body of a group, or out of all groups. Connections that would cross the border are
+ * removed: what was before a moved node is connected with what was after it, and in a chain the node gets a
+ * place by its position. Returns why it cannot be done.
+ */
+export function moveInto(draft: Draft, ids: readonly string[], group: string | undefined): Moved | string {
+  const problem = moveProblem(draft.spec.nodes, ids, group);
+  if (problem !== undefined) return problem;
+  return ids.reduce<Moved>(
+    (moved, id) => {
+      const next = moveOne(moved.draft, id, group ?? RUN_SCOPE);
+      return { draft: next.draft, removed: [...moved.removed, ...next.removed] };
+    },
+    { draft, removed: [] },
+  );
+}
+
+function moveOne(draft: Draft, id: string, scope: string): Moved {
+  const scopes = scopesOf(draft.spec.nodes);
+  if (scopes.of(id) === scope) return { draft, removed: [] };
+  const edges = edgesOf(draft.spec);
+  const removed = edges.filter(({ from, to }) => from === id || to === id);
+  const kept = bridged(edges, id);
+  const nodes = draft.spec.nodes.map((node) => (node.id === id ? inScope(node, scope) : node));
+  const inChain = scope === RUN_SCOPE ? kept : chained(draft, kept, { id, scope });
+  return { draft: spread(restructured(draft, nodes, inChain)), removed };
+}
+
+/** The edges with the node at its place in the chain of a body, by its position. */
+function chained(
+  { spec, positions }: Draft,
+  edges: readonly WorkflowEdge[],
+  { id, scope }: { id: string; scope: string },
+): readonly WorkflowEdge[] {
+  const members = scopesOf(spec.nodes).members(scope);
+  const ids = new Set(members.map((node) => node.id));
+  const inside = edges.filter(({ from }) => ids.has(from));
+  if (members.length === 0 || !isChain(members, inside)) return edges;
+  const x = positions[id]?.x ?? Infinity;
+  const order = members.map((node) => node.id);
+  const at = order.findIndex((other) => (positions[other]?.x ?? 0) > x);
+  const chain = order.toSpliced(at === -1 ? order.length : at, 0, id);
+  return [
+    ...edges.filter((edge) => !inside.includes(edge)),
+    ...chain.slice(1).map((to, index) => ({ from: chain[index] ?? '', to })),
+  ];
 }
 
 /** Makes this node the trigger. It takes over the edges of the former trigger, and references are renamed. */
@@ -65,22 +178,28 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
   const edges = edgesOf(draft.spec);
   const edge = edges.find(({ from, to }) => from === ends.from && to === ends.to);
   if (edge === undefined) return addNode(draft, node, ends.from);
-  const from = draft.positions[ends.from] ?? { x: 0, y: 0 };
-  const to = draft.positions[ends.to] ?? from;
-  const x = from.x + STEP.x;
+  const boxes = boxesOf(draft.spec.nodes, draft.positions);
+  const from = boxes.get(ends.from) ?? { x: 0, y: 0, width: 0 };
+  const to = boxes.get(ends.to) ?? { ...from, height: CARD.height };
+  const x = from.x + from.width + GAP.x;
   const later = new Set([ends.to, ...nodesAfter(edges, ends.to)]);
-  return restructured(
-    draft,
-    [...draft.spec.nodes, node],
-    edges.flatMap((other) =>
-      other === edge
-        ? [
-            { ...edge, to: node.id },
-            { from: node.id, to: ends.to },
-          ]
-        : [other],
+  const scopes = scopesOf(draft.spec.nodes);
+  const added = inScope(node, scopes.of(ends.from));
+  const moving = new Set([...later].flatMap((id) => [id, ...scopes.bodyOf(id)]));
+  return spread(
+    restructured(
+      draft,
+      [...draft.spec.nodes, added],
+      edges.flatMap((other) =>
+        other === edge
+          ? [
+              { ...edge, to: node.id },
+              { from: node.id, to: ends.to },
+            ]
+          : [other],
+      ),
+      { ...makeRoom(draft.positions, moving, x), [node.id]: { x, y: to.y + (to.height - CARD.height) / 2 } },
     ),
-    { ...makeRoom(draft.positions, later, x), [node.id]: { x, y: to.y } },
   );
 }
 
@@ -90,11 +209,13 @@ export function connect(draft: Draft, ends: EdgeEnds): Draft {
   return restructured(draft, draft.spec.nodes, [...edgesOf(draft.spec), { from: ends.from, to: ends.to }]);
 }
 
+/** Removes edges. Does nothing if a body would have none left: its nodes would be connected as a chain. */
 export function disconnect(draft: Draft, ends: readonly EdgeEnds[]): Draft {
   const isRemoved = (edge: EdgeEnds) => ends.some(({ from, to }) => edge.from === from && edge.to === to);
   const edges = edgesOf(draft.spec);
   const kept = edges.filter((edge) => !isRemoved(edge));
-  return kept.length === edges.length ? draft : restructured(draft, draft.spec.nodes, kept);
+  if (kept.length === edges.length || removalProblem(draft.spec, ends) !== undefined) return draft;
+  return restructured(draft, draft.spec.nodes, kept);
 }
 
 /** Changes the condition of an edge. Undefined members are removed. */
@@ -109,14 +230,43 @@ export function updateEdge(
   return restructured(draft, draft.spec.nodes, edges);
 }
 
-/** Removes nodes. The neighbors of a node between two others are connected. */
+/**
+ * Removes nodes. The neighbors of a node between two others are connected. The body of a removed group takes
+ * its place in the workflow, unless it is removed too.
+ */
 export function removeNodes(draft: Draft, ids: readonly string[]): Draft {
   return ids.reduce(removeNode, draft);
 }
 
+/** Removes nodes with the bodies of groups among them. */
+export function removeWithBodies(draft: Draft, ids: readonly string[]): Draft {
+  const scopes = scopesOf(draft.spec.nodes);
+  const inner = ids.flatMap((id) => scopes.bodyOf(id));
+  // Innermost nodes first, so that no body moves out of its group.
+  return removeNodes(draft, [...new Set([...inner.toReversed(), ...ids])]);
+}
+
 function removeNode(draft: Draft, id: string): Draft {
   if (nodeOf(draft, id) === undefined) return draft;
+  const { [id]: _gone, ...positions } = draft.positions;
+  const body = scopesOf(draft.spec.nodes).members(id);
   const edges = edgesOf(draft.spec);
+  const nodes = draft.spec.nodes.filter((node) => node.id !== id);
+  if (body.length === 0) return restructured(draft, nodes, bridged(edges, id), positions);
+  const outer = scopesOf(draft.spec.nodes).of(id);
+  const ids = new Set(body.map((node) => node.id));
+  const entries = body.filter((node) => !edges.some(({ to }) => to === node.id));
+  const exits = body.filter((node) => !edges.some(({ from }) => from === node.id));
+  const unwrapped = edges.flatMap((edge) => {
+    if (edge.to === id) return entries.map((entry) => ({ ...edge, to: entry.id }));
+    return edge.from === id ? exits.map((exit) => ({ ...edge, from: exit.id })) : [edge];
+  });
+  const moved = nodes.map((node) => (ids.has(node.id) ? inScope(node, outer) : node));
+  return restructured(draft, moved, unwrapped, positions);
+}
+
+/** The edges without those of a node. The neighbors of a node between two others are connected. */
+function bridged(edges: readonly WorkflowEdge[], id: string): WorkflowEdge[] {
   const into = edges.filter(({ to }) => to === id);
   const outOf = edges.filter(({ from }) => from === id);
   const rest = edges.filter((edge) => !into.includes(edge) && !outOf.includes(edge));
@@ -124,9 +274,7 @@ function removeNode(draft: Draft, id: string): Draft {
   const isBetween = into.length === 1 && outOf.length === 1 && before !== undefined && next !== undefined;
   const bridge = isBetween ? [{ ...before, to: next.to }] : [];
   const isNew = !rest.some(({ from, to }) => from === bridge[0]?.from && to === bridge[0]?.to);
-  const { [id]: _gone, ...positions } = draft.positions;
-  const nodes = draft.spec.nodes.filter((node) => node.id !== id);
-  return restructured(draft, nodes, isNew ? [...rest, ...bridge] : rest, positions);
+  return isNew ? [...rest, ...bridge] : rest;
 }
 
 /** Changes the ID of a node and all references to it. Does nothing if the ID is taken. */

@@ -2,26 +2,22 @@
 
 export type Position = { x: number; y: number };
 export type Positions = Readonly<Record<string, Position>>;
+export type Box = Position & { width: number; height: number };
 
 /** All nodes have the same size, so that places are known before rendering. */
 export const CARD = { width: 208, height: 64 } as const;
 /** The distance from one node to the next. */
 export const STEP = { x: 288, y: 104 } as const;
+/** The space between two nodes. */
+export const GAP = { x: STEP.x - CARD.width, y: STEP.y - CARD.height } as const;
 /** Nodes nearer than this count as overlapping. */
 const MARGIN = 24;
 
-/** The wanted place, or the next free one below it. */
-export function freePlace(positions: Positions, wanted: Position): Position {
-  const taken = Object.values(positions);
+/** The wanted place, or the next free one below it. Places without a size are those of cards. */
+export function freePlace(taken: readonly (Position & Partial<Box>)[], wanted: Position): Position {
   let { y } = wanted;
   while (taken.some((other) => overlaps(other, { x: wanted.x, y }))) y += STEP.y;
   return { x: wanted.x, y };
-}
-
-/** A free place to the right of a node. */
-export function placeAfter(positions: Positions, id: string): Position {
-  const at = positions[id] ?? { x: 0, y: 0 };
-  return freePlace(positions, { x: at.x + STEP.x, y: at.y });
 }
 
 /** A free place left of all nodes, for a trigger. */
@@ -29,7 +25,7 @@ export function placeFirst(positions: Positions): Position {
   const all = Object.values(positions);
   if (all.length === 0) return { x: 0, y: 0 };
   const left = all.reduce((first, other) => (other.x < first.x ? other : first));
-  return freePlace(positions, { x: left.x - STEP.x, y: left.y });
+  return freePlace(all, { x: left.x - STEP.x, y: left.y });
 }
 
 /** Makes room for a node at x by moving the given nodes that are in the way to the right together. */
@@ -42,6 +38,13 @@ export function makeRoom(positions: Positions, after: ReadonlySet<string>, x: nu
   );
 }
 
-function overlaps(one: Position, other: Position): boolean {
-  return Math.abs(one.x - other.x) < CARD.width + MARGIN && Math.abs(one.y - other.y) < CARD.height + MARGIN;
+/** Whether a card at `at` would cover the other node. */
+function overlaps(other: Position & Partial<Box>, at: Position): boolean {
+  const { width = CARD.width, height = CARD.height } = other;
+  return (
+    at.x < other.x + width + MARGIN &&
+    other.x < at.x + CARD.width + MARGIN &&
+    at.y < other.y + height + MARGIN &&
+    other.y < at.y + CARD.height + MARGIN
+  );
 }

@@ -5,6 +5,7 @@ const renaming = new Map([['old', 'fresh']]);
 
 test.each([
   ["{{ $('old').text_content }}", "{{ $('fresh').text_content }}"],
+  ["{{ $url('old') }}", "{{ $url('fresh') }}"],
   ['Hi {{$("old").data_content.name}}!', 'Hi {{$("fresh").data_content.name}}!'],
   ["{{ $( 'old' ).text_content }}", "{{ $( 'fresh' ).text_content }}"],
   ["{{ $('older').text_content }}", "{{ $('older').text_content }}"],
@@ -59,5 +60,19 @@ test('an edge keeps its other fields', () => {
     to: 'b',
     when: 'nodes.fresh.error != null',
     after: 'Failure',
+  });
+});
+
+test('a group and the condition of repeat are renamed', () => {
+  const node = {
+    id: 'a',
+    group: {},
+    within: 'old',
+    repeat: { until: 'nodes.old.item > 1', limit: 2, initial: "{{ $('old').item }}" },
+  };
+  expect(renameInNode(node, renaming)).toEqual({
+    ...node,
+    within: 'fresh',
+    repeat: { until: 'nodes.fresh.item > 1', limit: 2, initial: "{{ $('fresh').item }}" },
   });
 });

@@ -2,12 +2,13 @@
  * Renames nodes inside expressions: `$('old')` in text, `nodes.old` in CEL. Everything else stays unchanged.
  */
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import { isEqual } from '../../kube/patch.ts';
 
 /** New IDs by old ones. */
 export type Renaming = ReadonlyMap<string, string>;
 
-/** References start right after the braces, so `$('old')` in plain text is not one. */
-const IN_TEXT = /(\{\{\s*\$\(\s*)(['"])([A-Za-z]\w*)\2/g;
+/** References start right after the braces, so `$('old')` in plain text is not one. `$url('old')` is one too. */
+const IN_TEXT = /(\{\{\s*\$(?:url)?\(\s*)(['"])([A-Za-z]\w*)\2/g;
 
 export function renameInText(text: string, renaming: Renaming): string {
   return text.replace(IN_TEXT, (whole, before: string, quote: string, id: string) => {
@@ -33,7 +34,7 @@ export function renameInCel(source: string, renaming: Renaming): string {
 
 /** The node with renamed references; the same object if it has none. */
 export function renameInNode(node: WorkflowNode, renaming: Renaming): WorkflowNode {
-  const { id, displayName, ...fields } = node;
+  const { id, displayName, within, repeat, ...fields } = node;
   const { values, ...parameters } = node.skill?.name === 'set' ? (node.skill.parameters ?? {}) : {};
   const texts = (text: string) => renameInText(text, renaming);
   const renamed = mapTexts(fields, texts) as typeof fields;
@@ -45,8 +46,20 @@ export function renameInNode(node: WorkflowNode, renaming: Renaming): WorkflowNo
         values: mapTexts(values, (source) => renameInCel(source, renaming)),
       },
     };
-  const next = { id, ...(displayName !== undefined && { displayName }), ...renamed };
-  return JSON.stringify(next) === JSON.stringify(node) ? node : next;
+  const next = {
+    id,
+    ...(displayName !== undefined && { displayName }),
+    ...renamed,
+    ...(within !== undefined && { within: renaming.get(within) ?? within }),
+    ...(repeat && {
+      repeat: {
+        ...(mapTexts(repeat, texts) as typeof repeat),
+        // A draft may lack it.
+        ...(typeof repeat.until === 'string' && { until: renameInCel(repeat.until, renaming) }),
+      },
+    }),
+  };
+  return isEqual(next, node) ? node : next;
 }
 
 /** The edge between the renamed nodes, with its condition. */

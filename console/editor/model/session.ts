@@ -4,7 +4,7 @@
  */
 import { type WorkflowObject } from '../../kube/resources.ts';
 import { draftOf, POSITIONS } from './annotation.ts';
-import { isChain } from './graph.ts';
+import { edgesOf, writtenEdges } from './graph.ts';
 import { rebaseHistory, historyOf, recorded, redone, undone, type History } from './history.ts';
 import type { Draft, Operation } from './model.ts';
 import { isEqual } from '../../kube/patch.ts';
@@ -34,11 +34,12 @@ export function edited(
   return history === session.history ? session : { ...session, history };
 }
 
-/** A chain is saved without `edges` if the object has none, so that its manifest still applies. */
+/** Chains are saved without `edges` if the object has none, so that its manifest still applies. */
 export function withoutChainEdges(session: Session): Session {
   const { saved, history } = session;
   const { edges, ...spec } = history.present.spec;
-  if (edges === undefined || saved.spec.edges !== undefined || !isChain(spec.nodes, edges)) return session;
+  if (edges === undefined || saved.spec.edges !== undefined) return session;
+  if (writtenEdges(spec.nodes, edgesOf({ ...spec, edges })) !== undefined) return session;
   return { ...session, history: { ...history, present: { ...history.present, spec } } };
 }
 

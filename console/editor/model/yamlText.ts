@@ -77,7 +77,8 @@ export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
   const automatic = layoutOf(spec);
   const positions: Record<string, Position> = {};
   for (const { id } of spec.nodes) if (draft.positions[id]) positions[id] = draft.positions[id];
-  for (const { id } of spec.nodes) positions[id] ??= freePlace(positions, automatic[id] ?? { x: 0, y: 0 });
+  for (const { id } of spec.nodes)
+    positions[id] ??= freePlace(Object.values(positions), automatic[id] ?? { x: 0, y: 0 });
   return { spec, positions };
 }
 

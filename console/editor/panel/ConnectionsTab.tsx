@@ -5,8 +5,11 @@ import { useState } from 'react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { edgeId, edgesOf, connectionProblem, type EdgeEnds } from '../model/graph.ts';
 import { edgeLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
-import { connect, disconnect, nodeOf } from '../model/model.ts';
-import { useEditor } from '../store/store.ts';
+import { connect, nodeOf } from '../model/model.ts';
+import { RUN_SCOPE } from '../../../api/scopes.ts';
+import { moveProblem, scopesOf } from '../model/scopes.ts';
+import { moveToGroups, removeConnections } from '../store/commands.ts';
+import { useEditor, useEditorStore } from '../store/store.ts';
 
 type Side = 'before' | 'after';
 
@@ -21,6 +24,7 @@ export function ConnectionsTab({ node }: { node: WorkflowNode }) {
     <Stack gap="lg">
       {!isTrigger(node) && <Connections id={node.id} side="before" />}
       <Connections id={node.id} side="after" />
+      {!isTrigger(node) && <GroupSelect id={node.id} />}
     </Stack>
   );
 }
@@ -48,7 +52,8 @@ function Connections({ id, side }: { id: string; side: Side }) {
 }
 
 function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
-  const { draft, apply, openEdge, isReadOnly } = useEditor();
+  const store = useEditorStore();
+  const { draft, openEdge, isReadOnly } = useEditor();
   const node = nodeOf(draft, other);
   const name = node === undefined ? other : nodeLabel(node);
   const words = edgeLabel(edge);
@@ -79,7 +84,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
             onClick={({ currentTarget }) => {
               // The button is removed with its edge: keep the focus near.
               currentTarget.closest<HTMLElement>('[role=group]')?.focus();
-              apply((before) => disconnect(before, [edge]));
+              removeConnections(store, [edge]);
             }}
           >
             <IconTrash size={16} />
@@ -111,6 +116,34 @@ function ConnectSelect({ id, side }: { id: string; side: Side }) {
       onChange={(other) => {
         setSearch('');
         if (other !== null) apply((before) => connect(before, ends(id, other)));
+      }}
+    />
+  );
+}
+
+/** The group of the node. Hidden while the workflow has none that the node could be in. */
+function GroupSelect({ id }: { id: string }) {
+  const store = useEditorStore();
+  const { draft, isReadOnly } = useEditor();
+  const { nodes } = draft.spec;
+  const current = scopesOf(nodes).of(id);
+  const groups = nodes.filter(
+    (other) =>
+      other.group !== undefined && (other.id === current || moveProblem(nodes, [id], other.id) === undefined),
+  );
+  if (groups.length === 0) return null;
+  return (
+    <Select
+      label="Group"
+      description="The group in which the node runs. Connections across its border are removed."
+      readOnly={isReadOnly}
+      data={[
+        { value: RUN_SCOPE, label: 'None' },
+        ...groups.map((group) => ({ value: group.id, label: nodeLabel(group) })),
+      ]}
+      value={current}
+      onChange={(group) => {
+        if (group !== null) moveToGroups(store, new Map([[id, group]]));
       }}
     />
   );

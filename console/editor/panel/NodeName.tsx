@@ -7,7 +7,7 @@ import { useFormScope } from '../../forms/scope.ts';
 import { actionLabel } from '../../workflows/kinds.ts';
 import { renameNode } from '../model/model.ts';
 import { useEditor } from '../store/store.ts';
-import type { Change } from './ParametersTab.tsx';
+import type { Change } from './LoopFields.tsx';
 
 export function NodeName({ node, change }: { node: WorkflowNode; change: Change }) {
   const { isReadOnly } = useFormScope();

@@ -1,5 +1,5 @@
 /** The panel of a node beside the canvas: name, parameters, options, input, output and connections. */
-import { ActionIcon, Tabs, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Tabs, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
@@ -8,14 +8,16 @@ import { FormContext, useFormScope, type FormScope } from '../../forms/scope.ts'
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
 import { useLastOutputs, useRunView } from '../../runs/live/runStore.ts';
-import { useEditor } from '../store/store.ts';
+import { ItemPager } from '../../runs/output/LoopOutput.tsx';
+import { useEditor, useEditorStore } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';
-import { OptionsTab, ParametersTab, type Change } from './ParametersTab.tsx';
+import type { Change } from './LoopFields.tsx';
+import { OptionsTab, ParametersTab } from './ParametersTab.tsx';
 import { OutputTab } from './OutputTab.tsx';
 import classes from './NodePanel.module.css';
 import { ResizeHandle, usePanelWidth } from './resize.tsx';
-import { sourcesOf } from './sources.ts';
+import { sampledItems, sourcesOf } from './sources.ts';
 import { TestDataTab } from './TestDataTab.tsx';
 import { ReferenceTree } from '../../forms/expression/ReferenceTree.tsx';
 import { copyText } from '../../ui/copy.tsx';
@@ -118,13 +120,17 @@ function Content({ node, kind, onClose }: ContentProps) {
 }
 
 function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormScope {
-  const { draft, saved, namespace, isReadOnly, isSaving, problems } = useEditor();
+  const { draft, saved, namespace, isReadOnly, isSaving, problems, shownItems } = useEditor();
   const [wasSaved, setWasSaved] = useState(false);
   useEffect(() => {
     if (isSaving) setWasSaved(true);
   }, [isSaving]);
-  const sources = useMemo(() => sourcesOf(draft.spec, id, outputs), [draft.spec, id, outputs]);
-  const failure = useRunView().nodes.get(id)?.message;
+  const { nodes: views } = useRunView();
+  const sources = useMemo(
+    () => sourcesOf(draft.spec, id, outputs, { ...sampledItems(draft.spec, views), ...shownItems }),
+    [draft.spec, id, outputs, views, shownItems],
+  );
+  const failure = views.get(id)?.message;
   // New nodes are incomplete: report no missing fields before the first save.
   const isFresh = nodeOf(saved, id) === undefined && !wasSaved;
   return useMemo(
@@ -150,14 +156,26 @@ function useFocusInside(): React.RefObject<HTMLDivElement | null> {
 
 function InputTab() {
   const { sources } = useFormScope();
+  const { showItem } = useEditorStore();
   if (sources.nodes.length === 0)
     return (
       <Text size="xs" c="dimmed">
         Nothing is connected to this node. Connect it to the node whose output it should use.
       </Text>
     );
+  const { element } = sources;
   return (
     <>
+      {element?.count !== undefined && element.count > 1 && (
+        <Group gap="xs" mb="xs">
+          <Text size="xs">Item of {element.loop}</Text>
+          <ItemPager
+            index={element.index}
+            total={element.count}
+            onIndex={(index) => showItem(element.loop, index)}
+          />
+        </Group>
+      )}
       <Text size="xs" c="dimmed" mb="xs">
         Drag a value into a field, or click it to copy the expression.
       </Text>

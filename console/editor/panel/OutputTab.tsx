@@ -3,7 +3,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
-import type { NodeView } from '../../runs/live/runState.ts';
+import type { NodeView } from '../../runs/live/nodeView.ts';
 import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
 import { FailureOf } from '../../runs/FailureOf.tsx';
 import { LogText } from '../../runs/LogText.tsx';
@@ -12,18 +12,25 @@ import { REDACTED } from '../../runs/output/OutputView.tsx';
 import { IconPlayerTrackNext } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { useEditorPart } from '../store/store.ts';
+import { ChildLink, SampleNote, WaitNote } from '../../runs/NodeNotes.tsx';
+import { nodeOf } from '../model/model.ts';
+import { useEditor, useEditorPart } from '../store/store.ts';
 import { openTestDialog } from '../../runs/live/calls.ts';
 
 const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,
+}));
+const LoopOutput = lazy(async () => ({
+  default: (await import('../../runs/output/LoopOutput.tsx')).LoopOutput,
 }));
 
 export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs | undefined }) {
   const at = useShownRun();
   const { nodes } = useRunView();
   const node = nodes.get(nodeId);
+  const { draft, shownItems, showItem } = useEditor();
   const output = node === undefined ? last : node.output;
+  const isLoop = nodeOf(draft, nodeId)?.forEach !== undefined;
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -31,13 +38,27 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         <RunToHere nodeId={nodeId} />
       </Group>
       {node !== undefined && <Outcome node={node} />}
+      {node !== undefined && <WaitNote node={node} />}
+      {node?.run !== undefined && at !== undefined && <ChildLink project={at.namespace} run={node.run} />}
       {at !== undefined && node?.phase === 'Running' && <LiveText at={at} nodeId={nodeId} />}
       {node === undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
           From the last run in which this node produced output.
         </Text>
       )}
-      {output === undefined ? (
+      {node?.item !== undefined && <SampleNote item={node.item} />}
+      {isLoop && (output !== undefined || node?.items !== undefined) ? (
+        <Suspense>
+          <LoopOutput
+            output={output}
+            nodeId={nodeId}
+            items={node?.items}
+            index={shownItems[nodeId] ?? 0}
+            onIndex={(index) => showItem(nodeId, index)}
+            isTruncated={node?.truncated === true}
+          />
+        </Suspense>
+      ) : output === undefined ? (
         <EmptyOutput node={node} />
       ) : (
         <Suspense>

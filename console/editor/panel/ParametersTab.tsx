@@ -2,13 +2,17 @@
  * The parameters of a node: the form of its kind, built from its schema. Also the options that all nodes
  * share.
  */
-import { Alert, Stack, Text } from '@mantine/core';
+import { Alert, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useState } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
+import { kindLabel, LOOPS, refusedOptions } from '../../workflows/kinds.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
-import { FormContext, useFormScope } from '../../forms/scope.ts';
+import { useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
+import { LoopFields, type Change } from './LoopFields.tsx';
 import {
+  kindAlternatives,
   kindFields,
   kindHelp,
   OPTION_NAMES,
@@ -17,8 +21,6 @@ import {
   skillFields,
   skillOf,
 } from './nodeFields.ts';
-
-export type Change = (change: (node: WorkflowNode) => WorkflowNode, field: string) => void;
 
 type Props = { node: WorkflowNode; kind: NodeKind; change: Change };
 
@@ -50,6 +52,10 @@ export function ParametersTab({ node, kind, change }: Props) {
 }
 
 function KindForm({ node, kind, change }: Props) {
+  if (kind === 'group') return <LoopFields node={node} change={change} />;
+  const alternatives = kindAlternatives(kind);
+  if (alternatives.length > 0)
+    return <AlternativesForm node={node} kind={kind} change={change} names={alternatives} />;
   const set = (values: Values) => change((old) => ({ ...old, [kind]: values }), kind);
   return (
     <SchemaForm
@@ -58,6 +64,44 @@ function KindForm({ node, kind, change }: Props) {
       values={valuesOf(node[kind])}
       onChange={set}
     />
+  );
+}
+
+/** The form of a kind that has exactly one of several members. */
+function AlternativesForm({ node, kind, change, names }: Props & { names: readonly string[] }) {
+  const { isReadOnly } = useFormScope();
+  const values = valuesOf(node[kind]);
+  const fields = kindFields(kind, values);
+  const options = fields.filter(({ name }) => names.includes(name));
+  const [asked, setAsked] = useState(options.find(({ name }) => values[name] !== undefined)?.name);
+  const chosen = asked ?? options[0]?.name ?? '';
+  const set = (next: Values) => change((old) => ({ ...old, [kind]: next }), kind);
+  return (
+    <Stack gap="sm">
+      <SegmentedControl
+        size="xs"
+        aria-label={kindLabel(kind)}
+        disabled={isReadOnly}
+        value={chosen}
+        data={options.map(({ name, label }) => ({ value: name, label }))}
+        onChange={(name) => {
+          setAsked(name);
+          const isObject = options.some((field) => field.name === name && field.editor.kind === 'object');
+          const kept = Object.entries(values).filter(([other]) => !names.includes(other));
+          set({ ...Object.fromEntries(kept), ...(isObject && { [name]: {} }) });
+        }}
+      />
+      <SchemaForm
+        key={chosen}
+        isFlat
+        fields={fields
+          .filter(({ name }) => name === chosen || !names.includes(name))
+          .map((field) => ({ ...field, isRequired: field.isRequired || field.name === chosen }))}
+        path={kind}
+        values={values}
+        onChange={set}
+      />
+    </Stack>
   );
 }
 
@@ -102,7 +146,6 @@ function skillWith(next: Values, before: Values): NonNullable<WorkflowNode['skil
 
 /** The options of a node: retries, timeout, error handling, sensitivity. */
 export function OptionsTab({ node, change }: { node: WorkflowNode; change: Change }) {
-  const scope = useFormScope();
   const given = node as Values;
   const values = Object.fromEntries(
     OPTION_NAMES.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
@@ -112,10 +155,11 @@ export function OptionsTab({ node, change }: { node: WorkflowNode; change: Chang
       const rest = Object.fromEntries(Object.entries(old).filter(([name]) => !OPTION_NAMES.includes(name)));
       return { ...rest, ...next } as WorkflowNode;
     }, 'options');
-  // `forEach` cannot refer to its own elements.
+  const hasLoop = node.group === undefined && !LOOPS.every((loop) => refusedOptions(node).includes(loop));
   return (
-    <FormContext value={{ ...scope, sources: { nodes: scope.sources.nodes } }}>
+    <Stack gap="sm">
+      {hasLoop && <LoopFields node={node} change={change} />}
       <SchemaForm isFlat fields={optionFields(node)} path="" values={values} onChange={set} />
-    </FormContext>
+    </Stack>
   );
 }

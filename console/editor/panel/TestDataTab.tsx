@@ -5,7 +5,7 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { LazyCode } from '../../forms/expression/LazyCode.tsx';
 import { useFormScope } from '../../forms/scope.ts';
 import { readTestData, testDataOf, triggerKind, withTestData } from '../run/testData.ts';
-import type { Change } from './ParametersTab.tsx';
+import type { Change } from './LoopFields.tsx';
 
 export function TestDataTab({ node, change }: { node: WorkflowNode; change: Change }) {
   const { isReadOnly } = useFormScope();

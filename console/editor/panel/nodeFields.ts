@@ -1,27 +1,52 @@
 /** The form fields of nodes, built from the schemas of their kinds and skills. */
 import { schemas } from 'windlass:schemas';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
-import { fieldsOf, type Field } from '../../forms/fields.ts';
+import { alternativesOf, fieldsOf, type Field } from '../../forms/fields.ts';
 import type { SkillSchema } from '../../forms/schemas.ts';
 import { valuesOf } from '../../forms/values.ts';
-import { nodeKind, refusedOptions } from '../../workflows/kinds.ts';
+import { LOOPS, nodeKind, refusedOptions } from '../../workflows/kinds.ts';
 
 /** Fields that no runner executes yet. They are shown only if set, so that they can be removed. */
-const NOT_YET = ['forEach', 'tools'];
+const NOT_YET = ['tools'];
 
 const OPTIONS = fieldsOf(
   { type: 'object', properties: { ...schemas.stepOptions, ...schemas.nodeOptions } },
   { path: 'options' },
 );
 
-export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
+/** Options with inputs of their own. */
+const ELSEWHERE = ['within', ...LOOPS];
+
+export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name).filter(
+  (name) => !ELSEWHERE.includes(name),
+);
 
 /** The options that have an effect on the node, and those that are set, so that they can be removed. */
 export function optionFields(node: WorkflowNode): Field[] {
   const refused = refusedOptions(node);
   return OPTIONS.filter(
-    ({ name }) => isOffered(name, node) && (!refused.includes(name) || Object.hasOwn(node, name)),
-  );
+    ({ name }) => OPTION_NAMES.includes(name) && (!refused.includes(name) || Object.hasOwn(node, name)),
+  ).map((field) => withHelp(field, node));
+}
+
+/** The help of options that have another meaning for loops and groups. */
+function withHelp(field: Field, { group, forEach }: WorkflowNode): Field {
+  if (field.name === 'timeout' && group !== undefined) {
+    const { placeholder: _other, ...rest } = field;
+    const help = `How long the group may take${forEach ? ' for one item' : ''}, with its waits. Default: no limit.`;
+    return { ...rest, help };
+  }
+  if (field.name !== 'onError') return field;
+  if (forEach !== undefined)
+    return {
+      ...field,
+      help: 'What happens when an item fails. Fail: no further item starts, and the node fails; Continue: the other items run, and the result of a failed item is {error: {reason, message}}. Default Fail.',
+    };
+  if (group === undefined) return field;
+  return {
+    ...field,
+    help: 'What happens when a node in the group fails. Fail: the run fails; Continue: the run goes on after the group, and .error of the group says why. Default Fail.',
+  };
 }
 
 /** The fields of a kind. Test data has its own tab. */
@@ -29,6 +54,20 @@ export function kindFields(kind: NodeKind, given: object = {}): Field[] {
   const schema = schemas.triggers[kind] ?? schemas.steps[kind];
   if (schema === undefined) return [];
   return fieldsOf(schema, { path: kind, without: ['testData'] }).filter(({ name }) => isOffered(name, given));
+}
+
+/** The members of a kind of which exactly one must be given. */
+export function kindAlternatives(kind: NodeKind): string[] {
+  const schema = schemas.steps[kind];
+  return schema === undefined ? [] : alternativesOf(schema);
+}
+
+/** The fields of `forEach` or `repeat`. */
+export function loopFields(loop: (typeof LOOPS)[number], id: string): Field[] {
+  return fieldsOf(schemas.stepOptions[loop] ?? {}, { path: `options.${loop}` }).map((field) => ({
+    ...field,
+    ...(field.help && { help: field.help.replace('`nodes.<own ID>`', `nodes.${id}`) }),
+  }));
 }
 
 function isOffered(name: string, given: object): boolean {
@@ -57,19 +96,29 @@ export function parameterFields(skill: SkillSchema): Field[] {
   return fieldsOf(skill.parameters, { path: skill.name, isExpression: true });
 }
 
-/** The description of the kind in its schema. */
+/** The description of the kind. That of groups in the schema is about manifests. */
 export function kindHelp(kind: NodeKind): string | undefined {
+  if (kind === 'group')
+    return 'The nodes in the frame run together: once, for each item of a list, or again until a condition holds. If one of them fails, the group fails.';
   return (schemas.triggers[kind] ?? schemas.steps[kind])?.description;
 }
 
 export type FilledField = { field: Field; value: unknown };
 
-/** The fields of a node's kind and, for a skill, of its parameters, each with its value. */
+const filled = (fields: Field[], values: unknown): FilledField[] =>
+  fields.map((field) => ({ field, value: valuesOf(values)[field.name] }));
+
+/** The fields of a node's kind, its loop and, for a skill, its parameters, each with its value. */
 export function filledFields(node: WorkflowNode): FilledField[] {
+  const ofLoops = LOOPS.flatMap((loop) =>
+    node[loop] === undefined ? [] : filled(loopFields(loop, node.id), node[loop]),
+  );
+  return [...filledKind(node), ...ofLoops];
+}
+
+function filledKind(node: WorkflowNode): FilledField[] {
   const kind = nodeKind(node);
   if (kind === undefined) return [];
-  const filled = (fields: Field[], values: unknown): FilledField[] =>
-    fields.map((field) => ({ field, value: valuesOf(values)[field.name] }));
   if (kind !== 'skill') return filled(kindFields(kind, valuesOf(node[kind])), node[kind]);
   const skill = skillOf(node);
   return [

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { sourcesOf } from './sources.ts';
+import { loopSourcesOf, sampledItems, sourcesOf } from './sources.ts';
 
 const spec: WorkflowSpec = {
   active: false,
   nodes: [
     { id: 'trigger', manual: {} },
     { id: 'a', skill: { name: 'read_rows' }, onError: 'Continue' },
-    { id: 'b', skill: { name: 'send_email' }, forEach: "{{ $('a').data_content.rows }}" },
+    { id: 'b', skill: { name: 'send_email' }, forEach: { items: "{{ $('a').data_content.rows }}" } },
     { id: 'aside', skill: { name: 'set' } },
   ],
   edges: [
@@ -23,13 +23,73 @@ test('only earlier nodes can be referred to', () => {
   expect(sourcesOf(spec, 'aside', outputs).nodes.map(({ id }) => id)).toEqual(['trigger']);
 });
 
-test('the element of forEach is the first of the last output, or unknown', () => {
-  expect(sourcesOf(spec, 'b', outputs).element).toEqual({ item: { name: 'Ada' }, isReal: true });
-  expect(sourcesOf(spec, 'b', new Map()).element).toEqual({ item: {}, isReal: false });
+test('the item of forEach is one of the last output, or unknown', () => {
+  const rows = { item: { name: 'Ada' }, index: 0, isReal: true, loop: 'b', count: 1 };
+  expect(sourcesOf(spec, 'b', outputs).element).toEqual(rows);
+  expect(sourcesOf(spec, 'b', new Map()).element).toMatchObject({ item: {}, isReal: false });
   expect(sourcesOf(spec, 'a', outputs).element).toBeUndefined();
 });
 
 test('the error of a node can be referred to if its failure does not end the run', () => {
   const [, a] = sourcesOf(spec, 'b', outputs).nodes;
   expect(a?.members).toEqual(['text_content', 'data_content', 'error']);
+});
+
+const set = (id: string, within?: string) => ({ id, skill: { name: 'set' }, ...(within && { within }) });
+const nested: WorkflowSpec = {
+  active: false,
+  nodes: [
+    { id: 'trigger', manual: {} },
+    set('orders'),
+    { id: 'each', group: {}, forEach: { items: "{{ $('orders').data_content }}" } },
+    set('price', 'each'),
+    { id: 'lines', group: {}, within: 'each', forEach: { items: '{{ $item.lines }}', batch: 2 } },
+    set('line', 'lines'),
+    { id: 'poll', group: {}, repeat: { until: 'true', limit: 3, initial: 'none' } },
+    set('ask', 'poll'),
+    set('check', 'poll'),
+    set('end'),
+  ],
+};
+const orders = new Map([
+  ['orders', { text_content: '', data_content: [{ lines: [1] }, { lines: [1, 2, 3] }] }],
+]);
+
+test.each([
+  ['a node of a body', 'price', ['trigger', 'orders', 'each'], 'orders'],
+  ['a node of an inner body', 'line', ['trigger', 'orders', 'price', 'each', 'lines'], 'price'],
+  ['a node after the groups', 'end', ['trigger', 'orders', 'each', 'poll'], 'poll'],
+  ['the first node of a repeated body', 'ask', ['trigger', 'orders', 'each', 'poll'], 'poll'],
+])('%s refers to what is before it and to the groups around it', (_what, id, ids, previous) => {
+  const { nodes, previous: before } = sourcesOf(nested, id, orders);
+  expect(nodes.map((node) => node.id)).toEqual(ids);
+  expect(before?.id).toBe(previous);
+});
+
+test('an inner item is evaluated with the shown outer item', () => {
+  const { element, nodes } = sourcesOf(nested, 'line', orders, { each: 1, lines: 1 });
+  expect(element).toEqual({ item: [3], index: 1, isReal: true, loop: 'lines', count: 2 });
+  const each = nodes.find(({ id }) => id === 'each');
+  expect(each?.members).toEqual(['item', 'index']);
+  expect(each?.output).toMatchObject({ item: { lines: [1, 2, 3] }, index: 1 });
+});
+
+test('before the first execution of repeat the output before is its initial value', () => {
+  expect(sourcesOf(nested, 'ask', orders).previous?.output.data_content).toBe('none');
+});
+
+test('the items of a loop cannot refer to themselves, and until reads the own output', () => {
+  const { items, until } = loopSourcesOf(nested, 'lines', orders);
+  expect(items.element?.loop).toBe('each');
+  expect(until.nodes.at(-1)?.id).toBe('lines');
+});
+
+test('the recorded item of a body belongs to its innermost loop', () => {
+  const views = new Map([
+    ['price', { item: 4 }],
+    ['line', { item: 7 }],
+    ['end', { item: 1 }],
+    ['ask', {}],
+  ]);
+  expect(sampledItems(nested, views)).toEqual({ each: 4, lines: 7 });
 });

@@ -7,15 +7,17 @@ import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { edgeId, edgesOf, type EdgeEnds } from '../model/graph.ts';
 import { nodeLabel } from '../../workflows/kinds.ts';
-import { disconnect, nodeOf, updateEdge, type Draft } from '../model/model.ts';
+import { nodeOf, updateEdge, type Draft } from '../model/model.ts';
 import { sourcesOf } from '../panel/sources.ts';
 import { useLastOutputs } from '../../runs/live/runStore.ts';
-import { useEditor } from '../store/store.ts';
+import { removeConnections } from '../store/commands.ts';
+import { useEditor, useEditorStore } from '../store/store.ts';
 import classes from './side.module.css';
 
 export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => void }) {
+  const store = useEditorStore();
   const { draft, apply, isReadOnly, problems } = useEditor();
-  const scope = useScope(ends.to);
+  const scope = useScope(ends);
   const edge = edgesOf(draft.spec).find(({ from, to }) => from === ends.from && to === ends.to);
   if (edge === undefined) return null;
   const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => message);
@@ -75,7 +77,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             variant="light"
             color="red"
             leftSection={<IconTrash size={14} />}
-            onClick={() => apply((before) => disconnect(before, [ends]))}
+            onClick={() => removeConnections(store, [ends])}
           >
             Remove connection
           </Button>
@@ -85,14 +87,16 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   );
 }
 
-/** A condition may refer to the same nodes as the target node, but not to an element of its list. */
-function useScope(id: string): FormScope {
-  const { draft, namespace, isReadOnly } = useEditor();
+/** A condition may refer to the same nodes as the target node, but not to `item`. */
+function useScope({ from, to }: EdgeEnds): FormScope {
+  const { draft, namespace, isReadOnly, shownItems } = useEditor();
   const outputs = useLastOutputs();
   return useMemo(() => {
-    const { nodes } = sourcesOf(draft.spec, id, outputs);
-    return { namespace, isReadOnly, sources: { nodes }, problems: [], showsAll: true, CredentialInput };
-  }, [draft.spec, id, outputs, namespace, isReadOnly]);
+    const { nodes } = sourcesOf(draft.spec, to, outputs, shownItems);
+    const previous = nodes.find(({ id }) => id === from);
+    const sources = { nodes, ...(previous && { previous }) };
+    return { namespace, isReadOnly, sources, problems: [], showsAll: true, CredentialInput };
+  }, [draft.spec, from, to, outputs, shownItems, namespace, isReadOnly]);
 }
 
 function labelOf(draft: Draft, id: string): string {

@@ -7,7 +7,7 @@ import { credentialKindLabel } from '../../credentials/choices.ts';
 import { listObjects } from '../../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../../kube/resources.ts';
 import { newNode, type Known } from '../canvas/newNode.ts';
-import { addNode, insertOnEdge, triggerOf, type Draft } from '../model/model.ts';
+import { addInside, addNode, insertOnEdge, triggerOf, type Draft } from '../model/model.ts';
 import { useEditorPart, useEditorStore, type EditorStore, type PickerPlace } from '../store/store.ts';
 import { offers, type Offer } from './choices.ts';
 import classes from './side.module.css';
@@ -95,13 +95,16 @@ function OfferOption({ offer }: { offer: Offer }) {
 
 function titleOf(place: PickerPlace): string {
   if (place.kind === 'between') return 'Insert a node';
+  if (place.kind === 'inside') return 'Add a node to the group';
   return place.kind === 'after' ? 'Add the next step' : 'Add a node';
 }
 
 function insert(store: EditorStore, place: PickerPlace, chosen: { offer: Offer; known: Known[] }): void {
   const { draft } = store.get();
-  const after = place.kind === 'after' ? place.node : place.kind === 'between' ? place.edge.from : undefined;
-  const node = newNode(draft, chosen.offer.choice, chosen.known, after);
+  const node = newNode(draft, chosen.offer.choice, chosen.known, {
+    after: place.kind === 'after' ? place.node : place.kind === 'between' ? place.edge.from : undefined,
+    inside: place.kind === 'inside' ? place.group : undefined,
+  });
   store.apply((before) => placed(before, place, node));
   store.openNode(node.id);
 }
@@ -112,6 +115,8 @@ function placed(draft: Draft, place: PickerPlace, node: ReturnType<typeof newNod
       return addNode(draft, node, place.node, place.position);
     case 'between':
       return insertOnEdge(draft, place.edge, node);
+    case 'inside':
+      return addInside(draft, node, place.group);
     case 'free':
       return addNode(draft, node, undefined, place.position);
     case 'trigger':

@@ -1,7 +1,17 @@
 /** The nodes to choose from, built from the schemas. */
 import { schemas } from 'windlass:schemas';
 import { TRIGGERS } from '../../workflows/triggers.ts';
-import { IconAlertOctagon, IconCode, IconRobot, IconSquareRoundedArrowRight } from '@tabler/icons-react';
+import {
+  IconAlertOctagon,
+  IconBoxMultiple,
+  IconClockPause,
+  IconCode,
+  IconRefresh,
+  IconRepeat,
+  IconRobot,
+  IconSitemap,
+  IconSquareRoundedArrowRight,
+} from '@tabler/icons-react';
 import type { Choice } from '../canvas/newNode.ts';
 import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
 import { skillLabel } from '../../workflows/kinds.ts';
@@ -62,6 +72,60 @@ const STEPS: Offer[] = [
     choice: { kind: 'response' },
   },
   {
+    key: 'forEach',
+    label: 'Loop over items',
+    description: 'A group of nodes that runs once for each item of a list. Each item is $item.',
+    needs: '',
+    icon: IconRepeat,
+    color: 'grape',
+    group: 'Flow',
+    choice: { kind: 'forEach' },
+  },
+  {
+    key: 'repeat',
+    label: 'Repeat until',
+    description: 'A group of nodes that runs again until a condition holds.',
+    needs: '',
+    icon: IconRefresh,
+    color: 'grape',
+    group: 'Flow',
+    choice: { kind: 'repeat' },
+  },
+  {
+    key: 'group',
+    label: 'Group',
+    description: 'Nodes that are retried, timed out and handled on error together.',
+    needs: '',
+    icon: IconBoxMultiple,
+    color: 'grape',
+    group: 'Flow',
+    choice: { kind: 'group' },
+  },
+  {
+    key: 'wait',
+    label: 'Wait',
+    description: schemas.steps['wait']?.description ?? '',
+    needs: '',
+    icon: IconClockPause,
+    color: 'yellow',
+    group: 'Flow',
+    choice: { kind: 'wait' },
+  },
+  ...Object.entries(schemas.steps)
+    .filter(([kind]) => kind === 'workflow')
+    .map(
+      ([key, { description = '' }]): Offer => ({
+        key,
+        label: 'Run workflow',
+        description,
+        needs: '',
+        icon: IconSitemap,
+        color: 'windlass',
+        group: 'Flow',
+        choice: { kind: 'workflow' },
+      }),
+    ),
+  {
     key: 'fail',
     label: 'Fail',
     description: schemas.steps['fail']?.description ?? '',
@@ -89,6 +153,11 @@ const SEARCHED: Record<string, string> = {
   set: 'edit fields expression cel sum count filter sort limit aggregate summarize split group rename date time merge map',
   code: 'javascript function compute',
   fail: 'stop and error throw',
+  forEach: 'loop over items split in batches each iterate',
+  repeat: 'loop while poll again retry',
+  group: 'scope try catch block error loop',
+  wait: 'sleep pause delay timer callback webhook resume',
+  workflow: 'execute workflow sub-workflow child call',
   remove_duplicates: 'deduplicate dedupe unique',
   response: 'respond to webhook reply answer',
 };

@@ -34,6 +34,9 @@ type View = Pick<
   | 'isComparing'
   | 'isAskingLive'
   | 'unreadable'
+  | 'collapsed'
+  | 'shownItems'
+  | 'removing'
 > & {
   found: Parameters<typeof problemsOf>[0];
 };
@@ -60,6 +63,9 @@ export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorS
     isComparing: false,
     isAskingLive: false,
     unreadable: undefined,
+    collapsed: new Set(),
+    shownItems: {},
+    removing: undefined,
     found: [],
   };
   let state = stateOf(session, view);
@@ -98,6 +104,9 @@ function actionsOf(core: Core): EditorActions {
     openNode: (id) => openNode(core, id),
     openEdge: (edge) =>
       show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),
+    toggleCollapsed: (group) => show({ collapsed: view().collapsed.symmetricDifference(new Set([group])) }),
+    showItem: (loop, index) => show({ shownItems: { ...view().shownItems, [loop]: index } }),
+    askRemoval: (removing) => show({ removing }),
     closePanel: () => show({ panel: undefined, picker: undefined }),
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),

@@ -31,5 +31,6 @@ function selectionOf(selection: Shown['selection'], { ids, edgeIds }: Known): Sh
 
 function hasPlace(place: NonNullable<Shown['picker']>, { ids, edgeIds }: Known): boolean {
   if (place.kind === 'after') return ids.has(place.node);
+  if (place.kind === 'inside') return ids.has(place.group);
   return place.kind !== 'between' || edgeIds.has(edgeId(place.edge));
 }

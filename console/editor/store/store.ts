@@ -4,6 +4,7 @@
  * ends.
  */
 import { createContext, use, useSyncExternalStore } from 'react';
+import type { ShownItems } from '../panel/sources.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import type { EdgeEnds } from '../model/graph.ts';
 import type { Draft, Operation } from '../model/model.ts';
@@ -18,10 +19,11 @@ export type Mode = 'edit' | 'read' | 'trial';
 
 export type Selection = { readonly nodes: readonly string[]; readonly edges: readonly string[] };
 
-/** Where to add a node: after a node, on an edge, at a position, or as the trigger. */
+/** Where to add a node: after a node, on an edge, in a group, at a position, or as the trigger. */
 export type PickerPlace =
   | { kind: 'after'; node: string; position?: Position }
   | { kind: 'between'; edge: EdgeEnds }
+  | { kind: 'inside'; group: string }
   | { kind: 'free'; position?: Position }
   | { kind: 'trigger' };
 
@@ -44,6 +46,12 @@ export type EditorState = {
   /** The place of the node that the user is choosing. */
   readonly picker: PickerPlace | undefined;
   readonly problems: Problems;
+  /** The groups that are drawn as cards, without their bodies. */
+  readonly collapsed: ReadonlySet<string>;
+  /** The item of each loop whose values are shown. */
+  readonly shownItems: ShownItems;
+  /** The nodes about which the user is asked whether their bodies are removed too. */
+  readonly removing: readonly string[] | undefined;
   /** A version that someone else saved and that conflicts with the draft. */
   readonly theirs: WorkflowObject | undefined;
   readonly isComparing: boolean;
@@ -64,6 +72,10 @@ export type EditorActions = {
   select: (selection: Partial<Selection>) => void;
   openNode: (id: string) => void;
   openEdge: (ends: EdgeEnds) => void;
+  toggleCollapsed: (group: string) => void;
+  showItem: (loop: string, index: number) => void;
+  /** Asks whether the bodies of these groups are removed too. */
+  askRemoval: (ids: readonly string[] | undefined) => void;
   /** Closes the panel and the picker. */
   closePanel: () => void;
   /** Opens the picker. */

@@ -22,6 +22,25 @@ export function ReferenceTree({ sources, onPick }: Picking & { sources: Sources 
           value={sources.element.item}
           isReal={sources.element.isReal}
           onPick={onPick}
+          isOpenFirst
+        />
+      )}
+      {sources.element !== undefined && (
+        <Branch
+          name="$index"
+          written="$index"
+          value={sources.element.index}
+          isReal={sources.element.isReal}
+          onPick={onPick}
+        />
+      )}
+      {sources.previous !== undefined && !sources.nodes.includes(sources.previous) && (
+        <Branch
+          name="$previous.data_content"
+          written="$previous.data_content"
+          value={sources.previous.output.data_content}
+          isReal={sources.previous.isReal}
+          onPick={onPick}
         />
       )}
       {sources.nodes.toReversed().map((source) => (

@@ -14,7 +14,7 @@ export function previewCel(source: string, sources: Sources, isCondition: boolea
     const { previous, run, variables } = expression.names;
     const unknown = [
       ...expression.references.filter((id) => !sources.nodes.some((each) => each.id === id && each.isReal)),
-      ...(previous ? ['previous'] : []),
+      ...(previous && sources.previous?.isReal !== true ? ['previous'] : []),
       ...(run ? ['run'] : []),
       ...variables.map((name) => `vars.${name}`),
     ];

@@ -22,6 +22,8 @@ const MEMBER_HELP: Record<NodeMember, string> = {
   data_content: 'data output',
   error: 'error',
   headers: 'request headers',
+  item: 'item of the loop',
+  index: 'index of the item, from 0',
 };
 
 /** Options for a text with references in braces and the cursor at `at`. */
@@ -38,7 +40,7 @@ export function completeCel(text: string, at: number, sources: Sources): Complet
   const before = text.slice(0, at);
   if (isInQuotes(before.replace(/\[\s*(?:"[^"]*"|'[^']*')\s*\]/g, '')) && !/\[\s*["'][^"']*$/.test(before))
     return undefined;
-  const written = /(?:nodes|item)(?:\.\w*|\[[^\]]*\]?)+$|\w+$/.exec(before)?.[0] ?? '';
+  const written = /(?:nodes|item|previous)(?:\.\w*|\[[^\]]*\]?)+$|\w+$/.exec(before)?.[0] ?? '';
   if (written === '' && /[\w.\])]$/.test(before)) return undefined;
   return completePath(written, at - written.length, CEL, sources);
 }
@@ -47,6 +49,7 @@ type Dialect = {
   node: (id: string) => string;
   item: string;
   index: string;
+  previous: string;
   step: (child: Child) => string;
   start: RegExp;
 };
@@ -55,6 +58,7 @@ const TEMPLATE: Dialect = {
   node: (id) => `$('${id}')`,
   item: '$item',
   index: '$index',
+  previous: '$previous',
   step: ({ written }) => written,
   start: /^\$\(\s*(['"])(?<id>[^'"]*)\1\s*\)/,
 };
@@ -63,6 +67,7 @@ const CEL: Dialect = {
   node: (id) => `nodes.${id}`,
   item: 'item',
   index: 'index',
+  previous: 'previous',
   step: ({ step }) => celStep(step),
   start: /^nodes\.(?<id>\w+)(?=[.[])/,
 };
@@ -79,14 +84,20 @@ function completePath(
   if (started !== null && source === undefined) return undefined;
   if (source !== undefined && started !== null)
     return completeMembers(written, { from, offset: started[0].length }, dialect, source);
-  const { element } = sources;
+  const { element, previous } = sources;
+  if (
+    previous !== undefined &&
+    written.startsWith(dialect.previous) &&
+    /[.[]/.test(written.charAt(dialect.previous.length))
+  )
+    return completeMembers(written, { from, offset: dialect.previous.length }, dialect, previous);
   const offset = dialect.item.length;
   if (element !== undefined && written.startsWith(dialect.item) && /[.[]/.test(written.charAt(offset)))
     return completeBelow(written, { from, offset }, dialect, element.item);
   return completion(from, startsOf(dialect, sources), written);
 }
 
-function startsOf(dialect: Dialect, { nodes, element }: Sources): Option[] {
+function startsOf(dialect: Dialect, { nodes, element, previous }: Sources): Option[] {
   const known = nodes.toReversed().map(
     (source): Option => ({
       insert: `${dialect.node(source.id)}.`,
@@ -95,13 +106,28 @@ function startsOf(dialect: Dialect, { nodes, element }: Sources): Option[] {
       hasMore: true,
     }),
   );
-  if (element === undefined) return known;
+  const before: Option[] = previous
+    ? [
+        {
+          insert: `${dialect.previous}.`,
+          label: dialect.previous,
+          detail: previousHelp(previous, nodes),
+          hasMore: true,
+        },
+      ]
+    : [];
+  if (element === undefined) return [...known, ...before];
   const isDeep = childrenOf(element.item).length > 0;
   return [
-    { insert: dialect.item, label: dialect.item, detail: 'current element', hasMore: isDeep },
-    { insert: dialect.index, label: dialect.index, detail: 'index of the element, from 0', hasMore: false },
+    { insert: dialect.item, label: dialect.item, detail: `item of ${element.loop}`, hasMore: isDeep },
+    { insert: dialect.index, label: dialect.index, detail: 'index of the item, from 0', hasMore: false },
     ...known,
+    ...before,
   ];
+}
+
+function previousHelp(previous: Source, nodes: readonly Source[]): string {
+  return nodes.includes(previous) ? `output of ${previous.label}` : `last output of ${previous.label}`;
 }
 
 type Spot = { from: number; offset: number };
@@ -124,7 +150,7 @@ function completeMembers(
       insert: `.${name}`,
       label: name,
       detail: MEMBER_HELP[name],
-      hasMore: name !== 'text_content' && childrenOf(source.output[name]).length > 0,
+      hasMore: childrenOf(source.output[name]).length > 0,
     }),
   );
   return completion(spot.from + spot.offset, options, rest);

@@ -23,7 +23,10 @@ const sources: Sources = {
     sourceOf(agent, 'agent', undefined, true),
   ],
 };
-const each: Sources = { ...sources, element: { item: { name: 'Ada' }, isReal: true } };
+const each: Sources = {
+  ...sources,
+  element: { item: { name: 'Ada' }, index: 0, isReal: true, loop: 'lines' },
+};
 
 const labels = (text: string, from = sources) => {
   const at = text.indexOf('|');

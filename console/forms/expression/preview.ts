@@ -20,14 +20,18 @@ export type Preview =
 
 const LONGEST = 2_000;
 
+/** No node has this ID: the output before may be that of the same node. */
+const PREVIOUS = '';
+
 /** The evaluation scope of the last outputs. */
-export function scopeOf({ nodes, element }: Sources): Scope {
+export function scopeOf({ nodes, element, previous }: Sources): Scope {
   return {
     node: (id) => {
-      const source = nodes.find((each) => each.id === id);
+      const source = id === PREVIOUS ? previous : nodes.find((each) => each.id === id);
       return source?.isReal === true ? source.output : undefined;
     },
-    ...(element?.isReal === true && { item: element.item, index: 0 }),
+    ...(previous?.isReal === true && { previous: PREVIOUS }),
+    ...(element?.isReal === true && { item: element.item, index: element.index }),
   };
 }
 
@@ -94,9 +98,10 @@ export function unavailableNode(id: string, known: string[]): string {
   return `node '${id}' does not run before this one: ${offered}`;
 }
 
-function unknownIn(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
+function unknownIn(compiled: CompiledValue, { nodes, element, previous }: Sources): Preview | undefined {
   const named = referencesOf(compiled).flatMap((reference) => {
     if (reference.source === 'node') return [reference.node];
+    if (reference.source === 'previous') return previous?.isReal === true ? [] : ['$previous'];
     if (reference.source !== 'item' && reference.source !== 'index') return [`$${reference.source}`];
     return element?.isReal === true ? [] : ['forEach'];
   });

@@ -1,5 +1,6 @@
 /**
- * The values of the skill `set`: names with a CEL expression each, or one expression for the whole output.
+ * Inputs for CEL: the values of the skill `set`, which are names with an expression each or one expression for
+ * the whole output, and conditions.
  */
 import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
@@ -55,6 +56,23 @@ export function CelValuesInput(props: InputProps<'celValues'>) {
       />
     );
   return <Named {...props} actions={swap} />;
+}
+
+export function CelConditionInput({ field, value, onChange, error, actions }: InputProps<'celCondition'>) {
+  return (
+    <ExpressionInput
+      label={field.label}
+      language="cel"
+      isCondition
+      isMultiline
+      value={typeof value === 'string' ? value : ''}
+      onChange={(text) => onChange(text === '' ? undefined : text)}
+      isRequired={field.isRequired}
+      error={error}
+      actions={actions}
+      {...(field.help !== undefined && { help: field.help })}
+    />
+  );
 }
 
 /** Nested objects and lists are edited as JSON. */

@@ -13,7 +13,7 @@ import type { FieldInputProps, InputProps, SchemaFormProps } from '../props.ts';
 import { SiblingsContext, useFormScope } from '../scope.ts';
 import { REFERENCE_TYPE } from '../source.ts';
 import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
-import { CelValuesInput } from './CelValuesInput.tsx';
+import { CelConditionInput, CelValuesInput } from './CelValuesInput.tsx';
 import { FreeInput, JavaScriptInput } from './CodeFields.tsx';
 import { CronInput } from './CronInput.tsx';
 import { ModelInput, SecretRefInput, SkillInput, TimeZoneInput } from './SelectInputs.tsx';
@@ -251,6 +251,7 @@ const INPUTS: { [K in Editor['kind']]: ComponentType<InputProps<K>> } = {
   cron: CronInput,
   timeZone: TimeZoneInput,
   celValues: CelValuesInput,
+  celCondition: CelConditionInput,
   javaScript: JavaScriptInput,
 };
 

@@ -14,9 +14,9 @@ import {
   NO_RUN,
   readLiveEvent,
   type LiveEvent,
-  type RunHead,
   type RunState,
 } from './runState.ts';
+import type { RunHead } from './nodeView.ts';
 import { createEventParser } from './sse.ts';
 
 export type RunAt = { namespace: string; workflow: string; run: string };

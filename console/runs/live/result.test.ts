@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { durationOf, resultOf } from './result.ts';
-import type { NodeView, RunHead } from './runState.ts';
+import type { NodeView, RunHead } from './nodeView.ts';
 
 const run = (head: Partial<RunHead>): RunHead => ({
   run: 'orders-1',

@@ -1,7 +1,7 @@
 /** The result of a run as a sentence. */
 import { isTerminal } from '../../../api/phase.ts';
 import { formatDuration } from '../../ui/format.ts';
-import type { NodeView, RunHead } from './runState.ts';
+import type { NodeView, RunHead } from './nodeView.ts';
 
 export type RunResult = {
   text: string;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { NodePhase, RunPhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
-import { applyEvent, applyView, NO_RUN, readLiveEvent, type LiveEvent, type RunHead } from './runState.ts';
+import { applyEvent, applyView, NO_RUN, readLiveEvent, type LiveEvent } from './runState.ts';
+import type { RunHead } from './nodeView.ts';
 
 const HEAD: RunHead = { run: 'orders-1', workflow: 'shop.orders', phase: 'Pending', test: true };
 const node = (phase: NodePhase, attempt: number, at: number): LiveEvent => ({
@@ -71,4 +72,36 @@ test.each([
   ['run', 'null', undefined],
 ])('the event "%s" with %s is parsed', (event, data, read) => {
   expect(readLiveEvent({ id: '1', event, data })).toEqual(read);
+});
+
+test('the counts of a loop are live, never go back, and keep the known failures', () => {
+  const counts = (succeeded: number, failed = 0) => ({ total: 10, succeeded, failed, running: 1 });
+  const items = (succeeded: number): LiveEvent => ({
+    type: 'items',
+    node: 'agent',
+    items: counts(succeeded),
+    at: 1,
+  });
+  const read = readLiveEvent({
+    id: '1',
+    event: 'items',
+    data: JSON.stringify({ node: 'agent', items: counts(3), at: 1 }),
+  });
+  expect(read).toEqual(items(3));
+  expect(readLiveEvent({ id: '1', event: 'items', data: '{"node":"agent","items":{}}' })).toBeUndefined();
+  const failures = [{ index: 0, reason: 'Refused', message: 'no' }];
+  const running = {
+    id: 'agent',
+    phase: 'Running' as const,
+    attempts: 1,
+    items: { ...counts(1, 1), failures },
+  };
+  const state = applyView(
+    after(node('Running', 1, 20)),
+    view('Running', [running as RunView['nodes'][number]]),
+  );
+  const later = applyEvent(state, HEAD, items(3));
+  expect(later.nodes.get('agent')).toMatchObject({ items: { succeeded: 3, failures } });
+  expect(applyEvent(later, HEAD, items(2))).toBe(later);
+  expect(applyEvent(later, HEAD, node('Succeeded', 1, 50)).nodes.get('agent')?.items?.succeeded).toBe(3);
 });

@@ -5,14 +5,9 @@
  */
 import { isTerminal, NODE_PHASES, RUN_PHASES, type NodePhase, type RunPhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
+import type { ItemCounts, NodeView, RunHead } from './nodeView.ts';
 import type { ServerEvent } from './sse.ts';
 import { isRecord } from '../../../api/record.ts';
-
-/** The state of a node. Nodes without any event have none. */
-export type NodeView = RunView['nodes'][number];
-
-/** A run without its nodes. */
-export type RunHead = Omit<RunView, 'nodes'>;
 
 export type RunState = {
   /** Undefined before the first information. */
@@ -34,6 +29,7 @@ export type LiveEvent =
       message?: string;
       at: number;
     }
+  | { type: 'items'; node: string; items: ItemCounts; at: number }
   | { type: 'text'; node: string; text: string };
 
 /** Parses a server-sent event; undefined for unknown events. */
@@ -52,9 +48,20 @@ export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefin
   }
   if (typeof node !== 'string') return undefined;
   if (event === 'text') return typeof text === 'string' ? { type: 'text', node, text } : undefined;
+  if (event === 'items') {
+    const items = itemCounts(read['items']);
+    return items && { type: 'items', node, items, at: why.at };
+  }
   const known = NODE_PHASES.find((one) => one === phase);
   if (event !== 'node' || known === undefined) return undefined;
   return { type: 'node', node, phase: known, attempt: typeof attempt === 'number' ? attempt : 0, ...why };
+}
+
+function itemCounts(value: unknown): ItemCounts | undefined {
+  if (!isRecord(value)) return undefined;
+  const { total, succeeded, failed, running } = value;
+  const isWhole = [total, succeeded, failed, running].every((each) => typeof each === 'number');
+  return isWhole ? ({ total, succeeded, failed, running } as ItemCounts) : undefined;
 }
 
 function readJson(text: string): Record<string, unknown> | undefined {
@@ -71,9 +78,22 @@ export function applyEvent(state: RunState, run: RunHead, event: LiveEvent): Run
   if (event.type === 'text') return state;
   if (event.type === 'run') return { ...state, run: headAfter(state.run ?? run, event) };
   const before = state.nodes.get(event.node);
+  if (event.type === 'items') return withItems(state, event, before);
   const after = nodeAfter(before, event);
   if (before !== undefined && isOlderView(after, before)) return state;
   return { run: state.run ?? run, nodes: new Map(state.nodes).set(event.node, after) };
+}
+
+/** Counts never go back: a view may be read before the event comes. */
+function withItems(
+  state: RunState,
+  { node, items }: LiveEvent & { type: 'items' },
+  before: NodeView | undefined,
+): RunState {
+  const ended = (counts: ItemCounts | undefined) => (counts ? counts.succeeded + counts.failed : -1);
+  if (before !== undefined && (isEnded(before.phase) || ended(before.items) > ended(items))) return state;
+  const next: NodeView = { id: node, phase: 'Running', ...before, items: { ...before?.items, ...items } };
+  return { ...state, nodes: new Map(state.nodes).set(node, next) };
 }
 
 function headAfter(run: RunHead, event: LiveEvent & { type: 'run' }): RunHead {
@@ -104,6 +124,10 @@ function nodeAfter(before: NodeView | undefined, event: LiveEvent & { type: 'nod
     ...(message !== undefined && { message }),
     ...(before?.output !== undefined && { output: before.output }),
     ...(before?.usage !== undefined && { usage: before.usage }),
+    ...(before?.items !== undefined && { items: before.items }),
+    ...(before?.item !== undefined && { item: before.item }),
+    ...(before?.run !== undefined && { run: before.run }),
+    ...(phase === 'Waiting' && before?.waitingFor !== undefined && { waitingFor: before.waitingFor }),
   };
 }
 

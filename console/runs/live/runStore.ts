@@ -9,7 +9,7 @@ import { isTerminal } from '../../../api/phase.ts';
 import { followRun, NOT_FOLLOWED, type Followed, type Follower, type RunAt } from './follow.ts';
 import { lastOutputsQuery, type NodeOutputs } from './lastOutputs.ts';
 import type { LiveTexts } from './liveText.ts';
-import type { NodeView, RunHead } from './runState.ts';
+import type { NodeView, RunHead } from './nodeView.ts';
 
 /** The run on the canvas. `run` is undefined if no run is shown or none is loaded yet. */
 export type RunShown = {

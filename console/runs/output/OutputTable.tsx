@@ -9,7 +9,9 @@ const ROW = 28;
 const TALLEST = 420;
 const CELL = 200;
 
-export function OutputTable({ tables, nodeId }: { tables: Data[]; nodeId: string }) {
+type Props = { tables: Data[]; nodeId: string; item?: number | undefined };
+
+export function OutputTable({ tables, nodeId, item }: Props) {
   const [label, setLabel] = useState(tables[0]?.label);
   const table = tables.find((one) => one.label === label) ?? tables[0];
   if (table === undefined) return null;
@@ -26,12 +28,12 @@ export function OutputTable({ tables, nodeId }: { tables: Data[]; nodeId: string
           maw={320}
         />
       )}
-      <Rows key={table.label} table={table} nodeId={nodeId} />
+      <Rows key={table.label} table={table} nodeId={nodeId} item={item} />
     </>
   );
 }
 
-function Rows({ table, nodeId }: { table: Data; nodeId: string }) {
+function Rows({ table, nodeId, item }: Omit<Props, 'tables'> & { table: Data }) {
   const { rows, columns, member, path, label } = table;
   const box = useRef<HTMLDivElement>(null);
   const { getVirtualItems, getTotalSize } = useVirtualizer({
@@ -78,7 +80,10 @@ function Rows({ table, nodeId }: { table: Data; nodeId: string }) {
                   title={text}
                   draggable
                   onDragStart={(event) =>
-                    dragReference(event, referenceOf(nodeId, { member, path: [...path, index, column] }))
+                    dragReference(
+                      event,
+                      referenceOf(nodeId, { member, path: [...path, index, column] }, item),
+                    )
                   }
                 >
                   {text}

@@ -24,6 +24,7 @@ import classes from './Output.module.css';
 type Props = {
   output: Output;
   nodeId: string;
+  item?: number | undefined;
   /** The search text; empty: the whole tree. */
   search: string;
   onPick?: ((reference: string) => void) | undefined;
@@ -36,10 +37,13 @@ const LINE = 300;
 /** Longer text is shown below the tree when its row is selected. */
 const LONG = 60;
 
-export function OutputTree({ output, nodeId, search, onPick }: Props) {
+export function OutputTree({ output, nodeId, item, search, onPick }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
-  const { rows, at, virtual, setActive, toggle, press } = useTree({ output, nodeId, search, onPick }, box);
+  const { rows, at, virtual, setActive, toggle, press } = useTree(
+    { output, nodeId, item, search, onPick },
+    box,
+  );
   const chosen = rows[at];
   if (rows.length === 0)
     return (
@@ -70,7 +74,7 @@ export function OutputTree({ output, nodeId, search, onPick }: Props) {
                   row={row}
                   start={start}
                   isActive={index === at}
-                  reference={referenceOf(nodeId, row)}
+                  reference={referenceOf(nodeId, row, item)}
                   onPick={onPick}
                   onClick={() => {
                     setActive(index);
@@ -89,7 +93,7 @@ export function OutputTree({ output, nodeId, search, onPick }: Props) {
   );
 }
 
-function useTree({ output, nodeId, search, onPick }: Props, box: RefObject<HTMLDivElement | null>) {
+function useTree({ output, nodeId, item, search, onPick }: Props, box: RefObject<HTMLDivElement | null>) {
   const [open, setOpen] = useState(() => firstOpen(output));
   const [active, setActive] = useState(0);
   const rows = search === '' ? treeRows(output, open) : foundRows(output, search);
@@ -118,7 +122,7 @@ function useTree({ output, nodeId, search, onPick }: Props, box: RefObject<HTMLD
     if (row === undefined || event.target !== box.current) return;
     const act =
       event.key === 'Enter' && onPick
-        ? () => onPick(referenceOf(nodeId, row))
+        ? () => onPick(referenceOf(nodeId, row, item))
         : keyAction(event, { rows, at, row, go, toggle });
     if (act === undefined) return;
     event.preventDefault();

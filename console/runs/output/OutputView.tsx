@@ -25,6 +25,8 @@ const JsonCode = lazy(async () => ({ default: (await import('./JsonCode.tsx')).J
 type Props = {
   output: Output | undefined;
   nodeId: string;
+  /** The output is this item of a loop. */
+  item?: number | undefined;
   /** Called with the reference of a picked value, such as `$('mail').data_content.subject`. */
   onPick?: (reference: string) => void;
   /** The output is incomplete. */
@@ -35,7 +37,8 @@ type Props = {
 
 type Shape = 'tree' | 'table' | 'text' | 'json';
 
-export function OutputView({ output, nodeId, onPick, isTruncated = false, isRedacted = false }: Props) {
+export function OutputView(props: Props) {
+  const { output, nodeId, item, onPick, isTruncated = false, isRedacted = false } = props;
   const [asked, setShape] = useState<Shape>();
   const [search, setSearch] = useState('');
   if (output === undefined) return <NoOutput isRedacted={isRedacted} />;
@@ -80,9 +83,9 @@ export function OutputView({ output, nodeId, onPick, isTruncated = false, isReda
         </Group>
       </Group>
       {shape === 'tree' && (
-        <OutputTree output={output} nodeId={nodeId} search={search.trim()} onPick={onPick} />
+        <OutputTree output={output} nodeId={nodeId} item={item} search={search.trim()} onPick={onPick} />
       )}
-      {shape === 'table' && <OutputTable tables={tables} nodeId={nodeId} />}
+      {shape === 'table' && <OutputTable tables={tables} nodeId={nodeId} item={item} />}
       {shape === 'text' && (
         <div className={classes['text'] ?? ''} tabIndex={0} role="region" aria-label={`Text of ${nodeId}`}>
           {text}

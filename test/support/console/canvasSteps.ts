@@ -44,3 +44,28 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
 export async function panelFocused(page: Page): Promise<void> {
   await page.locator('[data-node-panel]:focus').waitFor();
 }
+
+/** Drags a node, or a group by its header, so that its top left corner is at this offset of another node. */
+export async function dragNode(
+  page: Page,
+  id: string,
+  to: { node: string; x: number; y: number },
+): Promise<void> {
+  const card = await boxOf(page, id);
+  const target = await boxOf(page, to.node);
+  const grip = { x: card.x + 30, y: card.y + card.height / 2 };
+  await page.mouse.move(grip.x, grip.y);
+  await page.mouse.down();
+  await page.mouse.move(grip.x + 8, grip.y + 8, { steps: 3 });
+  await page.mouse.move(target.x + to.x + 30, target.y + to.y + card.height / 2, { steps: 12 });
+  await page.mouse.up();
+}
+
+async function boxOf(
+  page: Page,
+  id: string,
+): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await page.locator(`[data-card="${id}"]`).boundingBox();
+  if (box === null) throw new Error(`the node ${id} is not shown`);
+  return box;
+}

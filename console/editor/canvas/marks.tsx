@@ -1,0 +1,100 @@
+/** Marks of a node on the canvas: its problems, and its phase in the shown run. */
+import { Tooltip } from '@mantine/core';
+import {
+  IconAlertTriangleFilled,
+  IconArrowNarrowRight,
+  IconBan,
+  IconCircleCheckFilled,
+  IconCircleXFilled,
+  IconClock,
+  IconHourglass,
+  IconLoader2,
+  IconQuestionMark,
+} from '@tabler/icons-react';
+import { useEffect, useState, type ComponentType } from 'react';
+import type { NodePhase } from '../../../api/phase.ts';
+import { itemsText, waitText } from '../../runs/live/nodeView.ts';
+import { formatDuration } from '../../ui/format.ts';
+import type { CardNode } from './flow.ts';
+import classes from './canvas.module.css';
+
+/** The phase of a node in the shown run; undefined: no run is shown. */
+export function phaseOf({ view, isInRun }: CardNode['data']): NodePhase | undefined {
+  return view?.phase ?? (isInRun ? 'Pending' : undefined);
+}
+
+/** The text for screen readers, in place of colors and icons. */
+export function screenReaderText(data: CardNode['data']): string {
+  const { view, problems } = data;
+  const phase = phaseOf(data);
+  const items = view?.items === undefined ? '' : `, ${itemsText(view.items)}`;
+  const said = phase === undefined ? '' : `, ${PHASES[phase].label}${items}`;
+  const wrong =
+    problems.length === 0 ? '' : `, problem: ${problems.map(({ message }) => message).join('; ')}`;
+  return `${said}${wrong}`;
+}
+
+export function ProblemMark({ messages }: { messages: string[] }) {
+  return (
+    <Tooltip
+      multiline
+      w={320}
+      position="bottom"
+      openDelay={100}
+      label={messages.map((message) => (
+        <span key={message} style={{ display: 'block' }}>
+          {message}
+        </span>
+      ))}
+    >
+      <span className={classes['problem']}>
+        <IconAlertTriangleFilled size={16} aria-hidden />
+      </span>
+    </Tooltip>
+  );
+}
+
+type Phase = { label: string; icon: ComponentType<{ size?: number; className?: string }>; color: string };
+
+const PHASES: Record<NodePhase, Phase> = {
+  Pending: { label: 'waiting', icon: IconHourglass, color: 'gray' },
+  Running: { label: 'running', icon: IconLoader2, color: 'blue' },
+  Waiting: { label: 'waiting to continue', icon: IconClock, color: 'yellow' },
+  Succeeded: { label: 'succeeded', icon: IconCircleCheckFilled, color: 'green' },
+  Failed: { label: 'failed', icon: IconCircleXFilled, color: 'red' },
+  Cancelled: { label: 'cancelled', icon: IconBan, color: 'gray' },
+  Skipped: { label: 'skipped', icon: IconArrowNarrowRight, color: 'gray' },
+  Unknown: { label: 'outcome unknown', icon: IconQuestionMark, color: 'orange' },
+};
+
+export function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['view'] }) {
+  const { label, icon: Icon, color } = PHASES[phase];
+  const took = useTook(view);
+  const attempts = (view?.attempts ?? 1) > 1 ? `, attempt ${view?.attempts}` : '';
+  const waits = phase === 'Waiting' && view?.waitingFor ? waitText(view.waitingFor) : undefined;
+  const said = waits ?? view?.message ?? `${label}${attempts}`;
+  const words = [view?.items && itemsText(view.items), took].filter((word) => word !== undefined);
+  return (
+    <Tooltip multiline maw={320} label={said} position="bottom">
+      <span className={classes['phase']} style={{ color: `var(--mantine-color-${color}-text)` }}>
+        <Icon size={14} className={phase === 'Running' ? (classes['turning'] ?? '') : ''} />
+        <span>{words.length === 0 ? label : words.join(' · ')}</span>
+      </span>
+    </Tooltip>
+  );
+}
+
+function useTook(view: CardNode['data']['view']): string | undefined {
+  const [now, setNow] = useState(() => Date.now());
+  const runs = view?.startTime !== undefined && view.phase === 'Running';
+  useEffect(() => {
+    if (!runs) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [runs]);
+  if (view?.startTime === undefined) return undefined;
+  const end = view.completionTime === undefined ? now : Date.parse(view.completionTime);
+  return runs || view.completionTime !== undefined
+    ? formatDuration(Math.max(0, end - Date.parse(view.startTime)))
+    : undefined;
+}

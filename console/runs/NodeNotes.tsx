@@ -1,0 +1,33 @@
+/** Notes on a node of a run: what it waits for, whose item it shows, and the run that it started. */
+import { Alert, Text } from '@mantine/core';
+import { IconClockPause } from '@tabler/icons-react';
+import { TextLink } from '../ui/links.tsx';
+import { waitText, type NodeView } from './live/nodeView.ts';
+
+export function WaitNote({ node: { phase, waitingFor } }: { node: NodeView }) {
+  if (phase !== 'Waiting' || waitingFor === undefined) return null;
+  return (
+    <Alert color="yellow" variant="light" p="xs" icon={<IconClockPause />}>
+      <Text size="sm">{waitText(waitingFor)}</Text>
+    </Alert>
+  );
+}
+
+export function SampleNote({ item }: { item: number }) {
+  return (
+    <Text size="xs" c="dimmed">
+      Item [{item}] of the loop: the first one that failed, or the last one that ended.
+    </Text>
+  );
+}
+
+export function ChildLink({ project, run }: { project: string; run: string }) {
+  return (
+    <Text size="sm">
+      Started the run{' '}
+      <TextLink size="sm" to="/p/$project/runs/$run" params={{ project, run }} search={{}}>
+        {run}
+      </TextLink>
+    </Text>
+  );
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { itemsText, waitText } from './nodeView.ts';
+
+test.each([
+  [{ total: 10, succeeded: 2, failed: 1, running: 1 }, '3 of 10, 1 failed'],
+  [{ total: 10, succeeded: 0, failed: 0, running: 1 }, '0 of 10'],
+  [{ total: 1_200, succeeded: 1_200, failed: 0, running: 0 }, '1,200 items'],
+  [{ total: 1, succeeded: 0, failed: 1, running: 0 }, '1 item, 1 failed'],
+  [{ total: 0, succeeded: 0, failed: 0, running: 0 }, '0 items'],
+])('the counts %j are shown as %s', (items, text) => {
+  expect(itemsText(items)).toBe(text);
+});
+
+test.each([
+  [{ until: '2026-05-01T08:00:00Z' }, /^Waits until \d+ \w+ 2026, \d\d:\d\d:\d\d\.$/],
+  [{ callback: { until: '2026-05-01T08:00:00Z' } }, /^Waits for a callback until .*2026/],
+  [{ run: 'child-1' }, /^Waits for the run child-1\.$/],
+  [{}, /^Waits to continue\.$/],
+])('waiting for %j is a sentence', (waiting, text) => {
+  expect(waitText(waiting)).toMatch(text);
+});

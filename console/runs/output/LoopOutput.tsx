@@ -1,0 +1,164 @@
+/** The output of a loop: counts, the first failures, and its results at once or one by one. */
+import { ActionIcon, Anchor, Group, List, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
+import { useState } from 'react';
+import { count } from '../../ui/format.ts';
+import { FailureOf } from '../FailureOf.tsx';
+import { itemsText, type ItemCounts } from '../live/nodeView.ts';
+import { itemAt, itemTotal } from './items.ts';
+import { OutputView } from './OutputView.tsx';
+import type { Output } from './outputTree.ts';
+
+type Props = {
+  output: Output | undefined;
+  nodeId: string;
+  items: ItemCounts | undefined;
+  /** The chosen item. */
+  index: number;
+  onIndex: (index: number) => void;
+  isTruncated?: boolean;
+  isRedacted?: boolean;
+};
+
+export function LoopOutput({ output, nodeId, items, index, onIndex, isTruncated, isRedacted }: Props) {
+  const total = itemTotal(output, items);
+  const [shape, setShape] = useState<'all' | 'one'>('all');
+  const show = (next: number): void => {
+    setShape('one');
+    onIndex(next);
+  };
+  return (
+    <Stack gap="xs">
+      {items !== undefined && <ItemFailures items={items} onShow={show} />}
+      {total > 0 && (
+        <Group gap="xs" wrap="wrap">
+          <SegmentedControl
+            size="xs"
+            aria-label="Results"
+            value={shape}
+            data={[
+              { value: 'all', label: 'All results' },
+              { value: 'one', label: 'One item' },
+            ]}
+            onChange={setShape}
+          />
+          {shape === 'one' && (
+            <ItemPager index={Math.min(index, total - 1)} total={total} onIndex={onIndex} />
+          )}
+        </Group>
+      )}
+      {shape === 'one' && total > 0 ? (
+        <OneItem {...{ output, nodeId, items }} index={Math.min(index, total - 1)} />
+      ) : (
+        <OutputView
+          output={output}
+          nodeId={nodeId}
+          isTruncated={isTruncated === true}
+          isRedacted={isRedacted === true}
+        />
+      )}
+    </Stack>
+  );
+}
+
+type OneProps = Pick<Props, 'output' | 'nodeId' | 'items' | 'index'>;
+
+function OneItem({ output, nodeId, items, index }: OneProps) {
+  const { output: result, failure } = itemAt(output, items, index);
+  if (failure !== undefined)
+    return (
+      <FailureOf
+        title={`Item [${index}] failed: ${failure.reason}`}
+        reason={failure.reason}
+        message={failure.message}
+      />
+    );
+  if (result === undefined)
+    return (
+      <Text size="xs" c="dimmed">
+        The record has no result of this item.
+      </Text>
+    );
+  return <OutputView key={index} output={result} nodeId={nodeId} item={index} />;
+}
+
+function ItemFailures({ items, onShow }: { items: ItemCounts; onShow: (index: number) => void }) {
+  const { failed, failures = [] } = items;
+  return (
+    <div role="group" aria-label="Items">
+      <Text size="sm">{itemsText(items)}</Text>
+      {failures.length > 0 && (
+        <List size="xs" mt={4} listStyleType="none" aria-label="First failures">
+          {failures.map(({ index, reason, message }) => (
+            <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
+              <Anchor
+                component="button"
+                type="button"
+                size="xs"
+                aria-label={`Show item ${index}`}
+                onClick={() => onShow(index)}
+              >
+                [{index}]
+              </Anchor>{' '}
+              <b>{reason}</b>: {message}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {failed > failures.length && failures.length > 0 && (
+        <Text size="xs" c="dimmed">
+          and {count(failed - failures.length, 'more failure')}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+type PagerProps = { index: number; total: number; onIndex: (index: number) => void };
+
+/** Chooses an item by its index, as `$index` counts. */
+export function ItemPager({ index, total, onIndex }: PagerProps) {
+  return (
+    <Group gap={4} wrap="nowrap" role="group" aria-label="Item">
+      <ActionIcon
+        variant="default"
+        size={30}
+        aria-label="Previous item"
+        disabled={index <= 0}
+        onClick={() => onIndex(index - 1)}
+      >
+        <IconChevronLeft size={16} />
+      </ActionIcon>
+      <NumberInput
+        aria-label="Index of the item"
+        w={84}
+        hideControls
+        allowDecimal={false}
+        allowNegative={false}
+        leftSection={
+          <Text size="xs" c="dimmed">
+            [ ]
+          </Text>
+        }
+        min={0}
+        max={total - 1}
+        value={index}
+        onChange={(next) => {
+          if (typeof next === 'number' && next >= 0 && next < total) onIndex(next);
+        }}
+      />
+      <ActionIcon
+        variant="default"
+        size={30}
+        aria-label="Next item"
+        disabled={index >= total - 1}
+        onClick={() => onIndex(index + 1)}
+      >
+        <IconChevronRight size={16} />
+      </ActionIcon>
+      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        {(index + 1).toLocaleString('en')} of {total.toLocaleString('en')}
+      </Text>
+    </Group>
+  );
+}

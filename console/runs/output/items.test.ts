@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { itemAt, itemTotal } from './items.ts';
+
+const error = { reason: 'Refused', message: 'no price' };
+const output = { text_content: '', data_content: [{ sum: 6 }, { error }, null] };
+const counts = { total: 40, succeeded: 38, failed: 2, running: 0, failures: [{ index: 1, ...error }] };
+
+test.each([
+  ['a result', output, undefined, 0, { index: 0, output: { data_content: { sum: 6 } } }],
+  ['the result of a failed item', output, undefined, 1, { index: 1, failure: error }],
+  ['an empty result', output, undefined, 2, { index: 2, output: { data_content: null } }],
+  ['a failure without results', undefined, counts, 1, { index: 1, failure: error }],
+  ['an item of which nothing is recorded', undefined, counts, 30, { index: 30 }],
+])('%s of a loop is found', (_what, given, items, index, expected) => {
+  expect(itemAt(given, items, index)).toEqual(expected);
+});
+
+test.each([
+  [output, undefined, 3],
+  [undefined, counts, 40],
+  [output, counts, 40],
+  [{ text_content: 'text' }, undefined, 0],
+])('the number of items of %j and %j is %i', (given, items, total) => {
+  expect(itemTotal(given, items)).toBe(total);
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { shapeOf } from './revision.ts';
+
+const shape = shapeOf({
+  trigger: { id: 'trigger' },
+  steps: [
+    { id: 'rows' },
+    { id: 'outer' },
+    { id: 'inner', within: 'outer' },
+    { id: 'a', within: 'inner' },
+    { id: 'b', within: 'inner' },
+  ],
+  edges: [
+    { from: 'trigger', to: 'rows' },
+    { from: 'rows', to: 'outer' },
+    { from: 'a', to: 'b' },
+  ],
+});
+
+test.each([
+  ['b', ['a'], 2],
+  ['a', ['rows'], 2],
+  ['inner', ['rows'], 1],
+  ['trigger', [], 0],
+])('%s has the nodes before it and its depth', (id, before, depth) => {
+  expect(shape.before(id)).toEqual(before);
+  expect(shape.depth(id)).toBe(depth);
+});

@@ -1,0 +1,205 @@
+/**
+ * Groups in the editor: a loop with a branch and an error path is built, run and understood; nodes move into and
+ * out of groups; a group is removed with or without its body.
+ */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
+import { dragNode, edgeOf, edgesOn } from '../../support/console/canvasSteps.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import {
+  addAfter,
+  canvasOpened,
+  choose,
+  nodeOf,
+  openNode,
+  openOutput,
+  panelOf,
+  runEnded,
+  save,
+  testRun,
+  writeExpression,
+} from '../../support/console/steps.ts';
+
+const PROJECT = 'shop';
+
+let system: ConsoleSystem;
+let browser: Browser;
+let token: string;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await system.createProject(PROJECT);
+  token = await system.tokenWith(PROJECT, 'editor', EDITOR);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+});
+
+beforeEach(async () => {
+  visitor = await visit(browser, { viewport: { width: 1_700, height: 950 } });
+  ({ page } = visitor);
+  page.setDefaultTimeout(20_000);
+  await signInAt(page, system.consoleURL, token);
+  return async () => {
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  };
+});
+
+const set = (id: string, within?: string): WorkflowNode => ({
+  id,
+  skill: { name: 'set', parameters: { values: { n: '1' } } },
+  ...(within !== undefined && { within }),
+});
+const group = (id: string, within?: string): WorkflowNode => ({
+  id,
+  group: {},
+  ...(within !== undefined && { within }),
+});
+
+async function open(name: string, nodes: WorkflowNode[]): Promise<void> {
+  const manifest = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name } };
+  await system.apply(PROJECT, stringify({ ...manifest, spec: { nodes } }));
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
+  await canvasOpened(page, 'trigger');
+  await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
+}
+
+const savedSpec = async (name: string) =>
+  (await system.harness.client.get(workflows, { namespace: PROJECT, name })).spec;
+
+test('a loop with a branch and an error path is built and run, and its items are shown', async () => {
+  const lines = [
+    { article: 'pen', price: 3 },
+    { article: 'ink', price: 12 },
+    { article: 'pad', price: 0 },
+  ];
+  await open('invoice', [{ id: 'trigger', manual: { testData: { lines } } }]);
+  await addAfter(page, 'trigger', 'Loop over items');
+  await writeExpression(page, 'Items', "{{ $('trigger').data_content.lines }}");
+  await panelOf(page).getByText('list of 3').waitFor();
+  await page.getByRole('button', { name: 'Add the first node' }).click();
+  await choose(page, 'Set');
+  await panelOf(page).getByRole('button', { name: 'Add value' }).click();
+  await panelOf(page).getByLabel('Name 1').fill('total');
+  await writeExpression(page, 'Expression for total', 'item.price * 2.0');
+  await panelOf(page).getByText('6', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await addAfter(page, 'set', 'Fail');
+  await writeExpression(page, 'Message', '{{ $item.article }} has no price');
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
+  await edgeOf(page, 'set', 'fail').click({ force: true });
+  const condition = page
+    .getByRole('complementary', { name: 'Connection' })
+    .getByRole('textbox', { name: 'Only if' });
+  await condition.click();
+  await page.keyboard.insertText('nodes.set.data_content.total == 0.0');
+  await openNode(page, 'for_each');
+  await panelOf(page).getByRole('tab', { name: 'Options' }).click();
+  await panelOf(page)
+    .getByRole('combobox', { name: 'On error' })
+    .or(panelOf(page).getByRole('textbox', { name: 'On error' }))
+    .click();
+  await page.getByRole('option', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await save(page);
+  const { nodes, edges } = await savedSpec('invoice');
+  expect(nodes.map(({ id, within }) => [id, within])).toEqual([
+    ['trigger', undefined],
+    ['for_each', undefined],
+    ['set', 'for_each'],
+    ['fail', 'for_each'],
+  ]);
+  expect(nodes[1]).toMatchObject({
+    group: {},
+    forEach: { items: "{{ $('trigger').data_content.lines }}" },
+    onError: 'Continue',
+  });
+  expect(edges).toEqual([{ from: 'set', to: 'fail', when: 'nodes.set.data_content.total == 0.0' }]);
+
+  await testRun(page);
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  await openNode(page, 'for_each');
+  await openOutput(page);
+  await panelOf(page).getByText('One item').click();
+  await panelOf(page).getByRole('button', { name: 'Next item' }).click();
+  await panelOf(page).getByText('24').waitFor();
+  await panelOf(page).getByRole('button', { name: 'Next item' }).click();
+  await panelOf(page).getByText('pad has no price').waitFor();
+  await openNode(page, 'set');
+  await panelOf(page).getByRole('tab', { name: 'Input' }).click();
+  await panelOf(page).getByRole('group', { name: 'Item', exact: true }).getByText('3 of 3').waitFor();
+  await panelOf(page).getByRole('button', { name: 'Previous item' }).click();
+  await panelOf(page).getByText('ink').first().waitFor();
+});
+
+test('nodes are dragged into and out of groups, and each move is one step of undo', async () => {
+  await open('moved', [
+    { id: 'trigger', manual: {} },
+    set('a'),
+    group('g'),
+    set('b', 'g'),
+    set('c', 'g'),
+    set('d'),
+  ]);
+  const before = ['a>g', 'b>c', 'g:b', 'g>d', 'trigger>a'];
+  await expect.poll(() => edgesOn(page)).toEqual(before);
+  await dragNode(page, 'a', { node: 'b', x: -6, y: 10 });
+  await page.getByText('a moved into g. 2 connections across its border removed.').waitFor();
+  await expect.poll(() => edgesOn(page)).toEqual(['a>b', 'b>c', 'g:a', 'g>d', 'trigger>g']);
+  await page.getByRole('button', { name: 'Undo', exact: true }).last().click();
+  await expect.poll(() => edgesOn(page)).toEqual(before);
+  await dragNode(page, 'c', { node: 'b', x: 0, y: 340 });
+  await page.getByText('c moved out of g.').waitFor();
+  await expect.poll(() => edgesOn(page)).toEqual(['a>g', 'g:b', 'g>d', 'trigger>a']);
+  await save(page);
+  const { nodes } = await savedSpec('moved');
+  expect(nodes.filter(({ within }) => within === 'g').map(({ id }) => id)).toEqual(['b']);
+  await dragNode(page, 'trigger', { node: 'b', x: 0, y: 0 });
+  await page.getByText('The trigger starts the workflow, so it cannot be in a group.').waitFor();
+});
+
+test('a group moves with its body, collapses, and is copied, removed and unwrapped', async () => {
+  await open('grouped', [{ id: 'trigger', manual: {} }, group('g'), set('b', 'g'), set('c', 'g'), set('d')]);
+  const gap = async () => {
+    const [frame, card] = [await nodeOf(page, 'g').boundingBox(), await nodeOf(page, 'b').boundingBox()];
+    return Math.round((card?.y ?? 0) - (frame?.y ?? 0));
+  };
+  const distance = await gap();
+  await dragNode(page, 'g', { node: 'g', x: 0, y: 120 });
+  expect(await gap()).toBe(distance);
+  await page.getByRole('button', { name: 'Collapse g' }).click();
+  await nodeOf(page, 'b').waitFor({ state: 'detached' });
+  expect(await edgesOn(page)).toEqual(['g>d', 'trigger>g']);
+  await page.getByRole('button', { name: 'Expand g' }).click();
+  await nodeOf(page, 'b').waitFor();
+
+  // Dragging has selected the group.
+  await page.keyboard.press('Control+d');
+  await nodeOf(page, 'b_2').waitFor();
+  expect(await edgesOn(page)).toContain('b_2>c_2');
+  await page.keyboard.press('Delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove with its 2 nodes' }).click();
+  await nodeOf(page, 'b_2').waitFor({ state: 'detached' });
+  await nodeOf(page, 'g').click({ modifiers: ['Shift'] });
+  await page.keyboard.press('Delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep the nodes' }).click();
+  await expect.poll(() => edgesOn(page)).toEqual(['b>c', 'c>d', 'trigger>b']);
+});
+
+test('a connection across a border is refused with the way to do it', async () => {
+  await open('border', [{ id: 'trigger', manual: {} }, group('g'), set('b', 'g'), set('d')]);
+  const end = (id: string, side: string) =>
+    page.locator(`.react-flow__node[data-id="${id}"] .react-flow__handle.${side}`).first();
+  await end('b', 'source').dragTo(end('d', 'target'));
+  await page.getByText('b is in the group g. Connect g and d.').waitFor();
+  expect(await edgesOn(page)).toEqual(['g:b', 'g>d', 'trigger>g']);
+});

@@ -8,15 +8,7 @@ import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type {
-  Counts,
-  FailureOutcome,
-  NodeState,
-  ParentRef,
-  Reply,
-  RunState,
-  RunSummary,
-} from './types.ts';
+import type { Counts, FailureOutcome, NodeState, ParentRef, Reply, RunState, RunSummary } from './types.ts';
 
 /** The immutable part of a run: the field `head` of its hash. */
 export type RunHead = {

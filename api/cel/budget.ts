@@ -6,11 +6,11 @@
  */
 import { type ASTNode, EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression/errors.ts';
-import { assertDate, isTime } from './format.ts';
 import { extraPrice, matchesPattern } from './library.ts';
 import { equalValues } from './order.ts';
 import { deepSize, elementCount, entriesOf, isCollection, width } from './size.ts';
 import { callParts, evaluated, loopParts, macroLoopOf, operands, type SyntaxNode } from './syntax.ts';
+import { assertDate, isTime } from './times.ts';
 
 /** The budget of one evaluation. */
 export const STEPS = 1_000_000;

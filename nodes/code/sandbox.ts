@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { StepError } from '../../api/reasons.ts';
 import { abortion } from '../contract/node.ts';
 import { loadModules, type SandboxModules } from './modules.ts';
-import { memoryMessage, timedOut } from './vm.ts';
+import { memoryMessage, timedOut } from './failures.ts';
 import { type CodeOutcome, type CodeRequest, type CodeSandbox } from '../contract/code.ts';
 
 export type SandboxOptions = {

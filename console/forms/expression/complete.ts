@@ -2,7 +2,7 @@
  * Completion of expressions: nodes, their members, and the content of their last output. Pure. Text outside
  * of braces is not completed.
  */
-import type { NodeMember } from '../../../api/expression/reference.ts';
+import { NODE_MEMBERS, RUN_MEMBERS, type NodeMember } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
 import { childrenOf, typeLabel, type Child, type Source, type Sources } from '../source.ts';
 
@@ -38,7 +38,7 @@ export function completeCel(text: string, at: number, sources: Sources): Complet
   const before = text.slice(0, at);
   if (isInQuotes(before.replace(/\[\s*(?:"[^"]*"|'[^']*')\s*\]/g, '')) && !/\[\s*["'][^"']*$/.test(before))
     return undefined;
-  const written = /(?:nodes|item)(?:\.\w*|\[[^\]]*\]?)+$|\w+$/.exec(before)?.[0] ?? '';
+  const written = /(?:nodes|item|previous|run)(?:\.\w*|\[[^\]]*\]?)+$|\w+$/.exec(before)?.[0] ?? '';
   if (written === '' && /[\w.\])]$/.test(before)) return undefined;
   return completePath(written, at - written.length, CEL, sources);
 }
@@ -49,6 +49,8 @@ type Dialect = {
   index: string;
   step: (child: Child) => string;
   start: RegExp;
+  /** Names beside nodes, with the members that they always have. */
+  names: readonly { name: string; detail: string; members: readonly string[] }[];
 };
 
 const TEMPLATE: Dialect = {
@@ -57,6 +59,7 @@ const TEMPLATE: Dialect = {
   index: '$index',
   step: ({ written }) => written,
   start: /^\$\(\s*(['"])(?<id>[^'"]*)\1\s*\)/,
+  names: [],
 };
 
 const CEL: Dialect = {
@@ -65,6 +68,11 @@ const CEL: Dialect = {
   index: 'index',
   step: ({ step }) => celStep(step),
   start: /^nodes\.(?<id>\w+)(?=[.[])/,
+  names: [
+    { name: 'previous', detail: 'node before', members: NODE_MEMBERS },
+    { name: 'run', detail: 'this run', members: RUN_MEMBERS },
+    { name: 'vars', detail: 'variables of the project', members: [] },
+  ],
 };
 
 /** `written` is the started reference, beginning at `from`. */
@@ -79,6 +87,12 @@ function completePath(
   if (started !== null && source === undefined) return undefined;
   if (source !== undefined && started !== null)
     return completeMembers(written, { from, offset: started[0].length }, dialect, source);
+  const [, root = '', member] = /^(\w+)\.(\w*)$/.exec(written) ?? [];
+  const known = dialect.names.find(({ name }) => name === root);
+  if (known !== undefined && member !== undefined) {
+    const options = known.members.map((name): Option => ({ ...PLAIN, insert: `.${name}`, label: name }));
+    return completion(from + root.length, options, member);
+  }
   const { element } = sources;
   const offset = dialect.item.length;
   if (element !== undefined && written.startsWith(dialect.item) && /[.[]/.test(written.charAt(offset)))
@@ -86,15 +100,27 @@ function completePath(
   return completion(from, startsOf(dialect, sources), written);
 }
 
+const PLAIN = { detail: '', hasMore: false };
+
 function startsOf(dialect: Dialect, { nodes, element }: Sources): Option[] {
-  const known = nodes.toReversed().map(
-    (source): Option => ({
-      insert: `${dialect.node(source.id)}.`,
-      label: dialect.node(source.id),
-      detail: source.label === source.id ? source.kind : source.label,
-      hasMore: true,
-    }),
-  );
+  const known = [
+    ...nodes.toReversed().map(
+      (source): Option => ({
+        insert: `${dialect.node(source.id)}.`,
+        label: dialect.node(source.id),
+        detail: source.label === source.id ? source.kind : source.label,
+        hasMore: true,
+      }),
+    ),
+    ...dialect.names.map(
+      ({ name, detail, members }): Option => ({
+        insert: `${name}.`,
+        label: name,
+        detail,
+        hasMore: members.length > 0,
+      }),
+    ),
+  ];
   if (element === undefined) return known;
   const isDeep = childrenOf(element.item).length > 0;
   return [

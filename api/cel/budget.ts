@@ -90,8 +90,9 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
 }
 
 /**
- * The handler that cel-js selected, except for `matches`, which takes exponential time there, for the equality
- * of collections, which ignores exact numbers, and for `timestamp`, which accepts days that no month has.
+ * The handler that cel-js selected, except for `matches`, which takes exponential time there, for the
+ * equality of collections, which ignores exact numbers, and for `timestamp`, which accepts days that no month
+ * has.
  */
 function handlerOf(node: SyntaxNode): SyntaxNode['handle'] {
   const { handle } = node;

@@ -169,7 +169,9 @@ class ThreadPool {
     this.#assign();
   }
 
-  /** Tries the next start after a delay. An execution does not wait for more than `START_ATTEMPTS` of them. */
+  /**
+   * Tries the next start after a delay. An execution does not wait for more than `START_ATTEMPTS` of them.
+   */
   #failStart(cause: unknown): void {
     this.#modules = undefined;
     this.#failedStarts += 1;

@@ -83,6 +83,11 @@ function checked(options: Record<string, unknown>): NumberOptions {
   const isCurrency = typeof currency === 'string' && /^[A-Za-z]{3}$/.test(currency);
   if ((style === 'currency' || currency !== undefined) && !isCurrency)
     throw new Error('currency must be a code such as EUR');
+  checkFractionDigits(options);
+  return options;
+}
+
+function checkFractionDigits(options: Record<string, unknown>): void {
   for (const name of ['minimumFractionDigits', 'maximumFractionDigits']) {
     const digits = options[name];
     const isValid = Number.isInteger(digits) && Number(digits) >= 0 && Number(digits) <= 20;
@@ -91,7 +96,6 @@ function checked(options: Record<string, unknown>): NumberOptions {
   const { minimumFractionDigits: least, maximumFractionDigits: most } = options;
   if (least !== undefined && most !== undefined && Number(least) > Number(most))
     throw new Error('minimumFractionDigits must not be larger than maximumFractionDigits');
-  return options as NumberOptions;
 }
 
 function isLocale(value: unknown): boolean {

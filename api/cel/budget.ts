@@ -6,11 +6,11 @@
  */
 import { type ASTNode, EvaluationError } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression/errors.ts';
-import { assertDate, isTime } from './format.ts';
 import { extraPrice, matchesPattern } from './library.ts';
 import { equalValues } from './order.ts';
 import { deepSize, elementCount, entriesOf, isCollection, width } from './size.ts';
 import { callParts, evaluated, loopParts, macroLoopOf, operands, type SyntaxNode } from './syntax.ts';
+import { assertDate, isTime } from './times.ts';
 
 /** The budget of one evaluation. */
 export const STEPS = 1_000_000;
@@ -90,8 +90,9 @@ function wrap(node: SyntaxNode, meter: Meter, price: Price): void {
 }
 
 /**
- * The handler that cel-js selected, except for `matches`, which takes exponential time there, for the equality
- * of collections, which ignores exact numbers, and for `timestamp`, which accepts days that no month has.
+ * The handler that cel-js selected, except for `matches`, which takes exponential time there, for the
+ * equality of collections, which ignores exact numbers, and for `timestamp`, which accepts days that no month
+ * has.
  */
 function handlerOf(node: SyntaxNode): SyntaxNode['handle'] {
   const { handle } = node;

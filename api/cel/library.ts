@@ -7,10 +7,11 @@ import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { type Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { parseBounded } from '../exact/exactNumber.ts';
 import { ExpressionError } from '../expression/errors.ts';
-import { formatText, formatTime, quote, timestampText } from './format.ts';
+import { formatText, quote, timestampText } from './format.ts';
 import { compareValues, identityOf } from './order.ts';
 import { extract, extractAll, matches, matchPrice, replaceMatches } from './patterns.ts';
 import { deepSize, entriesOf, toObject, width } from './size.ts';
+import { formatTime } from './times.ts';
 import { fromCel, toCel } from './values.ts';
 
 /** The namespaces, `math` in `math.round(x)`, and the names of their functions. */

@@ -7,10 +7,16 @@
 /** The name of the host function that takes a text of the log. */
 export const LOG_FUNCTION = 'log';
 
+/** The names of the host functions that format. */
+export const FORMAT_FUNCTIONS = { date: 'formatDate', number: 'formatNumber' } as const;
+
+/** How the answer of a host function that formats begins, before its text. */
+export const ANSWER = { text: 't', problem: 'p' } as const;
+
 /** How a result begins: the kind of the outcome, before its text. */
 export const OUTCOME = { value: 'v', refused: 'r', large: 'l', thrown: 't', pending: 'p' } as const;
 
-export const PRELUDE = String.raw`(function (writeLog, mostOutput) {
+export const PRELUDE = String.raw`(function (writeLog, mostOutput, hostDate, hostNumber) {
   'use strict';
   const { parse, stringify, rawJSON } = JSON;
   const { apply, defineProperty } = Reflect;
@@ -67,6 +73,40 @@ export const PRELUDE = String.raw`(function (writeLog, mostOutput) {
     writable: true,
     configurable: true,
   });
+
+  const $Date = Date, $TypeError = TypeError;
+  const { getTime } = Date.prototype;
+  const answered = (answer) => {
+    const text = apply(slice, answer, [1]);
+    if (answer[0] !== '${ANSWER.text}') throw new $TypeError(text);
+    return text;
+  };
+  // The host refuses texts of this length, and must not copy longer ones.
+  const bounded = (text) => apply(slice, text, [0, 1000]);
+  const timeOf = (value) => {
+    if (typeof value === 'number') return value;
+    if (typeof value === 'string') return apply(getTime, new $Date(value), []);
+    try {
+      return apply(getTime, value, []);
+    } catch {
+      return NaN;
+    }
+  };
+  const formats = {
+    formatDate(value, pattern, timeZone = 'UTC') {
+      if (typeof pattern !== 'string' || typeof timeZone !== 'string')
+        throw new $TypeError("formatDate(): write formatDate(value, 'yyyy-MM-dd', 'Europe/Berlin')");
+      return answered(hostDate(timeOf(value), bounded(pattern), bounded(timeZone)));
+    },
+    formatNumber(value, options = {}) {
+      const isNumber = typeof value === 'number' || typeof value === 'bigint';
+      if (!(isNumber || typeof value === 'string') || typeof options !== 'object' || options === null)
+        throw new $TypeError("formatNumber(): write formatNumber(1234.5, { locale: 'de-DE' })");
+      return answered(hostNumber(bounded($String(value)), bounded(stringify(options, digits) ?? '')));
+    },
+  };
+  for (const name of ['formatDate', 'formatNumber'])
+    defineProperty(globalThis, name, { value: formats[name], writable: true, configurable: true });
 
   // The extension lacks it. Changes of the parameters change the URL.
   const parameters = new WeakMap();

@@ -68,6 +68,67 @@ test('URL, TextEncoder, TextDecoder, atob, btoa and structuredClone exist', asyn
   expect(await valueOf(source)).toEqual(['https://example.com/a?b=1&c=x+y', '1', 2, 'hi', 'hi', { a: [1] }]);
 });
 
+test('formatDate and formatNumber format in a time zone and a locale', async () => {
+  const source = `
+    return [
+      formatDate('2026-01-31T22:30:00Z', "d MMMM yyyy 'at' HH:mm XXX", 'Europe/Berlin'),
+      formatDate(new Date(), 'yyyy-MM-dd'),
+      formatDate(0, 'EEE HH'),
+      formatNumber(1234.5, { locale: 'de-DE', minimumFractionDigits: 2 }),
+      formatNumber(1234.567),
+      formatNumber(0.25, { style: 'percent' }),
+      formatNumber(1234.5, { locale: 'en-GB', style: 'currency', currency: 'EUR' }),
+      formatNumber(12345678901234567890n),
+      formatNumber('0.12345678901234567891', { maximumFractionDigits: 20 }),
+    ];`;
+  expect(await valueOf(source)).toEqual([
+    '31 January 2026 at 23:30 +01:00',
+    '2027-01-15',
+    'Thu 00',
+    '1.234,50',
+    '1,234.567',
+    '25%',
+    '€1,234.50',
+    '12,345,678,901,234,567,890',
+    '0.12345678901234567891',
+  ]);
+});
+
+test.each([
+  ["formatDate('soon', 'yyyy')", /formatDate\(\): the value must be a Date, a text such as/],
+  ["formatDate(null, 'yyyy')", /the value must be a Date/],
+  ["formatDate(0, 'QQ')", /formatDate\(\): the call has no QQ: use yyyy, /],
+  ["formatDate(0, 'yyyy', 'No/Where')", /requires a time zone such as Europe\/Berlin/],
+  ['formatDate(0)', /write formatDate\(value, 'yyyy-MM-dd', 'Europe\/Berlin'\)/],
+  ["formatDate(0, 'y'.repeat(201))", /the pattern must have at most 200 characters/],
+  ["formatDate(0, 'yyyy', 'a'.repeat(1e6))", /the time zone must be a name/],
+  ["formatNumber('many')", /the value must be a number .*: convert texts with Number/],
+  ['formatNumber(NaN)', /the value must be a number/],
+  ['formatNumber(null)', /write formatNumber\(1234\.5, \{ locale: 'de-DE' \}\)/],
+  ['formatNumber("1".repeat(1e6))', /at most 400 digits/],
+  ["formatNumber(1, { locale: '!!' })", /locale must be a name such as de-DE/],
+  ["formatNumber(1, { style: 'unit' })", /style must be one of decimal, percent, currency/],
+  ["formatNumber(1, { style: 'currency' })", /currency must be a code such as EUR/],
+  ['formatNumber(1, { unit: 1 })', /there is no option unit: use locale, style/],
+  ['formatNumber(1, { maximumFractionDigits: 99 })', /maximumFractionDigits must be an integer from 0 to 20/],
+  [
+    'formatNumber(1, { minimumFractionDigits: 3, maximumFractionDigits: 2 })',
+    /must not be larger than maximumFractionDigits/,
+  ],
+])('%s fails and says what to write', async (call, message) => {
+  expect(await run(`return ${call};`)).toMatchObject({
+    failure: { reason: 'CodeError', message: expect.stringMatching(message) },
+  });
+});
+
+test('code that changes built-ins does not change how it is formatted', async () => {
+  const source = `
+    Number.prototype.toString = String.prototype.slice = JSON.stringify = () => 'x';
+    Date.prototype.getTime = () => 1;
+    return [formatNumber(1.5), formatDate(new Date(0), 'yyyy')];`;
+  expect(await valueOf(source)).toEqual(['1.5', '1970']);
+});
+
 test('promises are awaited', async () => {
   const source = `
     const all = Array.from({ length: 1000 }, async (_, at) => at);
@@ -155,6 +216,13 @@ test.each<Failing>([
     'for (;;);',
     'CodeTimeout',
     /longer than its timeout of 0\.3 s: make it do less, or raise code\.timeout/,
+    short,
+  ],
+  [
+    'an endless loop that formats, and catches',
+    'for (let at = 0; ; at += 1) try { formatDate(at, "yyyy", "a".repeat(at % 60)); } catch {}',
+    'CodeTimeout',
+    /timeout/,
     short,
   ],
   ['an endless loop that catches', 'for (;;) try { for (;;); } catch {}', 'CodeTimeout', /timeout/, short],
@@ -263,6 +331,7 @@ test.each<Failing>([
     'CodeError',
     /^line 1, column 8: ReferenceError: \$json is not defined: read the output of a node: nodes\.<id>\.data_content$/,
   ],
+  ['Intl', 'return new Intl.NumberFormat();', 'CodeError', /is not defined: use formatDate\(value, pattern/],
   ['a name of Node.js', 'require("fs");', 'CodeError', /is not defined: the sandbox has no modules/],
   ['a name that nobody has', 'return total;', 'CodeError', /: ReferenceError: total is not defined$/],
   [

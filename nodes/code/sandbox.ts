@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { StepError } from '../../api/reasons.ts';
 import { abortion } from '../contract/node.ts';
 import { loadModules, type SandboxModules } from './modules.ts';
-import { memoryMessage, timedOut } from './vm.ts';
+import { memoryMessage, timedOut } from './failures.ts';
 import { type CodeOutcome, type CodeRequest, type CodeSandbox } from '../contract/code.ts';
 
 export type SandboxOptions = {
@@ -169,7 +169,9 @@ class ThreadPool {
     this.#assign();
   }
 
-  /** Tries the next start after a delay. An execution does not wait for more than `START_ATTEMPTS` of them. */
+  /**
+   * Tries the next start after a delay. An execution does not wait for more than `START_ATTEMPTS` of them.
+   */
   #failStart(cause: unknown): void {
     this.#modules = undefined;
     this.#failedStarts += 1;

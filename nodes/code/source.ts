@@ -172,12 +172,17 @@ function codeOf(source: string): string {
     }
     if (open !== undefined && (token === '{' || token === '}'))
       braces[braces.length - 1] = open + (token === '{' ? 1 : -1);
-    const isComment = /^\/[/*]/.test(token);
-    const isText = isComment || ((first === '"' || first === "'") && !NAME_IN_QUOTES.test(token));
-    const isPattern = first === '/' && token.length > 1;
-    if (isText || isPattern) blank(token);
+    if (isHidden(token)) blank(token);
     else pieces.push(token);
-    if (!isComment && token.trim() !== '') before = token;
+    if (!COMMENT_START.test(token) && token.trim() !== '') before = token;
   }
   return pieces.join('');
+}
+
+const COMMENT_START = /^\/[/*]/;
+
+/** Whether a token is a comment, a pattern, or a text that is no name. */
+function isHidden(token: string): boolean {
+  if (token.startsWith('/')) return token.length > 1;
+  return /^["']/.test(token) && !NAME_IN_QUOTES.test(token);
 }

@@ -7,11 +7,19 @@ import type { CodeRequest, CodeOutcome, CodeFailure } from '../contract/code.ts'
 import { createHash } from 'node:crypto';
 import { EvalFlags, Intrinsics, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
 import type { SandboxModules } from './modules.ts';
-import { LOG_FUNCTION, OUTCOME, PRELUDE } from './prelude.ts';
+import {
+  hintFor,
+  memoryMessage,
+  OUTPUT_LIMIT,
+  timedOut,
+  tooLarge,
+  UNREADABLE,
+  type Thrown,
+} from './failures.ts';
+import { formatDate, formatNumber, type Formatted } from './format.ts';
+import { ANSWER, FORMAT_FUNCTIONS, LOG_FUNCTION, OUTCOME, PRELUDE } from './prelude.ts';
 import { functionOf, OTHER_FORMS, positionIn, printPosition, SOURCE_FILE, type Position } from './source.ts';
 
-/** The most JSON text that a code step returns: what the run store takes of one output. */
-const OUTPUT_LIMIT = 512 * 1024;
 const LOG_LIMIT = 16 * 1024;
 const STACK_BYTES = 256 * 1024;
 /** Free memory that the copy holds, so that small executions do not grow the VM. */
@@ -71,7 +79,18 @@ export class CodeVm {
       return quickjs.undefined;
     });
     const prelude = quickjs.evalCode(PRELUDE, '<prelude>');
-    const guest = quickjs.callFunction(prelude, quickjs.undefined, log, quickjs.newNumber(OUTPUT_LIMIT));
+    const guest = quickjs.callFunction(
+      prelude,
+      quickjs.undefined,
+      log,
+      quickjs.newNumber(OUTPUT_LIMIT),
+      quickjs.newFunction(FORMAT_FUNCTIONS.date, (ms, pattern, timeZone) =>
+        this.#answer(() => formatDate(numberOf(ms), textOf(pattern), textOf(timeZone))),
+      ),
+      quickjs.newFunction(FORMAT_FUNCTIONS.number, (digits, options) =>
+        this.#answer(() => formatNumber(textOf(digits), textOf(options))),
+      ),
+    );
     this.#guest = {
       node: guest.getProp('node'),
       value: guest.getProp('value'),
@@ -92,6 +111,16 @@ export class CodeVm {
     if (performance.now() < this.#deadline) return false;
     this.#isInterrupted = true;
     return true;
+  }
+
+  /** Calls of the host count toward the timeout: the engine asks for an interrupt only every few thousand. */
+  #answer(format: () => Formatted): JSValueHandle {
+    const late = { problem: 'the code took longer than its timeout' };
+    const formatted = this.interrupts() ? late : format();
+    const isText = 'text' in formatted;
+    return this.#quickjs.newString(
+      isText ? ANSWER.text + formatted.text : ANSWER.problem + formatted.problem,
+    );
   }
 
   #write(text: string): void {
@@ -251,32 +280,6 @@ export class CodeVm {
   }
 }
 
-/** Names that code in n8n and Node.js has, by what to write instead. */
-const ABSENT: readonly [names: readonly string[], remedy: string][] = [
-  [
-    ['$json', '$input', '$node', '$', '$items', 'items'],
-    'read the output of a node: nodes.<id>.data_content',
-  ],
-  [['$vars', '$env'], 'read a variable of the project: vars.<name>'],
-  [['$now', '$today'], 'use run.accepted'],
-  [['$execution', '$workflow'], 'use run.id and run.workflow'],
-  [['fetch', 'XMLHttpRequest', '$http', '$helpers'], 'use the skill http_request before this node'],
-  [['require', 'module', 'process', 'Buffer'], 'the sandbox has no modules and nothing of Node.js'],
-  [['setTimeout', 'setInterval'], 'the sandbox has no timers'],
-  [['Intl'], 'use format() of CEL in the skill set'],
-];
-
-/** What to write in place of a name that code of other systems has; empty for other errors. */
-function hintFor({ name, message }: Thrown): string {
-  const [, absent] = /^'?([\w$]+)'? is not defined$/.exec(name === 'ReferenceError' ? message : '') ?? [];
-  const [, remedy] = ABSENT.find(([names]) => absent !== undefined && names.includes(absent)) ?? [];
-  return remedy === undefined ? '' : `: ${remedy}`;
-}
-
-const UNREADABLE: CodeFailure = {
-  reason: 'CodeError',
-  message: 'the code threw a value that cannot be read: throw an Error',
-};
 const TOO_DEEP = 'the code nests expressions or data too deeply';
 const EARLY_END = 'a } ends the function of the code early: remove it, or add the missing {';
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';
@@ -284,8 +287,8 @@ const OUT_OF_MEMORY: readonly string[] = ['out of memory', 'string too long'];
 /** Every number of 15 digits without a long exponent fits a double. */
 const MANY_DIGITS = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 
-/** `isOfEngine`: code cannot make such an error. */
-type Thrown = { name?: string; message: string; stack?: string; isOfEngine?: boolean };
+const textOf = (handle: JSValueHandle | undefined): string => (handle?.isString ? handle.toString() : '');
+const numberOf = (handle: JSValueHandle | undefined): number => (handle?.isNumber ? handle.toNumber() : NaN);
 
 function described(error: JSException): Thrown {
   try {
@@ -295,19 +298,6 @@ function described(error: JSException): Thrown {
     error.dispose();
   }
 }
-
-export const timedOut = ({ timeoutMs }: CodeRequest): CodeFailure => ({
-  reason: 'CodeTimeout',
-  message: `the code took longer than its timeout of ${timeoutMs / 1_000} s: make it do less, or raise code.timeout (at most 60s)`,
-});
-
-export const memoryMessage = ({ memoryMiB }: CodeRequest): string =>
-  `the code needs more memory than its limit of ${memoryMiB} MiB: keep less data at a time, or raise code.memoryMiB (at most 128)`;
-
-const tooLarge = (characters: number): CodeFailure => ({
-  reason: 'OutputTooLarge',
-  message: `the code returned ${Math.ceil(characters / 1024)} KiB of JSON, and an output has at most ${OUTPUT_LIMIT / 1024} KiB: return less`,
-});
 
 /** Whole lines up to the limit in bytes, and a line that says that the rest was left out. */
 function cutLog(log: string): string {

@@ -1,9 +1,10 @@
 /** An input for expressions and JSON, based on CodeMirror. Import it lazily, through `LazyCode.tsx`. */
 import { Compartment, EditorState } from '@codemirror/state';
-import { lintGutter, setDiagnostics } from '@codemirror/lint';
+import { linter, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { EditorView, placeholder as placeholderOf } from '@codemirror/view';
 import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
 import { insertReference, setupOf, type CodeLanguage } from './codeSetup.ts';
+import { syntaxMistake } from './javaScript.ts';
 import type { Sources } from '../source.ts';
 import type { Mistake } from '../values.ts';
 
@@ -34,6 +35,8 @@ export function CodeInput(props: CodeProps) {
   const view = useRef<EditorView>(null);
   const attributes = useRef(new Compartment());
   const sources = useRef(props.sources);
+  /** The mistake of the syntax, else the one that was reported. */
+  const mistakeNow = useEffectEvent((text: string) => syntaxMistake(text) ?? props.mistake);
   const change = useEffectEvent((text: string) => {
     if (text !== value) props.onChange(text);
   });
@@ -54,7 +57,14 @@ export function CodeInput(props: CodeProps) {
             onChange: (text) => change(text),
           }),
           placeholderOf(placeholder),
-          language === 'javascript' ? lintGutter() : [],
+          language === 'javascript'
+            ? [
+                lintGutter(),
+                linter((shown) => diagnosticsOf(shown, mistakeNow(shown.state.doc.toString())), {
+                  delay: LINT_DELAY_MS,
+                }),
+              ]
+            : [],
           attributes.current.of(EditorView.contentAttributes.of(ariaOf(props))),
         ],
       }),
@@ -76,7 +86,7 @@ export function CodeInput(props: CodeProps) {
   useEffect(() => {
     const shown = view.current;
     if (shown === null || language !== 'javascript') return;
-    shown.dispatch(setDiagnostics(shown.state, mistake === undefined ? [] : [diagnosticOf(shown, mistake)]));
+    shown.dispatch(setDiagnostics(shown.state, diagnosticsOf(shown, mistakeNow(shown.state.doc.toString()))));
   }, [language, mistake?.line, mistake?.column, mistake?.message]);
   useEffect(() => {
     const aria = EditorView.contentAttributes.of(ariaOf({ id, label, describedBy, isInvalid, isReadOnly }));
@@ -85,10 +95,15 @@ export function CodeInput(props: CodeProps) {
   return <div ref={host} />;
 }
 
+/** How long the text must be unchanged before its syntax is checked. */
+const LINT_DELAY_MS = 500;
+
 /** The rest of the line, from the position. */
-function diagnosticOf({ state: { doc } }: EditorView, { line, column, message }: Mistake) {
+function diagnosticsOf({ state: { doc } }: EditorView, mistake: Mistake | undefined): Diagnostic[] {
+  if (mistake === undefined) return [];
+  const { line, column, message } = mistake;
   const { from, to } = doc.line(Math.min(line, doc.lines));
-  return { from: Math.min(from + column - 1, to), to, severity: 'error' as const, message };
+  return [{ from: Math.min(from + column - 1, to), to, severity: 'error', message }];
 }
 
 type Named = {

@@ -8,7 +8,7 @@ import {
   type CompletionContext,
   type CompletionResult,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import {
@@ -33,6 +33,7 @@ import { styleNonce } from '../../ui/nonce.ts';
 import { celOf } from './cel.ts';
 import { completeCel, completeTemplate, type Option } from './complete.ts';
 import { CODE_THEME } from './codeTheme.ts';
+import { LEAVE_WITH_TAB } from './javaScript.ts';
 import { REFERENCE_TYPE, type Sources } from '../source.ts';
 
 /**
@@ -68,6 +69,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
     }),
     keymap.of([
       ...completionKeymap,
+      ...(language === 'javascript' ? [LEAVE_WITH_TAB, indentWithTab] : []),
       ...historyKeymap,
       ...defaultKeymap.filter(({ key }) => isMultiline || key !== 'Enter'),
     ]),

@@ -2,7 +2,7 @@
  * Completion of expressions: nodes, their members, and the content of their last output. Pure. Text outside
  * of braces is not completed.
  */
-import type { NodeMember } from '../../../api/expression/reference.ts';
+import { NODE_MEMBERS, RUN_MEMBERS, type NodeMember } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
 import { childrenOf, typeLabel, type Child, type Source, type Sources } from '../source.ts';
 
@@ -40,7 +40,7 @@ export function completeCel(text: string, at: number, sources: Sources): Complet
   const before = text.slice(0, at);
   if (isInQuotes(before.replace(/\[\s*(?:"[^"]*"|'[^']*')\s*\]/g, '')) && !/\[\s*["'][^"']*$/.test(before))
     return undefined;
-  const written = /(?:nodes|item|previous)(?:\.\w*|\[[^\]]*\]?)+$|\w+$/.exec(before)?.[0] ?? '';
+  const written = /(?:nodes|item|previous|run)(?:\.\w*|\[[^\]]*\]?)+$|\w+$/.exec(before)?.[0] ?? '';
   if (written === '' && /[\w.\])]$/.test(before)) return undefined;
   return completePath(written, at - written.length, CEL, sources);
 }
@@ -52,6 +52,8 @@ type Dialect = {
   previous: string;
   step: (child: Child) => string;
   start: RegExp;
+  /** Names beside nodes, with the members that they always have. */
+  names: readonly { name: string; detail: string; members: readonly string[] }[];
 };
 
 const TEMPLATE: Dialect = {
@@ -61,6 +63,7 @@ const TEMPLATE: Dialect = {
   previous: '$previous',
   step: ({ written }) => written,
   start: /^\$\(\s*(['"])(?<id>[^'"]*)\1\s*\)/,
+  names: [],
 };
 
 const CEL: Dialect = {
@@ -70,6 +73,10 @@ const CEL: Dialect = {
   previous: 'previous',
   step: ({ step }) => celStep(step),
   start: /^nodes\.(?<id>\w+)(?=[.[])/,
+  names: [
+    { name: 'run', detail: 'this run', members: RUN_MEMBERS },
+    { name: 'vars', detail: 'variables of the project', members: [] },
+  ],
 };
 
 /** `written` is the started reference, beginning at `from`. */
@@ -91,11 +98,19 @@ function completePath(
     /[.[]/.test(written.charAt(dialect.previous.length))
   )
     return completeMembers(written, { from, offset: dialect.previous.length }, dialect, previous);
+  const [, root = '', member] = /^(\w+)\.(\w*)$/.exec(written) ?? [];
+  const known = dialect.names.find(({ name }) => name === root);
+  if (known !== undefined && member !== undefined) {
+    const options = known.members.map((name): Option => ({ ...PLAIN, insert: `.${name}`, label: name }));
+    return completion(from + root.length, options, member);
+  }
   const offset = dialect.item.length;
   if (element !== undefined && written.startsWith(dialect.item) && /[.[]/.test(written.charAt(offset)))
     return completeBelow(written, { from, offset }, dialect, element.item);
   return completion(from, startsOf(dialect, sources), written);
 }
+
+const PLAIN = { detail: '', hasMore: false };
 
 function startsOf(dialect: Dialect, { nodes, element, previous }: Sources): Option[] {
   const known = nodes.toReversed().map(
@@ -116,13 +131,22 @@ function startsOf(dialect: Dialect, { nodes, element, previous }: Sources): Opti
         },
       ]
     : [];
-  if (element === undefined) return [...known, ...before];
+  const names = dialect.names.map(
+    ({ name, detail, members }): Option => ({
+      insert: `${name}.`,
+      label: name,
+      detail,
+      hasMore: members.length > 0,
+    }),
+  );
+  if (element === undefined) return [...known, ...before, ...names];
   const isDeep = childrenOf(element.item).length > 0;
   return [
     { insert: dialect.item, label: dialect.item, detail: `item of ${element.loop}`, hasMore: isDeep },
     { insert: dialect.index, label: dialect.index, detail: 'index of the item, from 0', hasMore: false },
     ...known,
     ...before,
+    ...names,
   ];
 }
 

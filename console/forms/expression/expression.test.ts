@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { celOf } from './cel.ts';
 import { previewCel } from './celPreview.ts';
+import type { EditorView } from '@codemirror/view';
+import { LEAVE_WITH_TAB, syntaxMistake } from './javaScript.ts';
 import { completeCel, completeTemplate } from './complete.ts';
 import { previewOf, whileWriting } from './preview.ts';
 import { childrenOf, sourceOf, type Sources } from '../source.ts';
@@ -60,6 +62,25 @@ test('completion offers the element and its members inside forEach', () => {
   expect(labels('{{ |', each)).toEqual(['$item', '$index', "$('agent_1')", "$('trigger')"]);
   expect(labels('{{ $item.|', each)).toEqual(['name']);
   expect(celLabels('item.|', each)).toEqual(['name']);
+  expect(celLabels('i|', each)).toContain('index');
+});
+
+test.each([
+  ["return nodes.a.map(({ b }) => `it's ${b}`) ?? await c;", undefined],
+  ['', undefined],
+  ['const a = 1;\nconst b = ;', { line: 2, column: 11, message: 'Syntax error: unexpected ;' }],
+  ['return 1; }', { line: 1, column: 11, message: 'Syntax error: unexpected }' }],
+  ['if (a) {', { line: 1, column: 9, message: 'Syntax error: unexpected end of the code' }],
+])('the syntax of the code %j has the mistake %j', (source, mistake) => {
+  expect(syntaxMistake(source)).toEqual(mistake);
+});
+
+test('Escape in code closes nothing around it, and Tab leaves the code after it', () => {
+  const calls: unknown[] = [];
+  const view = { setTabFocusMode: (ms: number) => calls.push(ms) } as unknown as EditorView;
+  expect(LEAVE_WITH_TAB.run?.(view)).toBe(true);
+  expect(LEAVE_WITH_TAB.key).toBe('Escape');
+  expect(calls).toEqual([2_000]);
 });
 
 test('an accepted option replaces the typed part only', () => {
@@ -73,7 +94,12 @@ test('an accepted option replaces the typed part only', () => {
 });
 
 test.each<[text: string, labels: string[] | undefined]>([
-  ['|', ['nodes.agent_1', 'nodes.trigger']],
+  ['|', ['nodes.agent_1', 'nodes.trigger', 'previous', 'run', 'vars']],
+  ['va|', ['vars']],
+  ['run.|', ['id', 'workflow', 'project', 'accepted', 'test']],
+  ['1 + run.acc|', ['accepted']],
+  ['previous.da|', ['data_content']],
+  ['vars.|', undefined],
   ['1 + no|', ['nodes.agent_1', 'nodes.trigger']],
   ['nodes.|', ['nodes.agent_1', 'nodes.trigger']],
   ['nodes.trigger.|', ['text_content', 'data_content', 'headers']],

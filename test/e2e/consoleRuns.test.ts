@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nodeOf, openNode, openOutput, panelOf } from '../support/console/steps.ts';
 import { waitForReady } from '../support/installation/install.ts';
 import { pollUntil } from '../support/time/poll.ts';
-import { consoleURL, member, signedIn } from './console.ts';
+import { member, signedIn } from './console.ts';
 import {
   apply,
   cluster,
@@ -167,10 +167,11 @@ test('a run opens in the editor, node by node', async () => {
 });
 
 test('a long run is cancelled from its page', async () => {
-  // The sign-in comes first: the run takes ten seconds, and a browser on a slow machine as long.
+  // The page is open before the run starts: the run takes ten seconds, and a browser on a slow machine as
+  // long.
   const { page } = await signedIn(token, project, 'runs');
   const run = await started('slow');
-  await page.goto(`${consoleURL}p/${project}/runs/${run}`);
+  await linkOf(page, run).click();
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
   await page.getByRole('status').filter({ hasText: 'Cancelled' }).waitFor();
   const { status } = await runInPhase(project, run, 'Cancelled');

@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { EXCLUSIVE } from './scripts/testProjects.ts';
 
 const CORES = availableParallelism();
 const MEMORY = '/dev/shm';
@@ -15,6 +16,8 @@ function inMemory(): Record<string, string> {
   const { bavail, bsize } = statfsSync(MEMORY);
   return bavail * bsize < LEAST_BYTES ? {} : { TMPDIR: MEMORY };
 }
+
+const E2E = { testTimeout: 120_000, hookTimeout: 300_000, globalSetup: 'test/e2e/setup.ts' };
 
 export default defineConfig({
   test: {
@@ -55,13 +58,22 @@ export default defineConfig({
       },
       {
         test: {
+          ...E2E,
           name: 'e2e',
+          // These tests share an installation and have projects of their own in it.
+          maxWorkers: CORES,
           sequence: { groupOrder: 2 },
           include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
+          exclude: EXCLUSIVE,
+        },
+      },
+      {
+        test: {
+          ...E2E,
+          name: 'e2e-exclusive',
           fileParallelism: false,
-          globalSetup: 'test/e2e/setup.ts',
+          sequence: { groupOrder: 3 },
+          include: EXCLUSIVE,
         },
       },
     ],

@@ -5,6 +5,14 @@ import { ROOT } from './run.ts';
 export const PROJECTS = ['unit', 'integration', 'e2e'] as const;
 export type Project = (typeof PROJECTS)[number];
 
+/**
+ * End-to-end tests that kill, restart or upgrade what all tests of the cluster use: they are executed one
+ * after the other, after all that can share the installation.
+ */
+export const EXCLUSIVE = ['faults', 'rights', 'schedule', 'tls', 'upgrade'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
+
 const EXCLUDED = ['**/node_modules', '.git', '.windlass'];
 /** Options of vitest whose value is the next argument. */
 const WITH_VALUE = /^(-t|--testNamePattern)$/;

@@ -36,7 +36,7 @@ test('a connection that the API would refuse cannot be drawn', async () => {
   const target = page.locator('.react-flow__node[data-id="one"] .react-flow__handle.target').first();
   await source.dragTo(target, { force: true });
   expect(await edges.count()).toBe(2);
-  expect(await page.getByRole('button', { name: 'Saved', exact: true }).count()).toBe(1);
+  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
 });
 
 test('a schedule is described with its next times, before and after activation', async () => {

@@ -167,8 +167,11 @@ test('a run opens in the editor, node by node', async () => {
 });
 
 test('a long run is cancelled from its page', async () => {
+  // The page is open before the run starts: the run takes ten seconds, and a browser on a slow machine as
+  // long.
+  const { page } = await signedIn(token, project, 'runs');
   const run = await started('slow');
-  const { page } = await signedIn(token, project, `runs/${run}`);
+  await linkOf(page, run).click();
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
   await page.getByRole('status').filter({ hasText: 'Cancelled' }).waitFor();
   const { status } = await runInPhase(project, run, 'Cancelled');

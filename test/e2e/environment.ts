@@ -9,7 +9,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import type { RunStatus } from '../../api/run.ts';
 import { openGateway } from '../support/installation/installedGateway.ts';
 import { applyManifest, exampleFolder } from '../support/installation/install.ts';
-import { getJson, kubectl } from '../support/cluster/kubectl.ts';
+import { kubectl, readPath } from '../support/cluster/kubectl.ts';
 import type { CommandOptions } from '../support/process/command.ts';
 import { receivedMails } from '../support/installation/demoMailbox.ts';
 import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
@@ -83,9 +83,13 @@ export type RecordedRun = {
   status?: RunStatus;
 };
 
+/** The object of ours at that place, such as `workflows/orders`, or all of a kind. */
+const read = <T>(project: string, place: string): Promise<T> =>
+  readPath(cluster, `/apis/windlass.dev/v1alpha1/namespaces/${project}/${place}`);
+
 /** The records of a project's runs. */
 export async function recordedRuns(project: string): Promise<RecordedRun[]> {
-  return (await getJson<{ items: RecordedRun[] }>(cluster, 'workflowruns', '-n', project)).items;
+  return (await read<{ items: RecordedRun[] }>(project, 'workflowruns')).items;
 }
 
 /** The record of a run, once it is in that phase. */
@@ -98,7 +102,7 @@ export function runInPhase(
   return pollUntil(
     `run ${name} in phase ${phase}`,
     async () => {
-      const run = await getJson<RecordedRun>(cluster, 'workflowrun', name, '-n', project);
+      const run = await read<RecordedRun>(project, `workflowruns/${name}`);
       if (run.status?.phase !== phase) throw new Error(`it is ${run.status?.phase ?? 'without a status'}`);
       return run;
     },
@@ -114,7 +118,7 @@ export type WorkflowObject = {
 };
 
 export const workflowObject = (project: string, name: string) =>
-  getJson<WorkflowObject>(cluster, `workflows.windlass.dev/${name}`, '-n', project);
+  read<WorkflowObject>(project, `workflows/${name}`);
 
 /** Waits until the condition has that status and, if it is given, that reason; gives it. */
 export function condition(
@@ -126,7 +130,7 @@ export function condition(
   return pollUntil(
     `${type}=${wanted.status} ${wanted.reason ?? ''} at ${object}`,
     async () => {
-      const { status } = await getJson<WorkflowObject>(cluster, object, '-n', project);
+      const { status } = await read<WorkflowObject>(project, object.replace('.windlass.dev/', '/'));
       const found = status?.conditions?.find((each) => each.type === type);
       const fits = found?.status === wanted.status && (wanted.reason ?? found.reason) === found.reason;
       if (!fits) throw new Error(`it is ${found?.status} ${found?.reason}: ${found?.message}`);

@@ -1,9 +1,12 @@
 /** The example as a person uses it: apply, wait, call, look at what happened; switch it off and on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '../../kube/client.ts';
+import { isConditionTrue } from '../../kube/conditions.ts';
+import { kubeconfigConnection } from '../../kube/config.ts';
+import { workflows } from '../../operator/shared/resources.ts';
 import { applyExample, waitForReady } from '../support/installation/install.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import {
-  apply,
   cluster,
   condition,
   createProject,
@@ -17,7 +20,6 @@ import {
   send,
   webhookURL,
   workflowObject,
-  workflowOf,
   type RecordedRun,
 } from './environment.ts';
 
@@ -145,11 +147,33 @@ test('switched off it is gone within two seconds at every replica; switched on i
   expect((await post(orderFrom('again@example.com'))).status).toBe(201);
 });
 
+/** Resolves, by the name of a workflow, as soon as the watch says that it is ready. */
+async function watchReady(
+  client: KubeClient,
+  ready: ReadonlyMap<string, PromiseWithResolvers<void>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { namespace: project, timeoutSeconds: 240 };
+  for await (const event of client.watch(workflows, options, signal)) {
+    if (event.type === 'BOOKMARK') continue;
+    const { metadata, status } = event.object;
+    if (isConditionTrue(status?.conditions, 'Ready', metadata.generation))
+      ready.get(metadata.name)?.resolve();
+  }
+  if (!signal.aborted) throw new Error('the watch has ended');
+}
+
 test('in the moment after Ready no replica answers 404, two hundred times over', async () => {
   const refused: string[] = [];
+  const names = Array.from({ length: 200 }, (_, index) => `fresh-${index}`);
+  const ready = new Map(names.map((name) => [name, Promise.withResolvers<void>()]));
+  const client = createClient(await kubeconfigConnection(cluster.kubeconfigPath));
+  const stopping = new AbortController();
+  const watching = watchReady(client, ready, stopping.signal);
   const callWhenReady = async (name: string) => {
-    await apply(project, workflowOf(name, [{ id: 'trigger', webhook: { path: 'in' } }]));
-    await waitForReady(cluster, name, project);
+    const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'in' } }] };
+    await client.apply(workflows, { metadata: { namespace: project, name }, spec });
+    await Promise.race([ready.get(name)?.promise, watching]);
     const answers = await Promise.all(Array.from({ length: 4 }, () => postWebhook(project, name, 'in', {})));
     refused.push(
       ...answers
@@ -157,11 +181,13 @@ test('in the moment after Ready no replica answers 404, two hundred times over',
         .map(({ status, text }) => `${name}: ${status} ${text}`),
     );
   };
-  const names = Array.from({ length: 200 }, (_, index) => `fresh-${index}`);
   const worker = async () => {
     for (let name = names.pop(); name !== undefined; name = names.pop()) await callWhenReady(name);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
+  stopping.abort();
+  await watching;
+  await client.close();
   expect(refused).toEqual([]);
 }, 240_000);
 

@@ -1,6 +1,6 @@
 /**
  * Rights granted are rights used: what the programs may do, against what the API server wrote down that they
- * did, in what happens here and in all tests before. And what people may do, by the roles that every cluster
+ * did. And what people may do, by the roles that every cluster
  * has.
  */
 import { readdir, readFile } from 'node:fs/promises';
@@ -146,7 +146,8 @@ const PROJECT_SETTINGS = {
   apiVersion: 'windlass.dev/v1alpha1',
   kind: 'ProjectSettings',
   metadata: { name: 'default' },
-  spec: { runners: { replicas: 1 } },
+  // With one replica there is no PodDisruptionBudget.
+  spec: { runners: { replicas: 2 } },
 };
 
 const address = (rest: string) => `${gateway.internalURL}/workflows/${project}.rights/${rest}`;

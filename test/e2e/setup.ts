@@ -17,10 +17,26 @@ declare module 'vitest' {
   }
 }
 
+declare global {
+  /** Vitest may evaluate this file for each of its projects, in one process. */
+  var endToEndCluster: TestCluster | undefined;
+}
+
 const logFile = join(import.meta.dirname, '../../.windlass/e2e.log');
 
-/** Called by vitest once, before the first test file; what it returns is called after the last one. */
+/**
+ * Called by vitest for each project of end-to-end tests, one after the other, before the first test file. The
+ * first call installs Windlass; what it returns is called after the last test file.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const known = globalThis.endToEndCluster;
+  const { cluster, remove } = known ? { cluster: known, remove: async () => undefined } : await install();
+  globalThis.endToEndCluster = cluster;
+  project.provide('cluster', cluster);
+  return remove;
+}
+
+async function install(): Promise<{ cluster: TestCluster; remove: () => Promise<void> }> {
   const progress = createProgress(process.stderr);
   await mkdir(join(logFile, '..'), { recursive: true });
   await rm(logFile, { force: true });
@@ -37,17 +53,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     throw error;
   }
   const { name, provider, kubeconfigPath, binDir, nodePortRange, auditLog } = cluster;
-  project.provide('cluster', {
-    name,
-    provider,
-    kubeconfigPath,
-    binDir,
-    ...(nodePortRange && { nodePortRange }),
-    ...(auditLog && { auditLog }),
-  });
-  return async () => {
-    if (keeps()) progress.say(`› cluster windlass-e2e is kept: export KUBECONFIG=${kubeconfigPath}`);
-    else await remove();
+  return {
+    cluster: {
+      name,
+      provider,
+      kubeconfigPath,
+      binDir,
+      ...(nodePortRange && { nodePortRange }),
+      ...(auditLog && { auditLog }),
+    },
+    remove: async () => {
+      if (keeps()) progress.say(`› cluster windlass-e2e is kept: export KUBECONFIG=${kubeconfigPath}`);
+      else await remove();
+    },
   };
 }
 

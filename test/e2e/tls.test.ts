@@ -16,7 +16,7 @@ import {
   waitForReady,
   windlassNamespace,
 } from '../support/installation/install.ts';
-import { getJson } from '../support/cluster/kubectl.ts';
+import { getJson, readPath } from '../support/cluster/kubectl.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import {
   apply,
@@ -87,8 +87,8 @@ type Pods = { items: { spec: { containers: { env?: { name: string; value?: strin
 
 /** Where the runners of the project find the run store, each once. */
 async function storesOfRunners(): Promise<(string | undefined)[]> {
-  const runners = ['pods', '-n', project, '-l', 'app.kubernetes.io/name=windlass-runner'];
-  const { items } = await getJson<Pods>(cluster, ...runners);
+  const runners = 'pods?labelSelector=app.kubernetes.io%2Fname%3Dwindlass-runner';
+  const { items } = await readPath<Pods>(cluster, `/api/v1/namespaces/${project}/${runners}`);
   const urls = items.map(({ spec }) =>
     spec.containers[0]?.env?.find(({ name }) => name === 'REDIS_URL')?.value?.replace(/:.*/, ''),
   );

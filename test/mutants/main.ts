@@ -1,9 +1,11 @@
 /**
  * `npm run test:mutants [-- NAME ...]`: breaks a copy of our own code, one promise at a time, and sees that
  * the test which is named in the patch notices. A mutant that survives, or whose test does not pass without
- * it, is a failure.
+ * it, is a failure. Tests that `npm test` has passed since the last change are not executed without a mutant
+ * once more.
  */
-import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bin, output, ROOT } from '../../scripts/run.ts';
 import { runCommand } from '../support/process/command.ts';
@@ -11,27 +13,43 @@ import { makeFolder } from '../support/process/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
 import { createProgress } from '../support/process/progress.ts';
 import { readMutants, type Mutant } from './mutant.ts';
-import { readReport, verdictOn, type Verdict } from './report.ts';
+import { passedSince, readReport, verdictOn, type Verdict } from './report.ts';
 
 const progress = createProgress(process.stderr);
 /** Many times what they take: only for a mutant that keeps its test from ending. */
 const LIMIT_MS = 600_000;
 /**
- * Copies of the tree, in which mutants are tested at the same time: most tests wait more than they compute.
+ * Copies of the tree, in which mutants are tested at the same time. One more than there are cores: many tests
+ * notice a mutant by waiting for what does not come.
  */
-const TREES = 2;
+const TREES = availableParallelism() + 1;
 
-/** The files that Git knows or would take, as they are now, with the packages of this folder. */
-async function copyTree(to: string): Promise<void> {
+/** The files that Git knows or would take. */
+async function listFiles(): Promise<string[]> {
   const listed = await output('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
-  for (const path of listed.split('\0').filter((name) => name !== '')) {
+  return listed.split('\0').filter((name) => name !== '');
+}
+
+/** The files as they are now, with the packages of this folder. */
+function copyTree(files: readonly string[], to: string): void {
+  for (const path of files) {
     mkdirSync(dirname(join(to, path)), { recursive: true });
     cpSync(join(ROOT, path), join(to, path));
   }
   symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
 }
 
+/** The mutants of which no report of `npm test` says that their tests pass without them. */
+function unproved(mutants: readonly Mutant[], files: readonly string[]): Mutant[] {
+  const changedAt = Math.max(...files.map((path) => statSync(join(ROOT, path)).mtimeMs));
+  const reports = ['unit', 'integration'].map((project) =>
+    readReport(join(ROOT, '.windlass/reports', `${project}.json`)),
+  );
+  return mutants.filter((mutant) => !passedSince(changedAt, mutant, reports));
+}
+
 async function verdicts(tree: string, mutants: Mutant[]): Promise<Verdict[]> {
+  if (mutants.length === 0) return [];
   const report = join(tree, 'mutants.json');
   rmSync(report, { force: true });
   const names = mutants.map(({ test }) => RegExp.escape(test)).join('|');
@@ -69,12 +87,13 @@ async function main(names: string[]): Promise<number> {
   const { path: folder, remove } = await makeFolder('mutants');
   const trees = Array.from({ length: TREES }, (_, index) => join(folder, `${index}`));
   try {
-    for (const tree of trees) await copyTree(tree);
+    const files = await listFiles();
+    for (const tree of trees) copyTree(files, tree);
     const wrong: string[] = [];
-    const sound = await progress.step('the tests without any mutant', () =>
-      verdicts(trees[0] ?? folder, mutants),
-    );
-    mutants.forEach(({ name, test }, index) => {
+    const open = unproved(mutants, files);
+    const count = `the tests of ${open.length} mutants without any mutant`;
+    const sound = await progress.step(count, () => verdicts(trees[0] ?? folder, open));
+    open.forEach(({ name, test }, index) => {
       if (sound[index] !== 'passed') wrong.push(`${name}: without it "${test}" is ${sound[index]}`);
     });
     const left = [...mutants];

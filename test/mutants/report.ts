@@ -2,7 +2,13 @@
 import { readFileSync } from 'node:fs';
 
 export type TestReport = {
-  testResults: { assertionResults: { title: string; status: string; failureMessages?: string[] }[] }[];
+  /** When vitest began, in milliseconds. */
+  startTime?: number;
+  testResults: {
+    /** The path of the file. */
+    name?: string;
+    assertionResults: { title: string; status: string; failureMessages?: string[] }[];
+  }[];
 };
 
 export type Verdict = 'passed' | 'failed' | 'not executed';
@@ -25,4 +31,19 @@ export function verdictOn(test: string, { testResults }: TestReport): Verdict {
     .filter(({ title, status }) => title === test && (status === 'passed' || status === 'failed'));
   if (found.length === 0) return 'not executed';
   return found.every(({ status }) => status === 'passed') ? 'passed' : 'failed';
+}
+
+/**
+ * Whether one of the reports says that the test passed in that file, in tests that began after the last
+ * change of the code, which is given in milliseconds.
+ */
+export function passedSince(
+  changedAt: number,
+  { file, test }: { file: string; test: string },
+  reports: readonly TestReport[],
+): boolean {
+  return reports.some(({ startTime = 0, testResults }) => {
+    const results = testResults.filter(({ name = '' }) => name.endsWith(`/${file}`));
+    return startTime > changedAt && verdictOn(test, { testResults: results }) === 'passed';
+  });
 }

@@ -1,5 +1,7 @@
-/** Runs the kubectl and helm of a cluster against it. */
+/** Runs the kubectl and helm of a cluster against it, and reads from its API server. */
 import { join } from 'node:path';
+import { createClient } from '../../../kube/client.ts';
+import { kubeconfigConnection, type KubeConnection } from '../../../kube/config.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { runCommand, type CommandOptions } from '../process/command.ts';
 
@@ -25,4 +27,21 @@ export function helm(cluster: ClusterAccess, args: string[], options: CommandOpt
 /** The object, or the list of objects, that `kubectl get` finds. */
 export async function getJson<T>(cluster: ClusterAccess, ...args: string[]): Promise<T> {
   return JSON.parse(await kubectl(cluster, ['get', '-o', 'json', ...args])) as T;
+}
+
+const connections = new Map<string, Promise<KubeConnection>>();
+
+/**
+ * What the API server has at that path. Each start of kubectl takes a tenth of a second of processor time:
+ * this is for what is asked again and again.
+ */
+export async function readPath<T>({ kubeconfigPath }: ClusterAccess, path: string): Promise<T> {
+  const connection = connections.get(kubeconfigPath) ?? kubeconfigConnection(kubeconfigPath);
+  connections.set(kubeconfigPath, connection);
+  const client = createClient(await connection);
+  try {
+    return (await client.raw('GET', path)) as T;
+  } finally {
+    await client.close();
+  }
 }

@@ -5,7 +5,7 @@
 import { createBrowser, signIn, type Page } from '../providers/oauth/browser.ts';
 import { forward, type Gateway } from './installedGateway.ts';
 import { demoNamespace } from './install.ts';
-import { getJson, kubectl, type ClusterAccess } from '../cluster/kubectl.ts';
+import { getJson, kubectl, readPath, type ClusterAccess } from '../cluster/kubectl.ts';
 import { pollUntil } from '../time/poll.ts';
 import type { Rows } from '../providers/google/sheet.ts';
 
@@ -16,7 +16,7 @@ const spreadsheet = (id: string) =>
 
 /** The rows of a spreadsheet. */
 export async function rowsOf(cluster: ClusterAccess, id: string): Promise<Rows> {
-  return JSON.parse(await kubectl(cluster, ['get', '--raw', spreadsheet(id)])) as Rows;
+  return readPath(cluster, spreadsheet(id));
 }
 
 /** Adds a row at the end of a spreadsheet. */

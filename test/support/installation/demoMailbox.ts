@@ -3,14 +3,14 @@
  * and what comes in.
  */
 import { demoNamespace } from './install.ts';
-import { kubectl, type ClusterAccess } from '../cluster/kubectl.ts';
+import { kubectl, readPath, type ClusterAccess } from '../cluster/kubectl.ts';
 import type { ReceivedMail } from '../providers/mail/mailServer.ts';
 
 const messages = `/api/v1/namespaces/${demoNamespace}/services/mail:http/proxy/messages`;
 
 /** All mails so far, oldest first. */
 export async function receivedMails(cluster: ClusterAccess): Promise<ReceivedMail[]> {
-  return JSON.parse(await kubectl(cluster, ['get', '--raw', messages])) as ReceivedMail[];
+  return readPath(cluster, messages);
 }
 
 /**

@@ -3,7 +3,7 @@
  * write to them, and what they write.
  */
 import { demoNamespace } from './install.ts';
-import { kubectl, type ClusterAccess } from '../cluster/kubectl.ts';
+import { kubectl, readPath, type ClusterAccess } from '../cluster/kubectl.ts';
 
 const service = `/api/v1/namespaces/${demoNamespace}/services/telegram`;
 const messages = `${service}:http/proxy/messages`;
@@ -27,11 +27,12 @@ type Sent = { chatId: number | string; text: string };
 
 /** What bots have written so far, oldest first. */
 export async function writtenByBots(cluster: ClusterAccess): Promise<Sent[]> {
-  return JSON.parse(await kubectl(cluster, ['get', '--raw', messages])) as Sent[];
+  return readPath(cluster, messages);
 }
 
 /** Where the updates of the bot with that token are sent; empty: nowhere. */
 export async function webhookAt(cluster: ClusterAccess, token: string): Promise<string> {
-  const info = await kubectl(cluster, ['get', '--raw', `${service}:api/proxy/bot${token}/getWebhookInfo`]);
-  return (JSON.parse(info) as { result: { url: string } }).result.url;
+  type Info = { result: { url: string } };
+  const info = await readPath<Info>(cluster, `${service}:api/proxy/bot${token}/getWebhookInfo`);
+  return info.result.url;
 }

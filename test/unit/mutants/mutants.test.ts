@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readMutants } from '../../mutants/mutant.ts';
-import { readReport, verdictOn } from '../../mutants/report.ts';
+import { passedSince, readReport, verdictOn } from '../../mutants/report.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const mutants = readMutants(join(root, 'test/mutants'));
@@ -54,3 +54,20 @@ test.each([
 test('without a report no test was executed', () => {
   expect(verdictOn('it holds', readReport(join(root, 'no-such-report.json')))).toBe('not executed');
 });
+
+test.each([
+  ['passed', 2, 'test/a.test.ts', true],
+  ['passed', 1, 'test/a.test.ts', false],
+  ['passed', 2, 'test/b.test.ts', false],
+  ['failed', 2, 'test/a.test.ts', false],
+])(
+  'a test that %s in tests that began at %i in %s has passed since a change at 1: %s',
+  (status, startTime, file, expected) => {
+    const [result] = reportOf(status).testResults;
+    const reports = [
+      readReport(''),
+      { startTime, testResults: [{ name: '/tree/test/a.test.ts', ...result! }] },
+    ];
+    expect(passedSince(1, { file, test: 'it holds' }, reports)).toBe(expected);
+  },
+);

@@ -1,8 +1,11 @@
-/** `npm test -- FILTER` prepares and runs only what the filter means. */
+/**
+ * `npm test -- FILTER` prepares and runs only what the filter means, and no end-to-end test disturbs others.
+ */
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../../../scripts/run.ts';
-import { PROJECTS, projectsOf } from '../../../scripts/testProjects.ts';
+import { EXCLUSIVE, PROJECTS, projectsOf } from '../../../scripts/testProjects.ts';
 
 test.each([
   [['api/cel.test.ts'], ['unit']],
@@ -23,4 +26,11 @@ test.each([
 
 test.each([[[]], [['-t', 'a name']], [['no/such/file']]])('%j means all', (args) => {
   expect(projectsOf(args)).toEqual(PROJECTS);
+});
+
+test('each end-to-end test that can break or upgrade the installation is executed alone', () => {
+  const disturbing = /from '\.\.\/faults\/|upgradeWindlass|windlassNamespace/;
+  const files = globSync('test/e2e/*.test.ts', { cwd: ROOT });
+  const found = files.filter((file) => disturbing.test(readFileSync(join(ROOT, file), 'utf8')));
+  expect(found.toSorted()).toEqual(EXCLUSIVE);
 });

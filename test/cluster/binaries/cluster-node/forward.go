@@ -1,20 +1,29 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"time"
 )
 
+const acceptPause = 50 * time.Millisecond
+
 // AcceptAll leads every connection of a listener on the machine to an address inside the node. A connection that is
-// refused there is reset here, as the caller would see it on the node itself.
+// refused there is reset here, as the caller would see it on the node itself. Where no file is left for a connection, it
+// accepts again after a moment.
 func acceptAll(listener net.Listener, target string) {
 	for {
 		outside, err := listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "forward to %s: %v\n", target, err)
-			return
+			time.Sleep(acceptPause)
+			continue
 		}
 		go lead(outside.(*net.TCPConn), target)
 	}

@@ -38,7 +38,11 @@ test('while the limit is used up, runs get attempts in turn', () => {
 test('what a run got in its turn and does not need goes to the next one', () => {
   const limit = new AttemptLimit(1);
   let woken = 0;
-  const [a, b, c] = [limit.share(() => undefined), limit.share(() => undefined), limit.share(() => (woken += 1))];
+  const [a, b, c] = [
+    limit.share(() => undefined),
+    limit.share(() => undefined),
+    limit.share(() => (woken += 1)),
+  ];
   for (const share of [a, b, c]) takeAll(share);
   a.release();
   a.returnUnused();

@@ -42,11 +42,12 @@ const PASS_MS = 5;
 /**
  * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
  * the step, then starts the marked attempts. Changes that another runner could repeat may wait a moment, so
- * that they are stored with the results of computations. `state.hasMore` says that the next pass has work.
+ * that they are stored with the results of computations. `state.hasMore` says that the next pass has work: after `passMs` no further items
+ * start.
  */
-export function decidePass(state: ExecutionState, now: number): Advance | undefined {
+export function decidePass(state: ExecutionState, now: number, passMs = PASS_MS): Advance | undefined {
   state.hasMore = false;
-  const end = decide(state, now);
+  const end = decide(state, now, passMs);
   if (!end && performance.now() < state.waitUntil && isRepeatable(state)) return undefined;
   const changes = takeChanges(state);
   return end || Object.keys(changes).length > 0 ? { ...changes, ...(end && { end }) } : undefined;
@@ -62,11 +63,11 @@ function isRepeatable(state: ExecutionState): boolean {
   return checkpoints.every(({ id }) => isWithoutEffect(id));
 }
 
-function decide(state: ExecutionState, now: number): RunEnd | undefined {
+function decide(state: ExecutionState, now: number, passMs: number): RunEnd | undefined {
   const pass: Pass = {
     state,
     now,
-    until: performance.now() + PASS_MS,
+    until: performance.now() + passMs,
     endedItems: 0,
     decide: (scope) => decideScope(pass, scope),
   };

@@ -81,11 +81,9 @@ test('an item during which three runners died fails, and with onError: Continue 
     nodes: [done('trigger'), running],
     items: [marked('each.0.0.1/send', 2)],
   });
-  // On a slow machine the first pass takes too long to start the next item.
-  const steps = [pass(state), pass(state)];
-  const checkpoints = steps.flatMap((step) => step?.checkpoints ?? []);
-  expect(checkpoints).toContainEqual(expect.objectContaining({ id: 'each.0', reason: 'Poison' }));
-  expect(steps.flatMap((step) => step?.starts ?? []).map(({ id }) => id)).toEqual(['each.1.0.1/send']);
+  const step = pass(state);
+  expect(step?.checkpoints).toContainEqual(expect.objectContaining({ id: 'each.0', reason: 'Poison' }));
+  expect(step?.starts?.map(({ id }) => id)).toEqual(['each.1.0.1/send']);
 });
 
 test('a restored run does not repeat items that had ended, and says that their results are lost', () => {

@@ -78,19 +78,22 @@ test.each([4, 30, 63])('the largest workflow is admitted with node IDs of %i cha
   expect(await apply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
 });
 
-test.each([4, 63])('the largest workflow of groups is admitted with node IDs of %i characters', async (length) => {
-  const named = (name: string) => name.padEnd(length, '_');
-  const groups = [0, 1, 2].map((depth) => ({
-    id: named(`g${depth}`),
-    group: {},
-    ...(depth > 0 && { within: named(`g${depth - 1}`) }),
-  }));
-  const ids = Array.from({ length: 96 }, (_, index) => named(`n${index}`));
-  const body = ids.map((id) => ({ ...call(id), within: named('g2') }));
-  const pairs = ids.flatMap((from, index) => ids.slice(index + 1, index + 5).map((to) => ({ from, to })));
-  const edges = [{ from: 'trigger', to: named('g0') }, ...pairs].slice(0, 300);
-  expect(await apply('Workflow', { nodes: [trigger, ...groups, ...body], edges })).toContain('created');
-});
+test.each([4, 63])(
+  'the largest workflow of groups is admitted with node IDs of %i characters',
+  async (length) => {
+    const named = (name: string) => name.padEnd(length, '_');
+    const groups = [0, 1, 2].map((depth) => ({
+      id: named(`g${depth}`),
+      group: {},
+      ...(depth > 0 && { within: named(`g${depth - 1}`) }),
+    }));
+    const ids = Array.from({ length: 96 }, (_, index) => named(`n${index}`));
+    const body = ids.map((id) => ({ ...call(id), within: named('g2') }));
+    const pairs = ids.flatMap((from, index) => ids.slice(index + 1, index + 5).map((to) => ({ from, to })));
+    const edges = [{ from: 'trigger', to: named('g0') }, ...pairs].slice(0, 300);
+    expect(await apply('Workflow', { nodes: [trigger, ...groups, ...body], edges })).toContain('created');
+  },
+);
 
 test('a workflow may end in a fail node', async () => {
   expect(await apply('Workflow', { nodes: [trigger, failing] })).toContain('created');

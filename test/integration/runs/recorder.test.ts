@@ -371,5 +371,8 @@ test('a loop is recorded with its counts, and with the items that have ended', a
   const sample = { ...succeededNode('mail'), item: 0 };
   await advance(store.conn, await claimedOne(store.conn, project), { checkpoints: [loop, sample] });
   const object = await recordedAs(run, 'Running');
-  expect(object.status?.nodes).toMatchObject([{ id: 'mail', item: 0 }, { id: 'each', items }]);
+  expect(object.status?.nodes).toMatchObject([
+    { id: 'mail', item: 0 },
+    { id: 'each', items },
+  ]);
 });

@@ -73,7 +73,8 @@ export function openLoops(
   return open(plan, state, {}, new Map(items.map((item) => [item.id, item])), attempts);
 }
 
-export const pass = (state: ExecutionState) => decidePass(state, NOW);
+/** A pass takes as long as it needs, also on a busy machine. */
+export const pass = (state: ExecutionState) => decidePass(state, NOW, Number.POSITIVE_INFINITY);
 export const text = (text_content: string) => ({ output: { text_content, data_content: null } });
 export const phases = (nodes: NodeState[] | undefined) =>
   Object.fromEntries((nodes ?? []).map(({ id, phase }) => [id, phase]));

@@ -232,7 +232,10 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
     sendJson(response, 201, { id, state: 'running' });
   } else if (route.startsWith('GET /jobs/')) answerJob(state, route.slice('GET /jobs/'.length), response);
   else if (route === 'GET /healthz') response.writeHead(200).end('ok');
-  else sendJson(response, 404, { error: 'GET or DELETE /messages, PUT or DELETE /fault, POST /jobs, GET /jobs/<id>, GET /healthz' });
+  else
+    sendJson(response, 404, {
+      error: 'GET or DELETE /messages, PUT or DELETE /fault, POST /jobs, GET /jobs/<id>, GET /healthz',
+    });
 }
 
 function answerJob({ jobs }: State, id: string, response: ServerResponse): void {

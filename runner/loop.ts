@@ -133,7 +133,7 @@ function startItems(pass: Pass, loop: Loop): void {
       touch(loop.scope);
       return;
     }
-    if (hasItemEnded(loop, loop.next)) {
+    if (hasItemEnded(loop, loop.next) || loop.active.has(loop.next)) {
       loop.next += 1;
       continue;
     }

@@ -91,7 +91,6 @@ function dropExecutions(state: ExecutionState, executions: ReadonlyMap<string, N
 function startAgain(loop: Loop, index: number): Iteration {
   const iteration = newIteration(loop, index);
   loop.active.set(index, iteration);
-  loop.next = Math.max(loop.next, index + 1);
   return iteration;
 }
 

@@ -108,10 +108,16 @@ function planStep(step: RevisionStep, body: Graph | undefined, visible: Visibili
   const fields = compileFields(step);
   return {
     step,
-    fields: step.kind === 'code' ? ofNodesBefore(fields, new Set(visible.before(step.id))) : fields,
+    fields: step.kind === 'code' ? ofNodesBefore(fields, new Set(namedByCode(step.id, visible))) : fields,
     effect: effectOf(step),
     ...(loop && { loop }),
   };
+}
+
+/** The nodes before, the groups around, and the execution before of a node with repeat. */
+function namedByCode(id: string, visible: Visibility): string[] {
+  const own = itemGraph(id).nodes.flatMap((node) => (node.trigger ? [node.id] : []));
+  return [...visible.before(id), ...visible.groupsAround(id), ...own];
 }
 
 /**

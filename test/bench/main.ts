@@ -12,6 +12,7 @@ import { code } from './code.ts';
 import { consoleSpeed } from './console.ts';
 import { deletion } from './deletion.ts';
 import { hostile } from './hostile.ts';
+import { loops } from './loops.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
 import { polling } from './polling.ts';
@@ -57,6 +58,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   routes: { about: 'accepting with 10,000 routes beside one; how soon they are served (2 min)', run: routes },
   reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
   runs: { about: 'runs/s of one runner, latency at half of that, a backlog of 100,000 (5 min)', run: runs },
+  loops: {
+    about: 'items/s of loops, calls in parallel, a loop of 10,000 items, and a neighbour beside it (1 min)',
+    run: loops,
+  },
   memory: {
     about: 'memory of the programs with 1,000 workflows, idle and after 100,000 runs (8 min)',
     run: memory,

@@ -1,6 +1,6 @@
 /**
  * The examples that are called over HTTP: one that is started by hand, one whose webhook answers a question,
- * one whose items pass once, one that mails an invoice, and one that variables configure.
+ * one whose items pass once, one that mails an invoice, one that variables configure, and two with loops.
  */
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import { receivedMails } from '../support/installation/demoMailbox.ts';
@@ -46,6 +46,20 @@ export async function showInvoice(demo: Demo): Promise<void> {
   await call(demo, 'invoices', { url, headers: {}, body, status: 201 });
   const subject = 'Invoice for order 12345678901234567890: 490.28 EUR';
   await showMail(demo.cluster, demo.tell, (mail, index) => index >= sent && mail.subject === subject);
+}
+
+/** Sends a newsletter to three subscribers: the mail server refuses one of them. */
+export async function showNewsletter(demo: Demo): Promise<void> {
+  const url = `${demo.gateway.publicURL}/webhook/${demo.project}.newsletter/newsletters`;
+  const subscribers = ['ada', 'refuse', 'bob'].map((name) => ({ name, email: `${name}@example.com` }));
+  const body = { subject: 'News', text: 'The shop has new lamps.', subscribers };
+  await call(demo, 'newsletter', { url, headers: {}, body });
+}
+
+/** Has a job done, which the API finishes at the third question. */
+export async function showJob(demo: Demo): Promise<void> {
+  const url = `${demo.gateway.publicURL}/webhook/${demo.project}.poll-a-job/jobs`;
+  await call(demo, 'poll-a-job', { url, headers: {}, body: { report: 'May' } });
 }
 
 /** Asks the webhook for a quote, which the variables of the project decide. */

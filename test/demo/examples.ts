@@ -1,6 +1,14 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
 import { showBotAnswer } from './bots.ts';
-import { showEnvironments, showHello, showInvoice, showMailCount, showNewOrders } from './calls.ts';
+import {
+  showEnvironments,
+  showHello,
+  showInvoice,
+  showJob,
+  showMailCount,
+  showNewOrders,
+  showNewsletter,
+} from './calls.ts';
 import { showMailReply, showMorningMail } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
@@ -23,6 +31,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'mail-count': { what: 'a webhook that asks an HTTP API', show: showMailCount },
   'new-orders': { what: 'a webhook whose items pass once', show: showNewOrders },
   invoices: { what: 'an order at a webhook: code makes an invoice, mail', show: showInvoice },
+  newsletter: { what: 'a mail for each subscriber in a loop, and a summary', show: showNewsletter },
+  'poll-a-job': { what: 'a job at an HTTP API, asked until it is done', show: showJob },
   environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {

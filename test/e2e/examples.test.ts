@@ -1,5 +1,5 @@
 /**
- * The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event
+ * The examples of bots, spreadsheets, files and loops on a real cluster, applied as they lie there: from the event
  * to what comes of it.
  */
 import { afterAll, beforeAll, test } from 'vitest';
@@ -20,7 +20,7 @@ let project: string;
 beforeAll(async () => {
   project = await createProject();
   // One after the other: they have accounts of the same name.
-  for (const example of ['bot-answer', 'row-mail', 'file-rows'])
+  for (const example of ['bot-answer', 'row-mail', 'file-rows', 'newsletter', 'poll-a-job'])
     await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
 });
 afterAll(() => removeProject(project));
@@ -82,6 +82,36 @@ test.concurrent(
     const written = async () => (await rowsOf(cluster, 'letters')).filter(([name]) => name === file);
     await pollUntil('a row', async () => (await written()).length > 0, POLLED);
     expect(await written()).toEqual([[file, 33, expect.stringContaining('the lamp has no bulb')]]);
+  },
+  TEST_MS,
+);
+
+/** Calls the webhook of an example, and returns the answer. */
+async function post(example: string, path: string, body: object): Promise<unknown> {
+  await isReady(example);
+  const url = `${gateway.publicURL}/webhook/${project}.${example}/${path}`;
+  const headers = { 'content-type': 'application/json' };
+  return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+}
+
+test.concurrent(
+  'examples/newsletter sends one mail per subscriber, and says which failed',
+  async ({ expect }) => {
+    const names = [`ada-${project}`, 'refuse', `bob-${project}`];
+    const subscribers = names.map((name) => ({ name, email: `${name}@example.com` }));
+    const summary = await post('newsletter', 'newsletters', { subject: 'News', text: 'Lamps.', subscribers });
+    expect(summary).toEqual({ sent: 2, failed: [expect.any(String)] });
+    for (const name of [`ada-${project}`, `bob-${project}`])
+      expect(await mailsTo(`${name}@example.com`)).toEqual([expect.objectContaining({ subject: 'News' })]);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  'examples/poll-a-job asks until the job is done',
+  async ({ expect }) => {
+    const answer = await post('poll-a-job', 'jobs', { report: project });
+    expect(answer).toMatchObject({ state: 'done', result: { report: project } });
   },
   TEST_MS,
 );

@@ -2,7 +2,7 @@
  * Completion of expressions: nodes, their members, and the content of their last output. Pure. Text outside
  * of braces is not completed.
  */
-import { NODE_MEMBERS, RUN_MEMBERS, type NodeMember } from '../../../api/expression/reference.ts';
+import { RUN_MEMBERS, type NodeMember } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
 import { childrenOf, typeLabel, type Child, type Source, type Sources } from '../source.ts';
 

@@ -48,6 +48,8 @@ const EXAMPLES: [name: string, expected: { type: string; status: string; reason:
   ['mail-count', READY],
   ['new-orders', READY],
   ['invoices', READY],
+  ['newsletter', READY],
+  ['poll-a-job', READY],
   ['environments', READY],
   ['morning-mail', READY],
   // Nobody polls accounts here.

@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { readEvents } from '../../../runs/events.ts';
 import { restoreRun } from '../../../runs/restore.ts';
@@ -276,4 +279,31 @@ test('a loop of mails that was restored from its record sends nothing, and lists
     message: expect.stringContaining('items 2 to 4'),
   });
   expect(mailbox.messages).toHaveLength(0);
+});
+
+/** The nodes of an example, which calls the servers of this test instead of the demo's. */
+async function nodesOf(example: string): Promise<object[]> {
+  const folder = join(import.meta.dirname, '../../../examples', example);
+  const text = await readFile(join(folder, 'workflow.yaml'), 'utf8');
+  const url = `http://127.0.0.1:${mailbox.httpPort}`;
+  return (parse(text.replaceAll('http://mail.windlass-demo.svc:8025', url)) as { spec: { nodes: object[] } })
+    .spec.nodes;
+}
+
+test('examples/newsletter sends one mail per subscriber, and answers with the failures', async () => {
+  const subscribers = ['ada', 'refuse', 'bob'].map((name) => ({ name, email: `${name}@example.com` }));
+  const body = { subject: 'News', text: 'Lamps.', subscribers };
+  const { phase, reply } = await execute(await nodesOf('newsletter'), body);
+  expect(phase).toBe('Succeeded');
+  expect(JSON.parse(reply?.body ?? '')).toEqual({ sent: 2, failed: [expect.any(String)] });
+  expect(mailbox.messages.map(({ to }) => String(to)).toSorted()).toEqual([
+    'ada@example.com',
+    'bob@example.com',
+  ]);
+});
+
+test('examples/poll-a-job asks until the job is done, and answers with its result', async () => {
+  const { phase, reply } = await execute(await nodesOf('poll-a-job'), { report: 'May' });
+  expect(phase).toBe('Succeeded');
+  expect(JSON.parse(reply?.body ?? '')).toMatchObject({ state: 'done', result: { report: 'May' } });
 });

@@ -2,7 +2,7 @@
  * A mail server for the demo and for tests: SMTP (RFC 5321) that keeps every mail in memory, and HTTP to read
  * them. `GET /messages` lists the mails, `DELETE /messages` forgets them, `PUT /fault` with `{"fault": "…"}`
  * makes every mail fail in that way until `DELETE /fault`. A recipient whose local part is the name of a
- * fault fails by itself.
+ * fault fails by itself. `POST /jobs` begins a job, which is done at the third `GET /jobs/<id>`.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -32,6 +32,8 @@ const MAIL_FAULTS = [
   'hang-after-data',
   'drop-after-data',
 ] as const;
+/** At which question a job is done. */
+const JOB_IS_DONE_AT = 3;
 export type MailFault = (typeof MAIL_FAULTS)[number];
 
 /** A mail as it was received. Header names are in lower case. */
@@ -74,13 +76,15 @@ type State = {
   messages: ReceivedMail[];
   fault: MailFault | undefined;
   sockets: Map<number | undefined, Socket>;
+  /** What each job was given, and how often it was asked for. */
+  jobs: { given: unknown; asked: number }[];
   connections: number;
 };
 
 /** Starts it on free ports, unless others are named. */
 export async function startMailServer(options: MailServerOptions = {}): Promise<MailServer> {
   const { smtpPort = 0, httpPort = 0, host = '127.0.0.1' } = options;
-  const state: State = { messages: [], fault: undefined, sockets: new Map(), connections: 0 };
+  const state: State = { messages: [], fault: undefined, sockets: new Map(), jobs: [], connections: 0 };
   const smtp = new SMTPServer(smtpOptions(options, state));
   smtp.on('error', () => undefined);
   smtp.server.on('connection', (socket: Socket) => {
@@ -223,8 +227,23 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   } else if (route === 'DELETE /fault') {
     state.fault = undefined;
     response.writeHead(204).end();
-  } else if (route === 'GET /healthz') response.writeHead(200).end('ok');
-  else sendJson(response, 404, { error: 'GET or DELETE /messages, PUT or DELETE /fault, GET /healthz' });
+  } else if (route === 'POST /jobs') {
+    const id = String(state.jobs.push({ given: JSON.parse(await readBody(request)), asked: 0 }));
+    sendJson(response, 201, { id, state: 'running' });
+  } else if (route.startsWith('GET /jobs/')) answerJob(state, route.slice('GET /jobs/'.length), response);
+  else if (route === 'GET /healthz') response.writeHead(200).end('ok');
+  else
+    sendJson(response, 404, {
+      error: 'GET or DELETE /messages, PUT or DELETE /fault, POST /jobs, GET /jobs/<id>, GET /healthz',
+    });
+}
+
+function answerJob({ jobs }: State, id: string, response: ServerResponse): void {
+  const job = jobs[Number(id) - 1];
+  if (!job) return sendJson(response, 404, { error: `there is no job ${id}` });
+  job.asked += 1;
+  if (job.asked < JOB_IS_DONE_AT) return sendJson(response, 200, { id, state: 'running' });
+  return sendJson(response, 200, { id, state: 'done', result: job.given });
 }
 
 async function main(env: Record<string, string | undefined>): Promise<void> {

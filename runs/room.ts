@@ -48,6 +48,8 @@ const COUNTED_TOGETHER_S = 600;
 /** How much a run is expected to grow before any run of its project has, and at least. */
 const FIRST_GROWTH_BYTES = 512 * 1024;
 const LEAST_GROWTH_BYTES = 64 * 1024;
+/** Without room, runs that have not begun do not wait for one that is due later. */
+const DUE_SOON_MS = 60_000;
 /** The expectation rises at once, and falls to the growth of recent runs within so many ends. */
 const FORGOTTEN_IN_ENDS = 16;
 
@@ -93,11 +95,11 @@ end
 /**
  * `room(used, quota, growth)`: how many more runs may be claimed, so that each claimed run can grow as runs
  * of the project do, and whether only a run that has begun may be. Without room, one run at a time continues,
- * so that a full store drains: one that has begun, as long as there are such runs, because its end makes
- * room.
+ * so that a full store drains: one that has begun, as long as such a run is due soon, because its end makes
+ * room. Waits of days do not stop the others.
  */
 export const ROOM = defineFragment({
-  needs: ['claims', 'parked'],
+  needs: ['claims', 'parked', 'now'],
   gives: ['room'],
   lua: `
 local function room(used, quota, growth)
@@ -107,7 +109,8 @@ local function room(used, quota, growth)
   local free = math.floor((tonumber(quota) - tonumber(used or 0)) / growing) - claimed
   if free >= 1 then return free, false end
   if claimed > 0 then return 0, false end
-  return 1, redis.call('ZCARD', parked) > 0
+  local soon = redis.call('ZRANGE', parked, '-inf', now + ${DUE_SOON_MS}, 'BYSCORE', 'LIMIT', 0, 1)
+  return 1, #soon > 0
 end
 `,
 });

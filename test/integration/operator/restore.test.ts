@@ -16,6 +16,7 @@ import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { claimed, refOf, submissionOf } from '../../support/runStore/runStore.ts';
 
@@ -169,6 +170,59 @@ test('three hundred recorded runs all end after the store was wiped while no ope
   await expect.poll(open, { timeout: 60_000, interval: 500 }).toEqual([]);
   stop.abort();
   await recording;
+}, 120_000);
+
+test('a wait ends at its time after its runner, the operator and the data of the run store were lost in turn', async () => {
+  const nodes = [
+    { id: 'trigger', webhook: { path: 'pausing' } },
+    { id: 'pause', wait: { duration: '15s' } },
+    { id: 'reply', response: { body: "{{ $('trigger').data_content.item }}" } },
+  ];
+  await applyWorkflow('pausing', { nodes });
+  const workflow = await harness.waitFor(namespace, 'pausing', { type: 'Routed', status: 'True' });
+  const { conn, client: kube, log, redis } = harness;
+  const run = 'pausing-1';
+  const sent = await submit(conn, {
+    ...submissionOf(uid, { workflow: 'pausing', workflowUid: workflow.metadata.uid ?? '', run }),
+    revision: workflow.status?.revision ?? '',
+  });
+  expect(sent).toMatchObject({ outcome: 'accepted' });
+  const first = startTestRunner(conn, uid, { runner: 'first' });
+  const stop = new AbortController();
+  const recording = createRecorder({ conn, kube, project: uid, namespace, log }).run(stop.signal);
+  const object = () => harness.client.find(workflowRuns, { namespace, name: run });
+  const waiting = await pollUntil(
+    'the record of the wait',
+    async () => {
+      const node = (await object())?.status?.nodes?.find(({ id }) => id === 'pause');
+      return node?.waitingFor?.until;
+    },
+    SOON,
+  );
+  await first.stop(0);
+  await harness.stopOperator();
+  await redis.replace();
+  await conn.ready();
+  harness.startOperator();
+  const isBack = async () => (await inStore(run))?.phase === 'Waiting';
+  await pollUntil('the run to wait again', isBack, SOON);
+  const second = startTestRunner(conn, uid, { runner: 'second' });
+  const ended = await pollUntil(
+    'the recorded end',
+    async () => {
+      const { status } = await recorded(run);
+      return isTerminal(status?.phase) && status;
+    },
+    SOON,
+  );
+  expect(ended).toMatchObject({ phase: 'Succeeded' });
+  const at = Date.parse(ended.completionTime ?? '') - Date.parse(waiting);
+  expect(at).toBeGreaterThan(-100);
+  // Two seconds, or what the restart of three programs took beyond the end of the wait.
+  expect(at).toBeLessThan(10_000);
+  expect(ended.nodes?.find(({ id }) => id === 'reply')).toMatchObject({ phase: 'Succeeded', attempts: 1 });
+  stop.abort();
+  await Promise.all([recording, second.stop(0)]);
 }, 120_000);
 
 test('a run goes on after its last recorded step; what must not be repeated is marked, and the reply is as it was', async () => {

@@ -117,13 +117,23 @@ test('where there is no room runs that have begun go before those that have not,
   const { conn } = store;
   const project = await newProject(conn);
   const begun = await accepted(conn, submissionOf(project));
-  await advance(conn, await claimedOne(conn, project), { parkMs: 60_000 });
+  await advance(conn, await claimedOne(conn, project), { parkMs: 50_000 });
   await setQuotas(conn, project, { claimQuota: 1 });
   for (let count = 0; count < 30; count += 1)
     await accepted(conn, submissionOf(project, { workflow: 'fresh', workflowUid: 'uid-fresh' }));
   expect(await claimed(conn, project)).toEqual([]);
   await passParkedTime(conn, project);
   expect((await claimedOne(conn, project)).run).toBe(begun);
+});
+
+test('without room, new runs do not wait for one that waits for days', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  await advance(conn, await claimedOne(conn, project), { parkMs: 86_400_000 });
+  await setQuotas(conn, project, { claimQuota: 1 });
+  const fresh = await accepted(conn, submissionOf(project));
+  expect((await claimedOne(conn, project)).run).toBe(fresh);
 });
 
 test('claims leave room for what runs of the project were seen to grow by', async () => {

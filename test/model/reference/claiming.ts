@@ -11,7 +11,7 @@ export const claim: Transition = (state, call) => {
   if (state.id === undefined) return NO_STORE;
   state.beats[runner] ??= 0;
   const queue = () => inOrder(state, (run) => run.ready).slice(0, Number(max));
-  const claiming: Claiming = { taken: [], v: state.v, isShort: false, ...roomOf(state) };
+  const claiming: Claiming = { taken: [], v: state.v, isShort: false, ...roomOf(state, call.now) };
   for (const [index, name] of queue().entries())
     if (call.rest.includes(entryOf(state, name)) && claimOne(state, call, claiming, { name, index })) break;
   const { taken, v, isShort } = claiming;
@@ -51,11 +51,11 @@ function claimOne(
  * How many runs may be claimed: where the store has no room, one at a time, and of those that have begun
  * where any waits.
  */
-function roomOf(state: State): Pick<Claiming, 'admitted' | 'isBegunOnly'> {
+function roomOf(state: State, now: number): Pick<Claiming, 'admitted' | 'isBegunOnly'> {
   if (!isUsedUp(state.claimQuota)) return { admitted: Infinity, isBegunOnly: false };
   const runs = Object.values(state.runs);
   if (runs.some(({ token }) => token !== undefined)) return { admitted: 0, isBegunOnly: false };
-  return { admitted: 1, isBegunOnly: runs.some(({ due }) => due !== undefined) };
+  return { admitted: 1, isBegunOnly: runs.some(({ due = Infinity }) => due <= now + 60_000) };
 }
 
 /** Ready runs above a limit that was lowered meanwhile give their slot up. */

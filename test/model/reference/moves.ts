@@ -114,7 +114,8 @@ export function endRun(
     live: false,
   });
   const isReplaced = run.replacedBy !== undefined && phase === 'Cancelled';
-  if (reason !== '') run.reason = isReplaced ? 'Replaced' : reason;
+  if (isReplaced) run.reason = 'Replaced';
+  else if (reason !== '') run.reason = reason;
   if (isReplaced) run.message = `Run ${run.replacedBy} replaced this run (concurrency.policy: Replace).`;
   else if (message !== '') run.message = message;
   delete run.replacedBy;

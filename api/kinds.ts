@@ -190,6 +190,11 @@ export const WORKFLOW_RUN: Kind = {
     },
     { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it failed.' },
     detail('Message', '.status.message', 'Why it failed, in a sentence.'),
+    detail(
+      'Waits until',
+      '.status.nodes[?(@.phase=="Waiting")].waitingFor.until',
+      'When the wait of the first waiting node ends.',
+    ),
     detail('Accepted', '.status.acceptedTime', 'When the event was accepted.'),
     detail('Started', '.status.startTime', 'When a runner started it.'),
     detail('Completed', '.status.completionTime', 'When it ended.'),

@@ -132,6 +132,16 @@ const nodeStatus = z
     startTime: time('When the first attempt started.').optional(),
     completionTime: time('When the node ended.').optional(),
     nextAttemptTime: time('When the next attempt starts, while the node waits for it.').optional(),
+    waitingFor: z
+      .object({
+        until: time('When the wait of a wait node ends.').optional(),
+        callback: z
+          .object({ until: time('When the node fails with CallbackTimeout.') })
+          .optional()
+          .describe('The node waits for a call of its URL.'),
+      })
+      .optional()
+      .describe('What the node waits for, if that is not its next attempt.'),
     output: recordedOutput.optional(),
     truncated: z
       .boolean()

@@ -162,7 +162,10 @@ export function parseRun(
 const UNFINISHED: readonly NodePhase[] = ['Pending', 'Running', 'Waiting'];
 
 /** A node of an ended run: no node is left unfinished. One whose effect may have happened is `Unknown`. */
-export function settledNode({ nextAttemptAt: _waits, ...node }: NodeState, cancelled: boolean): NodeState {
+export function settledNode(
+  { nextAttemptAt: _at, waitingFor: _for, ...node }: NodeState,
+  cancelled: boolean,
+): NodeState {
   if (!UNFINISHED.includes(node.phase)) return node;
   if (node.mark?.atMostOnce)
     return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };

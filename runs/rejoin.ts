@@ -11,16 +11,16 @@ import type { ClaimRef } from './types.ts';
 
 /**
  * `may_rejoin()`: nobody has claimed the run since the claim was lost. Each claim raises the epoch of its
- * run, so that a lower one is from before the claim. A restored run has a new epoch, and is `Pending` until
- * it is claimed.
+ * run, so that a lower one is from before the claim. A restored run has a new epoch, and no count of crashes
+ * until it is claimed.
  */
 const MAY_REJOIN = defineFragment({
-  needs: ['phase', 'epoch_stored', 'restored', 'epoch'],
+  needs: ['epoch_stored', 'restored', 'crashes', 'epoch'],
   gives: ['may_rejoin'],
   lua: `
 local function may_rejoin()
   if tonumber(epoch_stored or 0) < tonumber(epoch) then return true end
-  return phase == 'Pending' and restored and tonumber(restored) <= tonumber(epoch)
+  return not crashes and restored and tonumber(restored) <= tonumber(epoch)
 end
 `,
 });
@@ -37,8 +37,8 @@ const REJOIN = defineScript({
   },
   body: `
     ${REQUIRE_STORE}
-    local group, accepted, phase, ended, epoch_stored, restored, started = unpack(
-      redis.call('HMGET', run, 'wf', 'accepted', 'phase', 'ended', 'epoch', 'restored', 'started'))
+    local group, accepted, ended, epoch_stored, restored, started, crashes = unpack(
+      redis.call('HMGET', run, 'wf', 'accepted', 'ended', 'epoch', 'restored', 'started', 'crashes'))
     if not group or ended or math.floor(accepted / 1000) ~= tonumber(accepted_at) then return 'fenced' end
     ${MAY_REJOIN}
     if redis.call('HEXISTS', claims, run_id) == 1 or not may_rejoin() then return 'fenced' end

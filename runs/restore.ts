@@ -72,7 +72,7 @@ if known and known ~= run_id and not known_phase then return 'dropped' end
 `,
 });
 
-/** Stores the fields of the run. Until it is claimed again no time of a run over the limit passes. */
+/** Stores the fields of the run. Until it is claimed again no time of a run passes that is not ready. */
 const STORE_RESTORED = defineFragment({
   needs: [
     'run',
@@ -92,16 +92,17 @@ const STORE_RESTORED = defineFragment({
     'nodes_first',
     'store_fields',
     'is_over',
+    'is_idle',
     'now',
   ],
   lua: `
-redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
+redis.call('HSET', run, 'phase', is_idle and 'Waiting' or 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size, 'timeout', timeout,
   'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
   'recorded', object, 'restored', epoch)
 store_fields(ARGV, nodes_first)
-if idle_until == '' or tonumber(idle_until) <= now then redis.call('HSET', run, 'doubt', 1) end
+if not is_idle then redis.call('HSET', run, 'doubt', 1) end
 if started ~= '' then redis.call('HSET', run, 'started', started) end
-if deadline ~= '' and is_over then
+if deadline ~= '' and (is_over or is_idle) then
   redis.call('HSET', run, 'timeout', math.max(0, deadline - now))
 elseif deadline ~= '' then
   redis.call('HSET', run, 'deadline', deadline)
@@ -112,9 +113,9 @@ if reply ~= '' then redis.call('HSET', run, 'reply', reply) end
 
 const RESTORE = defineScript({
   flags: 'drains',
-  transitions: ['none > ready', 'none > overLimit'],
+  transitions: ['none > ready', 'none > overLimit', 'none > parked'],
   // `dedupe` is left out where the record has no dedupe mark.
-  keys: ['meta', 'ready', 'overLimit', 'replaceable', 'wf', 'runs', 'summaries', 'run', 'dedupe'],
+  keys: ['meta', 'ready', 'overLimit', 'parked', 'replaceable', 'wf', 'runs', 'summaries', 'run', 'dedupe'],
   args: [
     // Of the seeding; empty where the project is open.
     'token',
@@ -139,7 +140,7 @@ const RESTORE = defineScript({
   ],
   lists: { nodes: { args: ['field', 'value'] } },
   answers: {
-    restored: 'the run is ready or over the limit',
+    restored: 'the run is ready, over the limit, or parked where it only waited',
     exists: 'the store has the run',
     dropped: 'the store had the run, or its event is another run',
     superseded: 'another seeding has begun, or the project is open',
@@ -155,8 +156,11 @@ const RESTORE = defineScript({
     local limit, policy, active, own, total = unpack(redis.call('HMGET', wf, 'limit', 'policy', 'active', 'vt', 'accepted'))
     active = tonumber(active or 0)
     local entry = group .. ' ' .. accepted .. ' ' .. run_id
+    local is_idle = idle_until ~= '' and tonumber(idle_until) > now
     local is_over = active >= tonumber(limit or 'inf')
-    if is_over then
+    if is_idle then
+      redis.call('ZADD', parked, idle_until, entry)
+    elseif is_over then
       redis.call('ZADD', overLimit, 0, entry)
     else
       ${ENQUEUE}
@@ -182,7 +186,7 @@ const RESTORE = defineScript({
 });
 
 /**
- * - `restored`: the run is ready or over the limit.
+ * - `restored`: the run is ready, over the limit, or parked where it only waited.
  * - `exists`: the store has the run.
  * - `dropped`: this store had the run and dropped it, after its end was recorded or summarized; or its event
  *   is another run now, which is unfinished or unrecorded.

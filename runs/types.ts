@@ -82,9 +82,12 @@ export type NodeState = {
   /** Of an item: which execution of `repeat` is next, from 0, and the outputs of those before. */
   repeat?: number;
   collected?: unknown[];
-  /** Of a waiting node: when it is tried again, by the project's clock (`Advance.waits`). */
+  /** Of a waiting node: when the wait ends, by the project's clock (`Advance.waits`). */
   nextAttemptAt?: number;
-  /** What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. */
+  /**
+   * What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. `callback`: a
+   * call before the end of its wait.
+   */
   waitingFor?: { time?: true; callback?: true };
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
   mark?: { attempt: number; atMostOnce: boolean; crashes?: number };

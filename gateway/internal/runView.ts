@@ -7,6 +7,7 @@ import type { Revision } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
+import { waitOf } from '../../runs/record/record.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 
 /** From the run store, with nodes in the order of the graph. */
@@ -89,7 +90,7 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
     attempts: node.attempts,
     startTime: time(node.startedAt),
     completionTime: time(node.endedAt),
-    nextAttemptTime: time(node.nextAttemptAt),
+    ...waitOf(node),
     output: node.output,
     redacted: node.redacted,
     reason: node.reason,

@@ -162,6 +162,53 @@ test.each<[string, Partial<RunStatus>, number | undefined]>([
   expect(plan.kind === 'restore' && plan.run.idleUntil).toBe(until);
 });
 
+test('a wait node continues to wait until the same time, and its run has waited', () => {
+  const waiting = revisionOf({
+    nodes: [
+      { id: 'trigger', webhook: { path: 'orders' } },
+      { id: 'pause', wait: { duration: '2h' } },
+      { id: 'each', group: {} },
+      { id: 'rest', within: 'each', wait: { duration: '2h' } },
+    ],
+  } as unknown as WorkflowSpec);
+  const startTime = '2026-01-01T00:00:00.000Z';
+  const planned = (phase: RunStatus['phase'], node: NodeStatus) =>
+    planRestore(runOf({ status: { phase, startTime, nodes: [node] } }), {
+      ...found,
+      revision: { name: 'orders-2', revision: waiting },
+    });
+  const until = '2026-01-01T02:00:00.000Z';
+  const nextAttemptAt = Date.parse(until);
+  const pause: NodeStatus = { id: 'pause', phase: 'Waiting', attempts: 1, startTime, waitingFor: { until } };
+  const node = { id: 'pause', phase: 'Waiting', nextAttemptAt, waitingFor: { time: true } };
+  const plan = planned('Waiting', pause);
+  expect(plan).toMatchObject({ run: { idleUntil: nextAttemptAt, nodes: [node] } });
+  expect(plan).not.toHaveProperty('run.deadlineAt');
+  const ended = { phase: 'Succeeded', completionTime: until } as const;
+  expect(planned('Running', { ...pause, ...ended })).not.toHaveProperty('run.deadlineAt');
+  expect(planned('Running', { ...pause, id: 'each', phase: 'Running' })).not.toHaveProperty('run.deadlineAt');
+});
+
+test('a node that waits for a callback continues to, and what follows may have begun', () => {
+  const status: RunStatus = {
+    phase: 'Waiting',
+    nodes: [
+      {
+        id: 'text',
+        phase: 'Waiting',
+        attempts: 1,
+        waitingFor: { callback: { until: '2026-01-01T02:00:00.000Z' } },
+      },
+    ],
+  };
+  const plan = planRestore(runOf({ status }), found);
+  const nextAttemptAt = Date.parse('2026-01-01T02:00:00.000Z');
+  expect(plan).toMatchObject({
+    run: { nodes: [{ id: 'text', phase: 'Waiting', nextAttemptAt, waitingFor: { callback: true } }] },
+  });
+  expect(plan).not.toHaveProperty('run.idleUntil');
+});
+
 test('a restored run has the digits that the API server rounded', () => {
   const digits = '12345678901234567890';
   const nodes = upTo('text', { text: { id: Number(digits) } });

@@ -114,7 +114,8 @@ function recordedRun(
 
 type Times = Pick<RecordedRun, 'acceptedAt' | 'startedAt' | 'timeoutMs' | 'deadlineAt'>;
 
-function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
+function timesOf(run: WorkflowRun, revision: Revision): Times {
+  const { timeoutMs } = revision;
   const { status = {}, metadata } = run;
   const startedAt = timeOf(status.startTime);
   return {
@@ -122,20 +123,37 @@ function timesOf(run: WorkflowRun, { timeoutMs }: Revision): Times {
     timeoutMs,
     ...(startedAt !== undefined && { startedAt }),
     // Waiting does not count and its duration is not recorded: after a wait, the timeout starts again.
-    ...(startedAt !== undefined && !hasWaited(run) && { deadlineAt: startedAt + timeoutMs }),
+    ...(startedAt !== undefined && !hasWaited(run, revision) && { deadlineAt: startedAt + timeoutMs }),
   };
 }
 
-/** A parked run begins no node before one is due. What other runs did after the record is unknown. */
+/**
+ * A parked run begins no node before one is due, unless it takes a callback, which may have come at any time.
+ * What other runs did after the record is unknown.
+ */
 function idleUntilOf({ status }: WorkflowRun): number | undefined {
   if (status?.phase !== 'Waiting') return undefined;
   const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');
-  const due = waiting.map(({ nextAttemptTime }) => timeOf(nextAttemptTime) ?? 0);
+  if (waiting.some(({ waitingFor }) => waitingFor?.callback)) return undefined;
+  const due = waiting.map((node) => endOfWait(node) ?? 0);
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-function hasWaited({ status }: WorkflowRun): boolean {
-  return (status?.nodes ?? []).some(({ phase, attempts = 0 }) => phase === 'Waiting' || attempts > 1);
+/** When the wait of a node ends, in milliseconds since 1970. */
+function endOfWait({ nextAttemptTime, waitingFor }: NodeStatus): number | undefined {
+  return timeOf(waitingFor?.callback?.until ?? waitingFor?.until ?? nextAttemptTime);
+}
+
+/** Whether the run may have been parked: for a retry, by a wait node, or by one in a group. */
+function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
+  const waits = new Set(steps.filter(({ kind }) => kind === 'wait').map(({ id }) => id));
+  // A group precedes its body.
+  for (const { id, within } of steps.toReversed())
+    if (within !== undefined && waits.has(id)) waits.add(within);
+  return (status?.nodes ?? []).some(
+    ({ id, phase, attempts = 0, startTime }) =>
+      phase === 'Waiting' || attempts > 1 || (startTime !== undefined && waits.has(id)),
+  );
 }
 
 /**
@@ -143,24 +161,14 @@ function hasWaited({ status }: WorkflowRun): boolean {
  * it must not be.
  */
 function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
-  const {
-    id,
-    phase,
-    attempts = 0,
-    startTime,
-    completionTime,
-    nextAttemptTime,
-    reason,
-    message,
-    usage,
-  } = node;
+  const { id, phase, attempts = 0, startTime, completionTime, waitingFor, reason, message, usage } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
   const isInput = id === trigger.id && phase === 'Succeeded';
   const times = {
     startedAt: timeOf(startTime),
     endedAt: timeOf(completionTime),
-    nextAttemptAt: timeOf(nextAttemptTime),
+    nextAttemptAt: endOfWait(node),
   };
   const mark = { attempt: Math.max(attempts, 1), atMostOnce: !step || effectOf(step) === 'AtMostOnce' };
   return {
@@ -168,6 +176,8 @@ function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
     phase,
     attempts,
     ...withoutUndefined({ ...times, reason, message }),
+    ...(waitingFor?.until !== undefined && { waitingFor: { time: true } as const }),
+    ...(waitingFor?.callback && { waitingFor: { callback: true } as const }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
     ...(phase === 'Running' && { mark }),

@@ -269,3 +269,38 @@ test('digits beside the numbers count as bytes of the output', () => {
   expect(nodes?.[0]).toMatchObject({ truncated: true, output: { data_content: null } });
   expect(nodes?.[0]?.output).not.toHaveProperty('exact');
 });
+
+test('a run that waits is recorded with the time at which its wait, or its next attempt, comes', () => {
+  const nodes: NodeState[] = [
+    {
+      id: 'pause',
+      phase: 'Waiting',
+      attempts: 1,
+      nextAttemptAt: accepted + 600_000,
+      waitingFor: { time: true },
+    },
+    { id: 'call', phase: 'Waiting', attempts: 1, nextAttemptAt: accepted + 60_000 },
+  ];
+  const { endedAt: _, ...unfinished } = base;
+  const { status } = toRecord({ ...unfinished, phase: 'Waiting', nodes });
+  expect(status.nodes).toMatchObject([
+    { id: 'pause', waitingFor: { until: '2026-01-02T03:14:05.000Z' } },
+    { id: 'call', nextAttemptTime: '2026-01-02T03:05:05.000Z' },
+  ]);
+  expect(status.nodes?.[0]).not.toHaveProperty('nextAttemptTime');
+  expect(status.conditions).toMatchObject([
+    { reason: 'Waiting', message: 'The run waits until 2026-01-02T03:05:05.000Z, and holds no runner.' },
+  ]);
+  expect(() => runStatus.parse(status)).not.toThrow();
+});
+
+test('a node that waits for a callback is recorded with the time until which it does', () => {
+  const nodes: NodeState[] = [
+    { id: 'approve', phase: 'Waiting', attempts: 1, nextAttemptAt: accepted, waitingFor: { callback: true } },
+  ];
+  const { endedAt: _, ...unfinished } = base;
+  const { status } = toRecord({ ...unfinished, phase: 'Waiting', nodes });
+  expect(status.nodes?.[0]?.waitingFor).toEqual({ callback: { until: new Date(accepted).toISOString() } });
+  expect(status.nodes?.[0]).not.toHaveProperty('nextAttemptTime');
+  expect(() => runStatus.parse(status)).not.toThrow();
+});

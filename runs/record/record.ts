@@ -114,9 +114,16 @@ function succeeded(state: RunState): NonNullable<RunStatus['conditions']>[number
     type: 'Succeeded',
     status,
     reason: cut(state.reason ?? state.phase, REASON_LENGTH),
-    message: cut(state.message ?? PHASE_MEANS[state.phase], MESSAGE_LENGTH),
+    message: cut(state.message ?? meaningOf(state), MESSAGE_LENGTH),
     lastTransitionTime: rfc3339(state.endedAt ?? state.acceptedAt),
   };
+}
+
+function meaningOf({ phase, nodes }: RunState): string {
+  const waits = nodes.filter((node) => node.phase === 'Waiting' && node.nextAttemptAt !== undefined);
+  const until = Math.min(...waits.map(({ nextAttemptAt = Infinity }) => nextAttemptAt));
+  if (phase !== 'Waiting' || !Number.isFinite(until)) return PHASE_MEANS[phase];
+  return `The run waits until ${rfc3339(until)}, and holds no runner.`;
 }
 
 /** Outputs get their space in the order of the list. */
@@ -141,7 +148,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     attempts: node.attempts,
     ...(node.startedAt !== undefined && { startTime: rfc3339(node.startedAt) }),
     ...(node.endedAt !== undefined && { completionTime: rfc3339(node.endedAt) }),
-    ...(node.nextAttemptAt !== undefined && { nextAttemptTime: rfc3339(node.nextAttemptAt) }),
+    ...waitOf(node),
     ...(fitted && { output: fitted.output }),
     ...((fitted?.truncated || node.redacted) && { truncated: true }),
     ...(node.redacted && { redacted: true }),
@@ -149,6 +156,17 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.usage && { usage: node.usage }),
     ...(node.log && { log: node.log }),
   };
+}
+
+/** What a waiting node waits for: its next attempt, or the end of its wait. */
+export function waitOf({
+  waitingFor,
+  nextAttemptAt,
+}: NodeState): Pick<NodeStatus, 'nextAttemptTime' | 'waitingFor'> {
+  if (nextAttemptAt === undefined) return {};
+  const at = rfc3339(nextAttemptAt);
+  if (waitingFor?.callback) return { waitingFor: { callback: { until: at } } };
+  return waitingFor?.time ? { waitingFor: { until: at } } : { nextAttemptTime: at };
 }
 
 /** A node with its message cut to its share of the record. */

@@ -133,6 +133,7 @@ function runOf(fields: Fields): Run {
     ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),
+    wasClaimed: fields['crashes'] !== undefined,
     progress: fields['progress'] === '1',
     refused: Number(fields['refused'] ?? 0),
     dropped: fields['dropped'] !== undefined,

@@ -23,6 +23,8 @@ export type Run = {
   reason?: string;
   message?: string;
   crashes: number;
+  /** A runner has claimed it in this store. */
+  wasClaimed: boolean;
   progress: boolean;
   reply?: string;
   recorded?: string;

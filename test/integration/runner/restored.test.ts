@@ -83,8 +83,9 @@ test('an effect that may have begun after the record and must not be repeated is
 test('of a run that only waited nothing is in doubt: it goes on as if nothing had happened', async () => {
   const before = mailbox.messages.length;
   const waits: NodeState = { id: 'second', phase: 'Waiting', attempts: 1, reason: 'UpstreamError' };
-  const nodes = [done('first'), { ...waits, nextAttemptAt: Date.now() + 300 }];
-  const state = await restored('waited', { nodes, idleUntil: Date.now() + 60_000 });
+  const at = Date.now() + 1_000;
+  const nodes = [done('first'), { ...waits, nextAttemptAt: at }];
+  const state = await restored('waited', { nodes, idleUntil: at });
   expect(state.phase).toBe('Succeeded');
   expect(mailbox.messages).toHaveLength(before + 1);
 });

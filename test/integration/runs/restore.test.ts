@@ -4,7 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
+import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
+import { wakeDue } from '../../../runs/due.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { openProject, storeId } from '../../../runs/project.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
@@ -27,6 +29,7 @@ import {
   succeededNode,
   type TestStore,
 } from '../../support/runStore/runStore.ts';
+import type { NodeState } from '../../../runs/types.ts';
 import type { Seeding } from '../../../store/lua.ts';
 
 let store: TestStore;
@@ -319,12 +322,53 @@ test('a restored run is in doubt unless it only waited, until its runner has sto
   expect((await stateOf(conn, project, 'waited')).doubt).toBe(true);
   expect(await stateOf(conn, project, run)).toMatchObject({ doubt: true, restored: true });
   expect(await rejoin(conn, ref, { epoch, acceptedAt, remainingMs: 1_000 })).toEqual({ outcome: 'done' });
-  expect((await claimed(conn, project)).map(({ state: { run: name } }) => name)).toEqual(['waits', 'waited']);
+  expect((await claimed(conn, project)).map(({ state: { run: name } }) => name)).toEqual(['waited']);
   expect(
     await advance(conn, ref, { starts: [], follows: 1, whole: true, checkpoints: [succeededNode('a')] }),
   ).toMatchObject({ outcome: 'done' });
   const after = await stateOf(conn, project, run);
   expect([after.doubt, after.restored]).toEqual([undefined, undefined]);
+});
+
+test('a restored run that only waited is parked until the same time, with no slot, and can be cancelled', async () => {
+  const { conn } = store;
+  const project = wiped();
+  const seeding = await begun(project);
+  const limits = { workflowUid: 'uid-orders', concurrency: 1, policy: 'Queue', deadlineMs: 60_000 } as const;
+  await setWorkflowLimits(conn, project, limits, seeding);
+  const at = Date.now() + 3_600_000;
+  const pause = { id: 'pause', phase: 'Waiting', attempts: 1, waitingFor: { time: true } } as const;
+  const nodes: NodeState[] = [{ ...pause, nextAttemptAt: at }];
+  for (const name of ['one', 'two'])
+    await restoreRun(conn, project, recordedRun(name, { nodes, idleUntil: at }), seeding);
+  await openSeeded(conn, seeding);
+  const { parked, wf } = keysOf(project);
+  expect(await claimed(conn, project)).toEqual([]);
+  expect(await conn.command('hget', wf('uid-orders'), 'active')).toBe('0');
+  expect(await stateOf(conn, project, 'one')).toMatchObject({ phase: 'Waiting', nodes });
+  expect(await cancelRun(conn, project, 'two')).toEqual({ outcome: 'cancelled' });
+  const entries = (await conn.command('zrange', parked, 0, -1, 'withscores')) as string[];
+  expect(entries).toEqual([expect.stringMatching(/ one$/), String(at)]);
+  await conn.command('zadd', parked, 0, entries[0] ?? '');
+  await wakeDue(conn, project);
+  expect(await claimedOne(conn, project)).toMatchObject({ run: 'one' });
+});
+
+test('the runner of a run that only waited takes it back while nobody has claimed it', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await accepted(conn, submissionOf(project));
+  const [claim] = await claimed(conn, project);
+  if (!claim) throw new Error('nothing was claimed');
+  const { run, epoch, acceptedAt } = claim.state;
+  await wipeProject(conn, project);
+  await openProject(conn, project);
+  const recordedWait = { epoch: Math.min(epoch, 9), acceptedAt, idleUntil: Date.now() + 60_000 };
+  await restoreRun(conn, project, recordedRun(run, recordedWait));
+  const lost = { epoch, acceptedAt, remainingMs: 1_000 };
+  expect(await rejoin(conn, refOf(claim), lost)).toEqual({ outcome: 'done' });
+  await advance(conn, refOf(claim), { parkMs: 60_000 });
+  expect(await rejoin(conn, refOf(claim), lost)).toEqual({ outcome: 'fenced' });
 });
 
 test('a run that has ended and left the store is not restored, whatever its record says', async () => {

@@ -57,6 +57,7 @@ export function newRun({ group = '', head = '', input = '' }: Call['args'], acce
     nodes: {},
     waits: {},
     crashes: 0,
+    wasClaimed: false,
     progress: false,
     refused: 0,
     dropped: false,

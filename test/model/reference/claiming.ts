@@ -80,6 +80,7 @@ function take(
   run.started ??= wall;
   run.token = `${runner}/${run.wf}/${random}${index * 2 + 1}`;
   run.phase = 'Running';
+  run.wasClaimed = true;
   run.epoch = Math.max(run.epoch, now) + 1;
   run.sequence += 1;
   noteChange(run, now);

@@ -53,10 +53,13 @@ const restore: Transition = (state, call) => {
   state.runs[run_id] = run;
   const workflow = workflowOf(state, run.wf);
   run.live = workflow.policy === 'Replace';
-  admit(state, run);
+  // A run that only waited continues to wait until the same time.
+  const idleUntil = Number(call.args['idle_until']);
+  if (idleUntil > call.now) Object.assign(run, { phase: 'Waiting', due: idleUntil });
+  else admit(state, run);
   const { deadline } = call.args;
-  // While it is over the limit no time of it passes.
-  if (deadline && run.overLimit) run.timeout = Math.max(0, Number(deadline) - call.now);
+  // No time passes of a run that is not ready.
+  if (deadline && run.ready === undefined) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
   const { dedupe: dk } = call.keys;
   const key = dk ? state.keys[dk] : undefined;

@@ -88,6 +88,7 @@ const rejoin: Transition = (state, { args, now, wall }) => {
   run.overLimit = false;
   run.token = args['token'] ?? '';
   run.phase = 'Running';
+  run.wasClaimed = true;
   run.epoch = Math.max(run.epoch, Number(args['epoch']));
   run.started ??= wall;
   if (args['left'] !== '') run.deadline = now + Number(args['left']);
@@ -97,9 +98,7 @@ const rejoin: Transition = (state, { args, now, wall }) => {
 function mayRejoin(run: Run, epoch: number, acceptedAt: number): boolean {
   const isSame = Math.floor(Number(run.accepted) / 1_000) === acceptedAt;
   if (!isSame || run.ended !== undefined || run.token !== undefined) return false;
-  return (
-    run.epoch < epoch || (run.phase === 'Pending' && run.restored !== undefined && run.restored <= epoch)
-  );
+  return run.epoch < epoch || (!run.wasClaimed && run.restored !== undefined && run.restored <= epoch);
 }
 
 const handBack: Transition = (state, call) => {

@@ -1,6 +1,7 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
 import { showBotAnswer } from './bots.ts';
 import { showEnvironments, showHello, showInvoice, showMailCount, showNewOrders } from './calls.ts';
+import { showLongJob } from './callbacks.ts';
 import { showMailReply, showMorningMail } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
@@ -24,6 +25,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'new-orders': { what: 'a webhook whose items pass once', show: showNewOrders },
   invoices: { what: 'an order at a webhook: code makes an invoice, mail', show: showInvoice },
   environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
+  'long-job': { what: 'an outside system calls back when its job is done', show: showLongJob },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {
     what: 'a mail for each new row of a spreadsheet (up to two minutes)',

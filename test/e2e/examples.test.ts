@@ -1,5 +1,5 @@
 /**
- * The examples of bots, spreadsheets and files on a real cluster, applied as they lie there: from the event
+ * The examples of bots, spreadsheets, files and callbacks on a real cluster, applied as they lie there: from the event
  * to what comes of it.
  */
 import { afterAll, beforeAll, test } from 'vitest';
@@ -20,7 +20,7 @@ let project: string;
 beforeAll(async () => {
   project = await createProject();
   // One after the other: they have accounts of the same name.
-  for (const example of ['bot-answer', 'row-mail', 'file-rows'])
+  for (const example of ['bot-answer', 'row-mail', 'file-rows', 'long-job'])
     await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
 });
 afterAll(() => removeProject(project));
@@ -82,6 +82,31 @@ test.concurrent(
     const written = async () => (await rowsOf(cluster, 'letters')).filter(([name]) => name === file);
     await pollUntil('a row', async () => (await written()).length > 0, POLLED);
     expect(await written()).toEqual([[file, 33, expect.stringContaining('the lamp has no bulb')]]);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  'examples/long-job waits for the call of an outside system',
+  async ({ expect }) => {
+    await isReady('long-job');
+    const number = `J-${project}`;
+    const hook = `${gateway.publicURL}/webhook/${project}.long-job/jobs`;
+    const post = (url: string, body: object) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect((await post(hook, { number, what: 'a lamp' })).status).toBe(200);
+    const sent = async () =>
+      (await mailsTo('workshop@example.com')).find(({ subject }) => subject === `Job ${number}`);
+    const { text } = await pollUntil('the mail to the workshop', sent, POLLED);
+    const [, path = ''] = /(\/callback\/\S+)/.exec(text) ?? [];
+    const url = `${gateway.publicURL}${path}`;
+    expect((await fetch(url)).status).toBe(405);
+    expect((await post(url, { result: 'one lamp' })).status).toBe(200);
+    await pollUntil('the end of the run', async () => (await post(url, {})).status === 410, POLLED);
   },
   TEST_MS,
 );

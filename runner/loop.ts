@@ -203,7 +203,10 @@ function continueItem(pass: Pass, iteration: Iteration, halt: FailedEnd | undefi
   const { state } = pass;
   const { loop } = iteration;
   if (!iteration.scope) {
-    if (halt) return endItem(pass, iteration, { kind: 'failed', end: iteration.lastEnd ?? halt });
+    if (halt) {
+      const lastEnd = state.halt?.phase === 'Cancelled' ? undefined : iteration.lastEnd;
+      return endItem(pass, iteration, { kind: 'failed', end: lastEnd ?? halt });
+    }
     if (state.timers.has(itemKey(iteration)) || isUsedUp(pass)) {
       if (isUsedUp(pass)) state.hasMore = true;
       return;

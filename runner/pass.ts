@@ -42,10 +42,11 @@ const PASS_MS = 5;
  * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
  * the step, then starts the marked attempts. Changes that another runner could repeat may wait a moment, so
  * that they are stored with the results of computations. `state.hasMore` says that the next pass has work.
+ * `passMs`: how long items may start in this pass.
  */
-export function decidePass(state: ExecutionState, now: number): Advance | undefined {
+export function decidePass(state: ExecutionState, now: number, passMs = PASS_MS): Advance | undefined {
   state.hasMore = false;
-  const end = decide(state, now);
+  const end = decide(state, now, passMs);
   if (!end && performance.now() < state.waitUntil && isRepeatable(state)) return undefined;
   const changes = takeChanges(state);
   return end || Object.keys(changes).length > 0 ? { ...changes, ...(end && { end }) } : undefined;
@@ -61,11 +62,11 @@ function isRepeatable(state: ExecutionState): boolean {
   return checkpoints.every(({ id }) => isWithoutEffect(id));
 }
 
-function decide(state: ExecutionState, now: number): RunEnd | undefined {
+function decide(state: ExecutionState, now: number, passMs: number): RunEnd | undefined {
   const pass: Pass = {
     state,
     now,
-    until: performance.now() + PASS_MS,
+    until: performance.now() + passMs,
     endedItems: 0,
     decide: (scope) => decideScope(pass, scope),
   };
@@ -141,7 +142,7 @@ function drain({ state, now }: Pass, scope: ScopeState, halt: FailedEnd): boolea
     const isPending = phase === 'Pending';
     if (isPending && !hasAttempts(scope, id)) skip(state, scope, id, now);
     else if (isPending || phase === 'Waiting')
-      endNode(state, locatedKey(state, scope, id), endOfWait(scope, id, halt), now);
+      endNode(state, locatedKey(state, scope, id), endOfWait(state, scope, id, halt), now);
     else if (!isEnded(phase)) isRunning = true;
   }
   return !isRunning;
@@ -152,9 +153,9 @@ function hasAttempts({ progress }: ScopeState, id: string): boolean {
   return (progress.get(id)?.tried ?? 0) > 0;
 }
 
-function endOfWait({ progress }: ScopeState, id: string, halt: FailedEnd): FailedEnd {
-  const { lastEnd } = progress.get(id) ?? {};
-  if (halt.phase !== 'Cancelled' && lastEnd) return lastEnd;
+function endOfWait(state: ExecutionState, scope: ScopeState, id: string, halt: FailedEnd): FailedEnd {
+  const { lastEnd } = scope.progress.get(id) ?? {};
+  if (lastEnd && state.halt?.phase !== 'Cancelled') return lastEnd;
   return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message };
 }
 

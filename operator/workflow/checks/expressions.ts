@@ -231,7 +231,7 @@ function itemProblem(
   const isItem = member === 'item' || member === 'index';
   if (!visible.groupsAround(user).includes(id)) {
     return isItem
-      ? `Only the nodes of a body read the item of their group, and ${user} is not in ${id}`
+      ? `Use .data_content of ${id}; .${member} exists for groups, inside of their body, and ${user} is not in ${id}`
       : undefined;
   }
   if (isItem) return forEach ? undefined : `The group ${id} has no forEach`;

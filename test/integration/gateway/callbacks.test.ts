@@ -161,7 +161,6 @@ test('a forged or changed token gets 404, the same bytes for all, and reaches no
     token.slice(0, -1),
     `${token}x`,
     'wlc',
-    '',
   ];
   const before = await stateOf(run);
   const answers = await Promise.all(forged.map((one) => call({ token: one })));

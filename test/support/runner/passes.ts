@@ -71,7 +71,8 @@ export function openLoops(
   return open(plan, state, {}, new Map(items.map((item) => [item.id, item])));
 }
 
-export const pass = (state: ExecutionState) => decidePass(state, NOW);
+/** A pass that a slow machine does not cut short. */
+export const pass = (state: ExecutionState) => decidePass(state, NOW, Infinity);
 export const text = (text_content: string) => ({ output: { text_content, data_content: null } });
 export const phases = (nodes: NodeState[] | undefined) =>
   Object.fromEntries((nodes ?? []).map(({ id, phase }) => [id, phase]));

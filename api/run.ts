@@ -175,9 +175,9 @@ const nodeStatus = z
       .object({
         until: time('When the wait of a wait node ends.').optional(),
         callback: z
-          .object({ until: time('When the node fails, if no callback has come.') })
+          .object({ until: time('When the node fails with CallbackTimeout.') })
           .optional()
-          .describe('The node waits for a callback.'),
+          .describe('The node waits for a call of its URL.'),
       })
       .optional()
       .describe('What the node waits for, if that is not its next attempt.'),

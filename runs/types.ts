@@ -116,7 +116,10 @@ export type NodeState = {
    * progress: when the timeout of its execution has passed.
    */
   nextAttemptAt?: number;
-  /** What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. */
+  /**
+   * What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. `callback`: a
+   * call before the end of its wait.
+   */
   waitingFor?: { time?: true; callback?: true };
   /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
   mark?: { attempt: number; atMostOnce: boolean; crashes?: number };

@@ -32,6 +32,8 @@ const REFERENCES: [written: string, reference: object][] = [
   ['$item.name', { source: 'item', path: ['name'] }],
   ["$item['a'][0]", { source: 'item', path: ['a', 0] }],
   ['$index', { source: 'index' }],
+  ["$url('approve')", { source: 'url', node: 'approve' }],
+  ['$url( "approve" )', { source: 'url', node: 'approve' }],
   ['$previous.text_content', { source: 'previous', member: 'text_content', path: [] }],
   ['$previous.data_content.items[0]', { source: 'previous', member: 'data_content', path: ['items', 0] }],
   ['$run.accepted', { source: 'run', path: ['accepted'] }],

@@ -4,11 +4,13 @@
  * method changes anything, because scanners of mail open links.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CALLBACK_PREFIX, isSigned, readToken, type ReadToken } from '../../api/callback.ts';
+import { isSigned, readToken, type ReadToken } from '../../api/callback.ts';
 import { parseJson } from '../../api/json.ts';
 import { signalRun, type Signaled } from '../../runs/signals.ts';
 import { readCallbackSettings, type CallbackSettings } from '../../store/callbacks.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
+import { routePath } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { withReservation } from '../endpoint/jsonBody.ts';
@@ -31,7 +33,7 @@ export function addRunCallbackRoute(app: FastifyInstance, deps: GatewayDeps): vo
   const keys = createProjectKeys(deps.runs);
   app.route({
     method: app.supportedMethods,
-    url: `${CALLBACK_PREFIX}*`,
+    url: routePath(OPERATIONS.callBack),
     onRequest: (request, reply) => {
       receive({ deps, answers, keys }, { request, reply }).catch((error: unknown) =>
         answers.unexpected(reply, error),
@@ -48,11 +50,11 @@ async function receive({ deps, answers, keys }: Receiving, exchange: Exchange): 
   const { request, reply } = exchange;
   const { raw } = request;
   const { limits } = deps;
-  const token = readToken(tokenOf(raw.url));
+  if (raw.method !== 'POST') return answers.refuse(reply, 'method-not-allowed', POST_ALONE);
+  const token = readToken((request.params as { token?: string }).token ?? '');
   const genuine = token && (await check(deps, keys, token));
   if (token === undefined || genuine === undefined) return answers.refuse(reply, 'callback-unknown');
   if (typeof genuine === 'string') return answers.refuse(reply, genuine, RETRY_AFTER_OF[genuine]);
-  if (raw.method !== 'POST') return answers.refuse(reply, 'method-not-allowed', POST_ALONE);
   const refused = refuseByHeaders(raw.headers, limits);
   if (refused === 'unsupported-media-type') return answers.problem(reply, refused);
   if ((announcedLength(raw.headers) ?? 0) > CALLBACK_BYTES)
@@ -120,11 +122,6 @@ function problemOf(signaled: Signaled | undefined): ProblemCode | undefined {
     case undefined:
       return 'callback-unavailable';
   }
-}
-
-function tokenOf(url = ''): string {
-  const query = url.indexOf('?');
-  return url.slice(CALLBACK_PREFIX.length, query === -1 ? undefined : query);
 }
 
 type Genuine = { called: Called };

@@ -133,7 +133,11 @@ test('the Secret holds user and password', () => {
 });
 
 test('the certificate authorities are in the Secret and a file in the pod, and a change restarts no runner', () => {
-  const { data } = poolSecret('shop', { username: 'pool', password: 'word' }, 'PEM');
+  const { data } = poolSecret(
+    'shop',
+    { username: 'pool', password: 'word' },
+    { authority: 'PEM', callbackKeys: '[]' },
+  );
   expect(Buffer.from(data?.['ca.crt'] ?? '', 'base64').toString()).toBe('PEM');
   const trusting = { ...settings, REDIS_CA_FILE: '/in/the/operator/ca.crt' };
   const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, trusting, 'hash');

@@ -19,6 +19,8 @@ import { POLL, POOL, POOL_LABELS, TICK } from '../shared/names.ts';
 import { placedRunner, RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
 
+/** The key of the pool's Secret with the keys of callbacks. Pods do not get it. */
+export const CALLBACK_KEYS = 'callback-keys';
 /** The only writable directory. */
 const TEMPORARY = '/tmp';
 /** Enough for a runner to finish its runs, or hand them back. */
@@ -68,12 +70,17 @@ export function poolRoleBinding(namespace: string): Manifest<RoleBinding> {
 /** The pool's account in the run store. */
 export type PoolAccount = { username: string; password: string };
 
-/** `authority`: PEM, the certificate authorities of the run store. */
-export function poolSecret(namespace: string, account: PoolAccount, authority?: string): Manifest<Secret> {
+/** `authority`: PEM, the certificate authorities of the run store. `callbackKeys`: as text (`callbackKeys.ts`). */
+export function poolSecret(
+  namespace: string,
+  account: PoolAccount,
+  { authority, callbackKeys }: { authority?: string | undefined; callbackKeys?: string } = {},
+): Manifest<Secret> {
   const encoded = (text: string) => Buffer.from(text, 'utf8').toString('base64');
   const data = {
     username: encoded(account.username),
     password: encoded(account.password),
+    ...(callbackKeys !== undefined && { [CALLBACK_KEYS]: encoded(callbackKeys) }),
     ...(authority !== undefined && { [AUTHORITY_KEY]: encoded(authority) }),
   };
   return { metadata: metadata(namespace), type: 'Opaque', data };

@@ -11,6 +11,7 @@ import {
   type Resource,
 } from '../../kube/resource.ts';
 import type { Manifest } from '../../kube/writes.ts';
+import { putCallbackSettings } from '../../store/callbacks.ts';
 import { dropPoolAccount, ensurePoolAccount } from '../../store/accounts.ts';
 import { applyPods } from '../pods/applyPods.ts';
 import type { Pools } from '../pods/pools.ts';
@@ -21,7 +22,8 @@ import type { OperatorContext } from '../shared/context.ts';
 import { unreachable } from '../shared/errors.ts';
 import { POOL } from '../shared/names.ts';
 import { networkPolicies, podDisruptionBudgets } from '../shared/resources.ts';
-import { poolCredentials, sha256 } from './account.ts';
+import { poolCredentials, sha256, type PoolSecrets } from './account.ts';
+import { formatKeys, settingsOf, type DatedKey } from './callbackKeys.ts';
 import {
   poolDeployment,
   poolDisruptionBudget,
@@ -44,6 +46,7 @@ export type Project = { namespace: string; uid: string };
 export type AppliedPool = {
   uid: string;
   account: PoolAccount;
+  callbackKeys: readonly DatedKey[];
   /** The hash of the objects that no cache holds, and when they were applied. */
   applied: { text: string; at: number };
   /**
@@ -62,11 +65,20 @@ export async function ensurePool(
   before: AppliedPool | undefined,
 ): Promise<AppliedPool> {
   const isDue = before === undefined || context.clock.now() - before.applied.at >= DRIFT_CHECK_MS;
-  const account = isDue ? await poolCredentials(context.client, project) : before.account;
+  const held = isDue
+    ? await poolCredentials(context.client, project, context.clock.date().getTime())
+    : before;
+  const { account, callbackKeys } = held;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
-  const applied = await applyUncached(context, project, account, isDue ? undefined : before?.applied);
+  const applied = await applyUncached(context, project, held, isDue ? undefined : before?.applied);
   const granted = await ensurePoolAccount(context.conn, project.uid, sha256(account.password));
   if (granted.outcome === 'unavailable') throw unreachable(granted);
+  const stored = await putCallbackSettings(
+    context.conn,
+    project.uid,
+    settingsOf(callbackKeys, context.config.PUBLIC_URL),
+  );
+  if (stored.outcome === 'unavailable') throw unreachable(stored);
   if (granted.changed) context.log.info({ namespace: project.namespace }, 'set a run store account');
   const deployed = isDue && before?.deployment.refused !== undefined ? undefined : before?.deployment;
   const [, deployment] = await inSequence<[void, AppliedPool['deployment'], void]>(
@@ -75,7 +87,7 @@ export async function ensurePool(
     () => applyDeployment(context, project, account, deployed),
     () => ensurePollJob(context, project),
   );
-  return { uid: project.uid, account, applied, deployment };
+  return { uid: project.uid, account, callbackKeys, applied, deployment };
 }
 
 /**
@@ -104,12 +116,12 @@ async function applyIdentity(context: PoolContext, namespace: string): Promise<v
 async function applyUncached(
   context: PoolContext,
   { namespace, older, authority }: DesiredPool,
-  account: PoolAccount,
+  { account, callbackKeys }: PoolSecrets,
   before: AppliedPool['applied'] | undefined,
 ): Promise<AppliedPool['applied']> {
   const { client, caches, clock, pools } = context;
   const config = projectConfig(context, namespace);
-  const secret = poolSecret(namespace, account, authority);
+  const secret = poolSecret(namespace, account, { authority, callbackKeys: formatKeys(callbackKeys) });
   const secretNames = secretsInUse(caches, namespace, older);
   const role = poolRole(namespace, secretNames);
   const budget = poolDisruptionBudget(namespace, config);

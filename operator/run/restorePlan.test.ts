@@ -189,6 +189,26 @@ test('a wait node continues to wait until the same time, and its run has waited'
   expect(planned('Running', { ...pause, id: 'each', phase: 'Running' })).not.toHaveProperty('run.deadlineAt');
 });
 
+test('a node that waits for a callback continues to, and what follows may have begun', () => {
+  const status: RunStatus = {
+    phase: 'Waiting',
+    nodes: [
+      {
+        id: 'text',
+        phase: 'Waiting',
+        attempts: 1,
+        waitingFor: { callback: { until: '2026-01-01T02:00:00.000Z' } },
+      },
+    ],
+  };
+  const plan = planRestore(runOf({ status }), found);
+  const nextAttemptAt = Date.parse('2026-01-01T02:00:00.000Z');
+  expect(plan).toMatchObject({
+    run: { nodes: [{ id: 'text', phase: 'Waiting', nextAttemptAt, waitingFor: { callback: true } }] },
+  });
+  expect(plan).not.toHaveProperty('run.idleUntil');
+});
+
 test('a restored run has the digits that the API server rounded', () => {
   const digits = '12345678901234567890';
   const nodes = upTo('text', { text: { id: Number(digits) } });

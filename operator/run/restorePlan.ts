@@ -129,7 +129,10 @@ function timesOf(run: WorkflowRun, revision: Revision): Times {
   };
 }
 
-/** A parked run begins no node before one is due. What other runs did after the record is unknown. */
+/**
+ * A parked run begins no node before one is due, unless it takes a callback, which may have come at any time.
+ * What other runs did after the record is unknown.
+ */
 function idleUntilOf({ status }: WorkflowRun): number | undefined {
   if (status?.phase !== 'Waiting') return undefined;
   const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');

@@ -318,3 +318,14 @@ test('a run that waits is recorded with the time at which its wait, or its next 
   ]);
   expect(() => runStatus.parse(status)).not.toThrow();
 });
+
+test('a node that waits for a callback is recorded with the time until which it does', () => {
+  const nodes: NodeState[] = [
+    { id: 'approve', phase: 'Waiting', attempts: 1, nextAttemptAt: accepted, waitingFor: { callback: true } },
+  ];
+  const { endedAt: _, ...unfinished } = base;
+  const { status } = toRecord({ ...unfinished, phase: 'Waiting', nodes });
+  expect(status.nodes?.[0]?.waitingFor).toEqual({ callback: { until: new Date(accepted).toISOString() } });
+  expect(status.nodes?.[0]).not.toHaveProperty('nextAttemptTime');
+  expect(() => runStatus.parse(status)).not.toThrow();
+});

@@ -1,5 +1,6 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
 import { showBotAnswer } from './bots.ts';
+import { showLongJob } from './callbacks.ts';
 import {
   showEnvironments,
   showHello,
@@ -34,6 +35,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   newsletter: { what: 'a mail for each subscriber in a loop, and a summary', show: showNewsletter },
   'poll-a-job': { what: 'a job at an HTTP API, asked until it is done', show: showJob },
   environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
+  'long-job': { what: 'an outside system calls back when its job is done', show: showLongJob },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {
     what: 'a mail for each new row of a spreadsheet (up to two minutes)',

@@ -1,5 +1,6 @@
 /**
- * The examples of bots, spreadsheets, files and loops on a real cluster, applied as they lie there: from the event
+ * The examples of bots, spreadsheets, files, loops and callbacks on a real cluster, applied as they lie there:
+ * from the event
  * to what comes of it.
  */
 import { afterAll, beforeAll, test } from 'vitest';
@@ -20,7 +21,7 @@ let project: string;
 beforeAll(async () => {
   project = await createProject();
   // One after the other: they have accounts of the same name.
-  for (const example of ['bot-answer', 'row-mail', 'file-rows', 'newsletter', 'poll-a-job'])
+  for (const example of ['bot-answer', 'row-mail', 'file-rows', 'newsletter', 'poll-a-job', 'long-job'])
     await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
 });
 afterAll(() => removeProject(project));
@@ -87,7 +88,7 @@ test.concurrent(
 );
 
 /** Calls the webhook of an example, and returns the answer. */
-async function post(example: string, path: string, body: object): Promise<unknown> {
+async function callExample(example: string, path: string, body: object): Promise<unknown> {
   await isReady(example);
   const url = `${gateway.publicURL}/webhook/${project}.${example}/${path}`;
   const headers = { 'content-type': 'application/json' };
@@ -99,7 +100,7 @@ test.concurrent(
   async ({ expect }) => {
     const names = [`ada-${project}`, 'refuse', `bob-${project}`];
     const subscribers = names.map((name) => ({ name, email: `${name}@example.com` }));
-    const summary = await post('newsletter', 'newsletters', { subject: 'News', text: 'Lamps.', subscribers });
+    const summary = await callExample('newsletter', 'newsletters', { subject: 'News', text: 'Lamps.', subscribers });
     expect(summary).toEqual({ sent: 2, failed: [expect.any(String)] });
     for (const name of [`ada-${project}`, `bob-${project}`])
       expect(await mailsTo(`${name}@example.com`)).toEqual([expect.objectContaining({ subject: 'News' })]);
@@ -110,8 +111,33 @@ test.concurrent(
 test.concurrent(
   'examples/poll-a-job asks until the job is done',
   async ({ expect }) => {
-    const answer = await post('poll-a-job', 'jobs', { report: project });
+    const answer = await callExample('poll-a-job', 'jobs', { report: project });
     expect(answer).toMatchObject({ state: 'done', result: { report: project } });
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  'examples/long-job waits for the call of an outside system',
+  async ({ expect }) => {
+    await isReady('long-job');
+    const number = `J-${project}`;
+    const hook = `${gateway.publicURL}/webhook/${project}.long-job/jobs`;
+    const post = (url: string, body: object) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect((await post(hook, { number, what: 'a lamp' })).status).toBe(200);
+    const sent = async () =>
+      (await mailsTo('workshop@example.com')).find(({ subject }) => subject === `Job ${number}`);
+    const { text } = await pollUntil('the mail to the workshop', sent, POLLED);
+    const [, path = ''] = /(\/callback\/\S+)/.exec(text) ?? [];
+    const url = `${gateway.publicURL}${path}`;
+    expect((await fetch(url)).status).toBe(405);
+    expect((await post(url, { result: 'one lamp' })).status).toBe(200);
+    await pollUntil('the end of the run', async () => (await post(url, {})).status === 410, POLLED);
   },
   TEST_MS,
 );

@@ -113,6 +113,7 @@ export type TestRunnerOptions = {
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
   sandbox?: CodeSandbox;
+  readRecord?: RunnerOptions['readRecord'];
 };
 
 /** A runner in this process. */
@@ -129,6 +130,7 @@ export function startTestRunner(
     takeover,
     sweepEveryMs,
     sandbox,
+    readRecord,
   } = options;
   return startRunner({
     conn,
@@ -139,6 +141,7 @@ export function startTestRunner(
     credentials: tableOfCredentials(credentials),
     egress: localEgress,
     ...(sandbox && { sandbox }),
+    ...(readRecord && { readRecord }),
     ...(takeover && { takeover }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
     heartbeats: heartbeats ?? { stop: async () => undefined },

@@ -416,7 +416,6 @@ test('a restored child tells its parent', async () => {
   const state = (await readRun(conn, project.uid, child)) as RunState;
   const lost = [keys.run(child), keys.children(run), keys.dedupe(callee, state.dedupeHash ?? '')];
   await conn.command('del', ...lost);
-  await conn.command('zrem', keys.ready, `${state.group} ${state.acceptedAt}000 ${child}`);
   const entries = (await conn.command('zrange', keys.ready, 0, -1)) as string[];
   const own = entries.filter((entry) => entry.endsWith(` ${child}`));
   if (own.length > 0) await conn.command('zrem', keys.ready, ...own);
@@ -425,7 +424,7 @@ test('a restored child tells its parent', async () => {
     uid: 'uid-child',
     epoch: 1,
     timeoutMs: 60_000,
-    parent: state.parent,
+    dedupe: { hash: state.dedupeHash ?? '', body: '' },
   };
   expect(await restoreRun(conn, project.uid, recorded)).toEqual({ outcome: 'restored' });
   await releaseClaims();

@@ -5,7 +5,16 @@
 import { scopeGraphs } from './scopes.ts';
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
-import type { AgentStep, FailStep, ResponseStep, SkillStep, StepKind, CodeStep, WaitStep, WorkflowStep } from './step.ts';
+import type {
+  AgentStep,
+  FailStep,
+  ResponseStep,
+  SkillStep,
+  StepKind,
+  CodeStep,
+  WaitStep,
+  WorkflowStep,
+} from './step.ts';
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
 

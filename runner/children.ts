@@ -87,7 +87,9 @@ export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Pro
 }
 
 const found = <T>(value: T) =>
-  isUnavailable(value) ? value : ({ outcome: 'done', value: value as Exclude<T, { outcome: 'unavailable' }> } as const);
+  isUnavailable(value)
+    ? value
+    : ({ outcome: 'done', value: value as Exclude<T, { outcome: 'unavailable' }> } as const);
 
 /** The workflows of the run and its ancestors, that of the root first. */
 function pathOf({ parent, workflow }: RunState): string[] {

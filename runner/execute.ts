@@ -15,10 +15,26 @@ import { cancelRun } from '../runs/cancel.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import { readSeen } from '../runs/seen.ts';
-import type { Advance, ChildResult, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } from '../runs/types.ts';
+import type {
+  Advance,
+  ChildResult,
+  Claim,
+  NodeStart,
+  NodeState,
+  Remembered,
+  Reply,
+  RunEnd,
+} from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import { attemptStep } from './attempt.ts';
-import { callWorkflow, findResult, outputOfRun, resultOfChild, type Called, type ReadRecord } from './children.ts';
+import {
+  callWorkflow,
+  findResult,
+  outputOfRun,
+  resultOfChild,
+  type Called,
+  type ReadRecord,
+} from './children.ts';
 import type { CredentialSource } from './credentials.ts';
 import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
 import { afterFailure, asStepError } from './failure.ts';
@@ -207,7 +223,8 @@ export class RunExecution {
       this.#start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#lookUps > 0 || this.#state.stopping || this.#state.hasMore) return step;
+    if (this.#attempts.size > 0 || this.#lookUps > 0 || this.#state.stopping || this.#state.hasMore)
+      return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? { ...step, parkMs } : step;
@@ -274,7 +291,9 @@ export class RunExecution {
       this.#wake.resolve();
     };
     const isCall = this.#state.plan.steps.get(id)?.step.kind === 'workflow';
-    const work = isCall ? this.#call(key, attempt, controller.signal) : this.#attempt(key, attempt, controller.signal);
+    const work = isCall
+      ? this.#call(key, attempt, controller.signal)
+      : this.#attempt(key, attempt, controller.signal);
     work.then(
       (result) =>
         end(() => {

@@ -456,12 +456,7 @@ export function awaitChild(state: ExecutionState, key: string, child: string, is
 }
 
 /** Looks up the child of the node after the delay, and later again. */
-export function watchChild(
-  state: ExecutionState,
-  key: string,
-  child: string,
-  delayMs: number,
-): void {
+export function watchChild(state: ExecutionState, key: string, child: string, delayMs: number): void {
   state.children.set(key, child);
   addTimer(state, key, { delayMs, isStored: true }, () => state.doubtfulChildren.push(key));
 }

@@ -83,7 +83,12 @@ function restoreChild(state: ExecutionState, scope: ScopeState, node: NodeState,
   const { id, nextAttemptAt } = node;
   const key = keyOf(scope, id);
   scope.phases.set(id, 'Waiting');
-  scope.progress.set(id, { tried: node.attempts, next: node.attempts + 1, ...scope.progress.get(id), run: child });
+  scope.progress.set(id, {
+    tried: node.attempts,
+    next: node.attempts + 1,
+    ...scope.progress.get(id),
+    run: child,
+  });
   const isLost = state.claim.state.restored === true;
   watchChild(state, key, child, isLost ? 0 : delayUntil(state, nextAttemptAt));
 }

@@ -5,7 +5,7 @@
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { END, END_ARGS, END_KEYS, endArgs, eventText, shortened } from './end.ts';
+import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs, eventText, shortened } from './end.ts';
 import {
   COALESCE_MS,
   ENQUEUE,
@@ -51,7 +51,19 @@ for _, field in consumed() do redis.call('HDEL', signals, field) end
  * the run larger.
  */
 const STEP_FIELDS = defineFragment({
-  needs: ['run', 'items', 'now', 'reply', 'is_first_reply', 'waits', 'nodes', 'item_nodes', 'dropped', 'signals', 'consumed'],
+  needs: [
+    'run',
+    'items',
+    'now',
+    'reply',
+    'is_first_reply',
+    'waits',
+    'nodes',
+    'item_nodes',
+    'dropped',
+    'signals',
+    'consumed',
+  ],
   gives: ['fields', 'added'],
   lua: `
 local fields, added = {}, is_first_reply and #reply or 0
@@ -81,7 +93,7 @@ const ADVANCE = defineScript({
     'claimed > parked',
     'claimed > ended',
     'claimed > none',
-    'overLimit > ready',
+    ...END_TRANSITIONS,
   ],
   keys: [...END_KEYS, 'runs', 'seenNodes'],
   args: [

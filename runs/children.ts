@@ -58,7 +58,17 @@ if parent_run ~= '' and tonumber(redis.call('GET', descendants) or 0) >= ${DESCE
  * of the parent are those of the run where the caller does not know of it.
  */
 export const TELL_PARENT = defineFragment({
-  needs: ['run', 'run_id', 'phase', 'output', 'parent', 'parentWf', 'parentSignals', 'siblings', 'signal_run'],
+  needs: [
+    'run',
+    'run_id',
+    'phase',
+    'output',
+    'parent',
+    'parentWf',
+    'parentSignals',
+    'siblings',
+    'signal_run',
+  ],
   gives: ['tell_parent'],
   lua: `
 local function tell_parent(reason, message)

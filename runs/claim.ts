@@ -92,7 +92,9 @@ const CLAIM = defineScript({
     'replaced',
   ],
   args: ['runner', 'max', 'random'],
-  lists: { entries: { args: ['entry'], keys: ['wf', 'run', 'events', 'runs', 'items', 'signals', 'children'] } },
+  lists: {
+    entries: { args: ['entry'], keys: ['wf', 'run', 'events', 'runs', 'items', 'signals', 'children'] },
+  },
   answers: 'the claimed runs, as `Taken`; the entries at the head of the queue; 1 where runs wait for room',
   body: `
     local store_id, virtual, bytes, quota, growth, was_short = unpack(

@@ -9,7 +9,7 @@ import { groupsOf, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
+import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
@@ -130,11 +130,8 @@ const RUN_KEYS = [
  */
 const DELETE_RUNS = defineScript({
   flags: 'drains',
-  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
-  keys: [
-    ...END_KEYS.filter((key) => !RUN_KEYS.some((own) => own === key)),
-    'runs',
-  ],
+  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'ended > none', ...END_TRANSITIONS],
+  keys: [...END_KEYS.filter((key) => !RUN_KEYS.some((own) => own === key)), 'runs'],
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
   lists: {

@@ -21,6 +21,9 @@ const EVENT_BYTES_PER_END = 8 * 1024;
 /** A failure is recorded before successes that ended within this time before it. */
 const FAILURES_AHEAD_MS = 60_000;
 
+/** The moves of other runs that END makes: one takes the slot, and the parent of a child run is woken. */
+export const END_TRANSITIONS = ['overLimit > ready', 'parked > ready', 'parked > overLimit'] as const;
+
 /** The keys that END needs. */
 export const END_KEYS = [
   'meta',

@@ -114,18 +114,7 @@ const RESTORE = defineScript({
   flags: 'drains',
   transitions: ['none > ready', 'none > overLimit'],
   // `dedupe` is left out where the record has no dedupe mark.
-  keys: [
-    'meta',
-    'ready',
-    'overLimit',
-    'replaceable',
-    'wf',
-    'runs',
-    'summaries',
-    'run',
-    'siblings',
-    'dedupe',
-  ],
+  keys: ['meta', 'ready', 'overLimit', 'replaceable', 'wf', 'runs', 'summaries', 'run', 'siblings', 'dedupe'],
   args: [
     // Of the seeding; empty where the project is open.
     'token',
@@ -261,8 +250,19 @@ function nodeFields({ nextAttemptAt, ...node }: NodeState): [field: string, valu
 }
 
 function headOf(recorded: RecordedRun): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe, parent } =
-    recorded;
+  const {
+    workflow,
+    revision,
+    trigger,
+    test,
+    dedupeKey,
+    retryOf,
+    until,
+    requestedBy,
+    recordUid,
+    dedupe,
+    parent,
+  } = recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
   const head: RunHead = {
     workflow,

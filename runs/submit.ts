@@ -172,10 +172,7 @@ const SUBMIT = defineScript({
  * with another body `conflict`. The name of a run that the caller chose is its dedupe key. `unavailable`: the
  * event may be stored or not.
  */
-export function submit(
-  conn: RunStoreConnection,
-  submission: Omit<Submission, 'parent'>,
-): Promise<Submitted> {
+export function submit(conn: RunStoreConnection, submission: Omit<Submission, 'parent'>): Promise<Submitted> {
   return orUnavailable(async () => {
     const submitted = await store(conn, submission);
     if (isChildOutcome(submitted)) throw new Error('a run without a parent was refused as a child');

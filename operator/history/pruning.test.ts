@@ -91,7 +91,12 @@ test('a child run whose parent is unfinished stays beyond the history, and does 
     const child = run(name, 'Succeeded', 90);
     return { ...child, spec: { ...child.spec, parent: { run: parent, node: 'call' } } };
   };
-  const runs = [run('s1', 'Succeeded', 1), childOf('active', 'c1'), childOf('active', 'c2'), childOf('ended', 'c3')];
+  const runs = [
+    run('s1', 'Succeeded', 1),
+    childOf('active', 'c1'),
+    childOf('active', 'c2'),
+    childOf('ended', 'c3'),
+  ];
   const { prune } = pruningOf(runs, policy, now, (name) => name === 'active');
   expect(prune.map(({ metadata }) => metadata.name)).toEqual(['c3']);
 });

@@ -187,7 +187,10 @@ test('a restored child run keeps its parent, unless that has ended', () => {
   const isOrphan = true;
   expect(planRestore(runOf(child), { ...found, isOrphan })).toMatchObject({
     kind: 'end',
-    ending: { phase: 'Cancelled', message: expect.stringContaining('The parent of the run, parent, has ended') },
+    ending: {
+      phase: 'Cancelled',
+      message: expect.stringContaining('The parent of the run, parent, has ended'),
+    },
   });
 });
 

@@ -24,7 +24,12 @@ import { outputBytes, RECORD_LIMITS, toRecord, type RecordLimits } from './recor
 import { restoreAnnotationsOf } from './restoreAnnotations.ts';
 
 /** The records of runs. */
-export const runObjects = namespacedResource<WorkflowRun>(GROUP, VERSION, WORKFLOW_RUN.kind, WORKFLOW_RUN.plural);
+export const runObjects = namespacedResource<WorkflowRun>(
+  GROUP,
+  VERSION,
+  WORKFLOW_RUN.kind,
+  WORKFLOW_RUN.plural,
+);
 
 /** The limit of an object, and the part of it for everything but inputs, outputs and messages of nodes. */
 const OBJECT_BYTES = 2 ** 20;

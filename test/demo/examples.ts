@@ -1,7 +1,7 @@
 /** What the demo can show: every folder of `examples/`, with what it does to see it work. */
 import { showBotAnswer } from './bots.ts';
 import { showEnvironments, showHello, showInvoice, showMailCount, showNewOrders } from './calls.ts';
-import { showMailReply, showMorningMail } from './mails.ts';
+import { showMailReply, showMorningMail, showNightlyReport } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
 import { showFileRows, showRowMail } from './sheets.ts';
@@ -38,6 +38,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   'bot-answer': { what: 'a message to a bot is answered', show: showBotAnswer },
   'morning-mail': { what: 'a schedule sends a mail (up to two minutes)', show: showMorningMail },
+  'nightly-report': {
+    what: 'a schedule runs a workflow for each customer (up to two minutes)',
+    show: showNightlyReport,
+  },
 };
 
 /** Throws with the names that there are. */

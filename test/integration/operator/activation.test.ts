@@ -50,6 +50,7 @@ const EXAMPLES: [name: string, expected: { type: string; status: string; reason:
   ['invoices', READY],
   ['environments', READY],
   ['morning-mail', READY],
+  ['nightly-report', READY],
   // Nobody polls accounts here.
   ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],
 ];

@@ -58,10 +58,14 @@ test('the run store knows each valid workflow, also an inactive one, until it is
   await apply('callee');
   const { metadata } = await valid('callee', 'True', 'Accepted');
   const known = () => getCallee(harness.conn, uid, 'callee');
-  await pollUntil('the workflow is known', async () => {
-    const callee = await known();
-    return callee !== undefined && 'workflowUid' in callee && callee.workflowUid === metadata.uid;
-  }, SOON);
+  await pollUntil(
+    'the workflow is known',
+    async () => {
+      const callee = await known();
+      return callee !== undefined && 'workflowUid' in callee && callee.workflowUid === metadata.uid;
+    },
+    SOON,
+  );
   await harness.client.delete(workflows, { namespace, name: 'callee' });
   await pollUntil('the workflow is not known any more', async () => (await known()) === undefined, SOON);
 });

@@ -1,8 +1,11 @@
 /** Workflow nodes: a run starts other workflows as child runs, and waits for them without a runner. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import type { WorkflowRun } from '../../../api/kinds.ts';
 import type { RunStatus } from '../../../api/run.ts';
 import { advance } from '../../../runs/advance.ts';
+import { putCallee } from '../../../runs/callees.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { handBackAll } from '../../../runs/handback.ts';
@@ -109,7 +112,9 @@ function submitAs({ state, token }: Claim, callee: string) {
 
 test('the output of a workflow node is that of the last node of the child run', async () => {
   const callee = await project.deploy([manual, shape('double', 'nodes.trigger.data_content.n * 2.0')]);
-  const state = await execute([webhook, call(callee), shape('after', 'nodes.call.data_content + 1.0')], { n: 4 });
+  const state = await execute([webhook, call(callee), shape('after', 'nodes.call.data_content + 1.0')], {
+    n: 4,
+  });
   expect(state).toMatchObject({ phase: 'Succeeded' });
   expect(dataOf(state, 'after')).toBe(9);
   const child = await project.ended(nodeOf(state, 'call')?.run ?? '');
@@ -142,7 +147,9 @@ test('wait: false continues at once with the name of the child, which outlives i
   const state = await execute([webhook, call(callee, { wait: false })]);
   expect(state).toMatchObject({ phase: 'Succeeded' });
   const { run } = dataOf(state, 'call') as { run: string };
-  expect(await project.until(run, ({ phase }) => phase === 'Waiting')).toMatchObject({ cancelRequested: false });
+  expect(await project.until(run, ({ phase }) => phase === 'Waiting')).toMatchObject({
+    cancelRequested: false,
+  });
 });
 
 test('a failed child fails its node, which names run, node and reason', async () => {
@@ -164,7 +171,9 @@ test('a retry of the node is another child run', async () => {
   expect(nodeOf(state, 'call')).toMatchObject({ phase: 'Failed', attempts: 2, reason: 'ChildFailed' });
   const key = (attempt: number) => `${project.uid}/${state.run}/call/${attempt}`;
   for (const attempt of [1, 2])
-    expect(await readRun(conn, project.uid, childName(callee, key(attempt)))).toMatchObject({ phase: 'Failed' });
+    expect(await readRun(conn, project.uid, childName(callee, key(attempt)))).toMatchObject({
+      phase: 'Failed',
+    });
 });
 
 test('each item of a loop has a child of its own, and no signal is left', async () => {
@@ -264,7 +273,12 @@ test('a suspended workflow refuses the child', async () => {
 
 test('the policy Reject is an error of the node that a retry can pass', async () => {
   const limits = { concurrency: 1, policy: 'Reject' } as const;
-  const callee = await project.deploy([manual, { id: 'wait', wait: { duration: '900ms' } }], undefined, {}, limits);
+  const callee = await project.deploy(
+    [manual, { id: 'wait', wait: { duration: '900ms' } }],
+    undefined,
+    {},
+    limits,
+  );
   const first = await project.send(callee, {});
   const refused = await execute([webhook, call(callee)]);
   expect(nodeOf(refused, 'call')).toMatchObject({ reason: 'ConcurrencyLimit' });
@@ -390,7 +404,10 @@ test('after a loss of the run store a parent gets the result of its child from t
   const records = new Map([
     ['child-of-done', recordOf('done', { phase: 'Succeeded', nodes })],
     ['child-of-failed', recordOf('failed', { phase: 'Failed', reason: 'RunTimeout', message: 'too long' })],
-    ['child-of-cut', recordOf('cut', { phase: 'Succeeded', nodes: [{ id: 'a', phase: 'Succeeded', truncated: true }] })],
+    [
+      'child-of-cut',
+      recordOf('cut', { phase: 'Succeeded', nodes: [{ id: 'a', phase: 'Succeeded', truncated: true }] }),
+    ],
     ['child-of-foreign', recordOf('other', { phase: 'Succeeded', nodes })],
     ['child-of-waiting', recordOf('waiting', { phase: 'Running' })],
   ]);
@@ -401,7 +418,9 @@ test('after a loss of the run store a parent gets the result of its child from t
     nodeOf(await project.ended(await restoredParent(name)), 'call')?.message;
   expect(await messageOf('failed')).toContain('failed: RunTimeout: too long');
   expect(await messageOf('cut')).toContain('DataLost: the run store lost its data, and its record does not');
-  expect(await messageOf('foreign')).toContain('DataLost: the run store lost its data, and the run has no record');
+  expect(await messageOf('foreign')).toContain(
+    'DataLost: the run store lost its data, and the run has no record',
+  );
   // Its record will be restored.
   const waiting = await restoredParent('waiting');
   await project.until(waiting, ({ phase }) => phase === 'Waiting');
@@ -430,4 +449,19 @@ test('a restored child tells its parent', async () => {
   await releaseClaims();
   start();
   expect(dataOf(await project.ended(run), 'call')).toBe('again');
+});
+
+test('the nightly report mails a line for each customer, and names how many failed', async () => {
+  const specOf = async (file: string) => {
+    const path = new URL(`../../../examples/nightly-report/${file}`, import.meta.url);
+    return (parse(await readFile(path, 'utf8')) as { spec: { nodes: object[] } }).spec.nodes;
+  };
+  const callee = await project.deploy(await specOf('customer-report.yaml'));
+  await putCallee(conn, project.uid, { name: 'customer-report', workflowUid: callee, revision: callee });
+  const own = await project.deploy(await specOf('workflow.yaml'));
+  const state = await project.ended(await project.send(own, { scheduled_time: '2026-01-05T01:00:00Z' }));
+  expect(state).toMatchObject({ phase: 'Succeeded' });
+  expect(mailbox.messages.map(({ text }) => text.trim())).toEqual([
+    'Ada: 2 orders, 200.5 EUR\nGrace: 0 orders, 0 EUR\nEdsger: 1 orders, 42 EUR\n\n242.5 EUR in total, 0 reports failed.',
+  ]);
 });

@@ -31,7 +31,7 @@ export const VALUE_LIMIT_BYTES = 512 * 1024;
  */
 const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
-const NO_END = { phase: '', reason: '', message: '', end_event: '', output: '' } as const;
+const NO_END = { phase: '', reason: '', message: '', end_event: '', result: '' } as const;
 
 /** Stores items of loops and their nodes, and drops those of items that have ended and consumed signals. */
 const STORE_ITEMS = defineFragment({

@@ -28,7 +28,7 @@ const END_OF_CANCELLED: RunEnd = {
 const CANCEL = defineScript({
   flags: 'drains',
   transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', ...END_TRANSITIONS],
-  keys: END_KEYS,
+  keys: [...END_KEYS],
   args: ['run_id', ...END_ARGS],
   answers: {
     absent: 'there is no such run',

@@ -135,13 +135,27 @@ const DELETE_RUNS = defineScript({
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
   lists: {
-    deleted: { args: ['run_id', 'is_object'], keys: [...RUN_KEYS, 'dedupe'] },
+    deleted: {
+      args: ['run_id', 'is_object'],
+      keys: [
+        'run',
+        'events',
+        'items',
+        'signals',
+        'children',
+        'parent',
+        'parentWf',
+        'parentSignals',
+        'siblings',
+        'dedupe',
+      ],
+    },
   },
   answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local ${RUN_KEYS.join(', ')}, run_id, event_count, event_bytes
+    local run, events, items, signals, children, parent, parentWf, parentSignals, siblings, run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}
@@ -149,9 +163,11 @@ const DELETE_RUNS = defineScript({
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
     local running = 0
-    for _, name, is_object, ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}, dedupe in deleted() do
+    for index, name, is_object in deleted() do
+      local dedupe
       run_id = name
-      ${RUN_KEYS.join(', ')} = ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}
+      run, events, items, signals, children, parent, parentWf, parentSignals, siblings, dedupe =
+        keys_of_deleted(index)
       local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
         redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
           'recorded', 'creating', 'dropped'))

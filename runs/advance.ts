@@ -5,7 +5,7 @@
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { END, END_ARGS, END_KEYS, endArgs, eventText, shortened } from './end.ts';
+import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs, eventText, shortened } from './end.ts';
 import {
   COALESCE_MS,
   ENQUEUE,
@@ -43,7 +43,7 @@ export const VALUE_LIMIT_BYTES = 512 * 1024;
  */
 const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
-const NO_END = { phase: '', reason: '', message: '', end_event: '', output: '' } as const;
+const NO_END = { phase: '', reason: '', message: '', end_event: '', result: '' } as const;
 
 /** Stores items of loops and their nodes, and drops those of items that have ended and consumed signals. */
 const STORE_ITEMS = defineFragment({
@@ -105,7 +105,7 @@ const ADVANCE = defineScript({
     'claimed > parked',
     'claimed > ended',
     'claimed > none',
-    'overLimit > ready',
+    ...END_TRANSITIONS,
   ],
   keys: [...END_KEYS, 'runs', 'seenNodes'],
   args: [

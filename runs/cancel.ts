@@ -6,7 +6,7 @@ import type { RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
-import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
+import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { ENQUEUE, EVENTS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { parentOf } from './read.ts';
@@ -27,8 +27,8 @@ const END_OF_CANCELLED: RunEnd = {
 
 const CANCEL = defineScript({
   flags: 'drains',
-  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready'],
-  keys: END_KEYS,
+  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', ...END_TRANSITIONS],
+  keys: [...END_KEYS],
   args: ['run_id', ...END_ARGS],
   answers: {
     absent: 'there is no such run',

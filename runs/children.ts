@@ -9,29 +9,21 @@ import { defineFragment } from '../store/script.ts';
 import type { Submitted } from './types.ts';
 
 /** How many descendants a run without a parent may have. */
-export const DESCENDANT_LIMIT = 10_000;
+const DESCENDANT_LIMIT = 10_000;
 /** How long the descendants are counted after the last one was started, in seconds. */
 const COUNTED_S = 3_600;
 
-/** Why `submitChild` refuses a child that `submit` would accept. */
-export type ChildOutcome = {
-  /**
-   * `fenced`: the claim of the parent is not the caller's. `stopped`: the parent shall be cancelled.
-   * `too-many`: the root has `DESCENDANT_LIMIT` descendants.
-   */
-  outcome: 'fenced' | 'stopped' | 'too-many';
-};
+const CHILD_OUTCOMES = ['fenced', 'stopped', 'too-many'] as const;
 
-/** The answers of `submit` that only a child gets. */
-export const CHILD_ANSWERS = {
-  fenced: 'the claim of the parent is another one',
-  stopped: 'the parent shall be cancelled',
-  'too-many': 'the root has as many descendants as it may have',
-} as const;
+/**
+ * Why `submitChild` refuses a child that `submit` would accept. `fenced`: the claim of the parent is not the
+ * caller's. `stopped`: the parent shall be cancelled. `too-many`: the root has as many descendants as it may have.
+ */
+export type ChildOutcome = { outcome: (typeof CHILD_OUTCOMES)[number] };
 
 /** Whether only a child can have this outcome. */
 export function isChildOutcome(submitted: Submitted | ChildOutcome): submitted is ChildOutcome {
-  return submitted.outcome in CHILD_ANSWERS;
+  return CHILD_OUTCOMES.some((outcome) => outcome === submitted.outcome);
 }
 
 /** Ends `submit` where the caller does not hold the parent, or the parent shall be cancelled. */
@@ -54,29 +46,17 @@ if parent_run ~= '' and tonumber(redis.call('GET', descendants) or 0) >= ${DESCE
 });
 
 /**
- * `tell_parent(reason, message)`: the end of a child is a signal of its parent, if that waits for it. The keys
- * of the parent are those of the run where the caller does not know of it.
+ * `tell_parent(result)`: the end of a child is a signal of its parent, if that waits for it. The keys of the
+ * parent are those of the run where the caller does not know of it.
  */
 export const TELL_PARENT = defineFragment({
-  needs: [
-    'run',
-    'run_id',
-    'phase',
-    'output',
-    'parent',
-    'parentWf',
-    'parentSignals',
-    'siblings',
-    'signal_run',
-  ],
+  needs: ['run', 'run_id', 'parent', 'parentWf', 'parentSignals', 'siblings', 'signal_run'],
   gives: ['tell_parent'],
   lua: `
-local function tell_parent(reason, message)
+local function tell_parent(result)
   local name = redis.call('HGET', run, 'parent')
   if not name or parent == run then return end
-  local value = cjson.encode({phase = phase, reason = reason, message = message})
-  if output ~= '' then value = string.sub(value, 1, -2) .. ',"output":' .. output .. '}' end
-  signal_run(parent, parentWf, parentSignals, name, run_id, value)
+  signal_run(parent, parentWf, parentSignals, name, run_id, result)
   redis.call('SREM', siblings, run_id)
 end
 `,
@@ -88,8 +68,7 @@ export const ADD_CHILD = defineFragment({
   lua: `
 if parent_run ~= '' then
   if parent_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
-  redis.call('INCR', descendants)
-  redis.call('EXPIRE', descendants, ${COUNTED_S})
+  redis.call('SET', descendants, tonumber(redis.call('GET', descendants) or 0) + 1, 'EX', ${COUNTED_S})
   if parent_waits == '1' then
     redis.call('HSET', run, 'parent', parent_run)
     redis.call('SADD', siblings, run_id)

@@ -9,7 +9,7 @@ import { groupsOf, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
+import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
@@ -135,18 +135,32 @@ const RUN_KEYS = [
  */
 const DELETE_RUNS = defineScript({
   flags: 'drains',
-  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'overLimit > ready', 'ended > none'],
+  transitions: ['ready > ended', 'overLimit > ended', 'parked > ended', 'ended > none', ...END_TRANSITIONS],
   keys: [...END_KEYS.filter((key) => !RUN_KEYS.some((own) => own === key)), 'runs'],
   args: ['group', ...END_ARGS],
   // `is_object`: 1 where somebody created the run as an object.
   lists: {
-    deleted: { args: ['run_id', 'is_object'], keys: [...RUN_KEYS, 'dedupe'] },
+    deleted: {
+      args: ['run_id', 'is_object'],
+      keys: [
+        'run',
+        'events',
+        'items',
+        'signals',
+        'children',
+        'parent',
+        'parentWf',
+        'parentSignals',
+        'siblings',
+        'dedupe',
+      ],
+    },
   },
   answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local ${RUN_KEYS.join(', ')}, run_id, event_count, event_bytes
+    local run, events, items, signals, children, parent, parentWf, parentSignals, siblings, run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}
@@ -154,9 +168,11 @@ const DELETE_RUNS = defineScript({
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
     local running = 0
-    for _, name, is_object, ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}, dedupe in deleted() do
+    for index, name, is_object in deleted() do
+      local dedupe
       run_id = name
-      ${RUN_KEYS.join(', ')} = ${RUN_KEYS.map((key) => `${key}_key`).join(', ')}
+      run, events, items, signals, children, parent, parentWf, parentSignals, siblings, dedupe =
+        keys_of_deleted(index)
       local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
         redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
           'recorded', 'creating', 'dropped'))

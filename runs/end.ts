@@ -5,7 +5,7 @@ import { TELL_PARENT } from './children.ts';
 import { CANCEL_CHILDREN, FORGET_UNFINISHED, FREE_SLOT, LEASE_MS } from './lua.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import { SIGNAL_RUN } from './signals.ts';
-import type { RunEnd, RunEventBody } from './types.ts';
+import type { ChildResult, RunEnd, RunEventBody } from './types.ts';
 
 /**
  * How long an ended run's events are stored, in seconds; less when more than a hundred runs end in a minute.
@@ -20,6 +20,9 @@ const ENDS_A_MINUTE = 100;
 const EVENT_BYTES_PER_END = 8 * 1024;
 /** A failure is recorded before successes that ended within this time before it. */
 const FAILURES_AHEAD_MS = 60_000;
+
+/** The moves of other runs that END makes: one takes the slot, and the parent of a child run is woken. */
+export const END_TRANSITIONS = ['overLimit > ready', 'parked > ready', 'parked > overLimit'] as const;
 
 /** The keys that END needs. */
 export const END_KEYS = [
@@ -49,7 +52,7 @@ export const END_KEYS = [
 ] as const satisfies readonly KeyName[];
 
 /** The arguments that END needs, in the order of `endArgs`. */
-export const END_ARGS = ['phase', 'reason', 'message', 'end_event', 'output'] as const;
+export const END_ARGS = ['phase', 'reason', 'message', 'end_event', 'result'] as const;
 
 /** The values of `END_ARGS`. */
 export function endArgs({
@@ -59,8 +62,8 @@ export function endArgs({
   output,
 }: RunEnd): Record<(typeof END_ARGS)[number], string> {
   const event = eventText({ type: 'run', phase, ...shortened({ reason, message }) });
-  const outputText = output === undefined ? '' : JSON.stringify(output);
-  return { phase, reason, message, end_event: event, output: outputText };
+  const result: ChildResult = { phase, reason, message, ...(output && { output }) };
+  return { phase, reason, message, end_event: event, result: JSON.stringify(result) };
 }
 
 /** A live event as scripts store it. */
@@ -77,8 +80,8 @@ export function shortened({ reason = '', message = '' }: { reason?: string; mess
 }
 
 /**
- * `end_of(run_id)`: the reason, message and event with which the run ends. A cancelled run that a newer one
- * replaced ends with the reason `Replaced`.
+ * `end_of(run_id)`: the reason, message and event with which the run ends, and the result for its parent. A
+ * cancelled run that a newer one replaced ends with the reason `Replaced`.
  */
 const END_REASON = defineFragment({
   needs: ['cancels', 'replaced', ...END_ARGS],
@@ -86,11 +89,12 @@ const END_REASON = defineFragment({
   lua: `
 local function end_of(run_id)
   local newer = redis.call('SREM', cancels, run_id) == 1 and redis.call('HGET', replaced, run_id)
-  if not newer then return reason, message, end_event end
+  if not newer then return reason, message, end_event, result end
   redis.call('HDEL', replaced, run_id)
-  if phase ~= 'Cancelled' then return reason, message, end_event end
+  if phase ~= 'Cancelled' then return reason, message, end_event, result end
   local text = 'Run ' .. newer .. ' replaced this run (concurrency.policy: Replace).'
-  return 'Replaced', text, '{"type":"run","phase":"Cancelled","reason":"Replaced","message":"' .. text .. '"}'
+  local cancelled = '"phase":"Cancelled","reason":"Replaced","message":"' .. text .. '"}'
+  return 'Replaced', text, '{"type":"run",' .. cancelled, '{' .. cancelled
 end
 `,
 });
@@ -147,7 +151,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
     redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting, 'onFailure'))
   local record_at = redis.call('ZSCORE', unrecorded, run_id)
   redis.call('ZREM', replaceable, group .. ' ' .. accepted .. ' ' .. run_id)
-  local why, text, event = end_of(run_id)
+  local why, text, event, told = end_of(run_id)
   emit(event)
   write_events()
   active = tonumber(active or 0)
@@ -176,7 +180,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   if not record_at or tonumber(record_at) < now + ${LEASE_MS / 2} then
     redis.call('ZADD', unrecorded, phase == 'Failed' and now - ${FAILURES_AHEAD_MS} or now, run_id)
   end
-  tell_parent(why, text)
+  tell_parent(told)
   redis.call('PUBLISH', run, 'end')
   announce_room(short)
 end

@@ -8,7 +8,6 @@ import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { cancelRun } from './cancel.ts';
 import {
   ADD_CHILD,
-  CHILD_ANSWERS,
   isChildOutcome,
   LIMIT_DESCENDANTS,
   REQUIRE_PARENT,
@@ -103,7 +102,9 @@ const SUBMIT = defineScript({
     full: 'no room for the run, or with `keys` none for its dedupe key',
     suspended: 'the workflow is suspended',
     rejected: 'the limit that the policy `Reject` enforces',
-    ...CHILD_ANSWERS,
+    fenced: 'the claim of the parent is another one',
+    stopped: 'the parent shall be cancelled',
+    'too-many': 'the root has as many descendants as it may have',
   },
   body: `
     local store_id, bytes, quota, virtual, vars = unpack(redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v', 'vars'))

@@ -15,7 +15,7 @@ import {
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
-import { END, END_ARGS, END_KEYS, endArgs } from './end.ts';
+import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
 import { ENQUEUE, EVENTS, FENCE, MISSING_RUN } from './lua.ts';
 import { parentOf } from './read.ts';
@@ -30,7 +30,7 @@ const END_OF_POISON: RunEnd = { phase: 'Failed', reason: 'Poison', message: FAIL
 
 const TAKE_OVER = defineScript({
   flags: 'drains',
-  transitions: ['claimed > ready', 'claimed > ended', 'claimed > none', 'overLimit > ready'],
+  transitions: ['claimed > ready', 'claimed > ended', 'claimed > none', ...END_TRANSITIONS],
   keys: [...END_KEYS, 'heartbeats', 'runs'],
   args: ['run_id', 'token', 'runner', 'heartbeat', ...END_ARGS],
   answers: {

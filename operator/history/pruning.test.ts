@@ -85,3 +85,18 @@ test('data older than dataTTL is removed from runs that stay, once, and the next
   expect(prune.map(({ metadata }) => metadata.name)).toEqual(['s0']);
   expect(nextMs).toBe(10 * 60_000 + 1_000);
 });
+
+test('a child run whose parent is unfinished stays beyond the history, and does not count there', () => {
+  const childOf = (parent: string, name: string): WorkflowRun => {
+    const child = run(name, 'Succeeded', 90);
+    return { ...child, spec: { ...child.spec, parent: { run: parent, node: 'call' } } };
+  };
+  const runs = [
+    run('s1', 'Succeeded', 1),
+    childOf('active', 'c1'),
+    childOf('active', 'c2'),
+    childOf('ended', 'c3'),
+  ];
+  const { prune } = pruningOf(runs, policy, now, (name) => name === 'active');
+  expect(prune.map(({ metadata }) => metadata.name)).toEqual(['c3']);
+});

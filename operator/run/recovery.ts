@@ -10,6 +10,7 @@ import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
 import { readBrief, readSummary } from '../../runs/read.ts';
+import { parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { OperatorContext } from '../shared/context.ts';
@@ -24,7 +25,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { endRun, type RunEnding } from './end.ts';
 import { addFailure, failureEvent, isReported } from '../../runs/failures.ts';
 import { limitsOf } from '../store/limits.ts';
-import { projectOf } from '../shared/caches.ts';
+import { projectOf, type Caches } from '../shared/caches.ts';
 import { unreachable } from '../shared/errors.ts';
 
 export type RecoveryContext = OperatorContext & { store: Pick<ProjectStore, 'open'>; pacer: Pacer };
@@ -138,7 +139,16 @@ export async function planFor(
   const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
   const given = revision && (await givenInput(client, run, revision.revision));
   const { input, until } = given && 'input' in given ? given : {};
-  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until });
+  const isOrphan = hasEndedParent(caches, run);
+  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until, isOrphan });
+}
+
+/** Whether nothing waits for the child run any more. */
+function hasEndedParent({ runs }: Pick<Caches, 'runs'>, { metadata, spec }: WorkflowRun): boolean {
+  const parent = parentRefOf(metadata.annotations, spec.parent);
+  if (!parent?.waits) return false;
+  const record = runs.get(metadata.namespace, parent.run);
+  return record === undefined || isTerminal(record.status?.phase);
 }
 
 export type Revisions = Map<string, Promise<ControllerRevision | undefined>>;

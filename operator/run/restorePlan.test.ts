@@ -292,3 +292,32 @@ test.each<[string, NodeStatus[], string | undefined]>([
 ])('of a loop: %s', (_what, nodes, expected) => {
   expect(lostReference(runOf({ status: { nodes } }), LOOP)).toBe(expected);
 });
+
+const ancestors = { group: 'uid-parent', root: 'root', path: ['shop', 'orders'], waits: true };
+const child: Given = {
+  spec: { parent: { run: 'parent', node: 'call' } },
+  annotations: { [ANNOTATION.ancestors]: JSON.stringify(ancestors) },
+};
+
+test('a restored child run keeps its parent, unless that has ended', () => {
+  const found = { workflowUid: 'w', madeFor: 'w', revision: { name: 'r', revision }, input: '{}' };
+  const parent = { run: 'parent', node: 'call', ...ancestors };
+  expect(planRestore(runOf(child), found)).toMatchObject({ kind: 'restore', run: { parent } });
+  const isOrphan = true;
+  expect(planRestore(runOf(child), { ...found, isOrphan })).toMatchObject({
+    kind: 'end',
+    ending: {
+      phase: 'Cancelled',
+      message: expect.stringContaining('The parent of the run, parent, has ended'),
+    },
+  });
+});
+
+test('a restored parent knows the child that it waits for, and is in doubt about what followed', () => {
+  const nodes: NodeStatus[] = [{ id: 'text', phase: 'Waiting', attempts: 1, run: 'child' }];
+  const run = runOf({ status: { phase: 'Waiting', nodes } });
+  const found = { workflowUid: 'w', madeFor: 'w', revision: { name: 'r', revision }, input: '{}' };
+  const plan = planRestore(run, found);
+  expect(plan).toMatchObject({ kind: 'restore', run: { nodes: [{ id: 'text', run: 'child' }] } });
+  expect(plan.kind === 'restore' && plan.run.idleUntil).toBeUndefined();
+});

@@ -29,6 +29,8 @@ export type Found = {
   input: string | undefined;
   /** The last node of the run, if it ends early. */
   until?: string | undefined;
+  /** The parent, which would wait for the run, has ended, or has no record. */
+  isOrphan?: boolean;
 };
 
 export type RestorePlan =
@@ -39,7 +41,7 @@ export type RestorePlan =
 /** The plan for the run, which was read from the API server and not from a cache. */
 export function planRestore(
   run: WorkflowRun,
-  { workflowUid, madeFor, revision, input, until }: Found,
+  { workflowUid, madeFor, revision, input, until, isOrphan }: Found,
 ): RestorePlan {
   const { metadata, spec, status } = run;
   const { epoch } = status ?? {};
@@ -52,6 +54,10 @@ export function planRestore(
   }
   if (spec.cancel) {
     const message = 'The run was cancelled. The run store had lost it before it ended.';
+    return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
+  }
+  if (isOrphan) {
+    const message = `The parent of the run, ${spec.parent?.run}, has ended. The run store had lost this run before it ended.`;
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
   }
   if (!revision) {

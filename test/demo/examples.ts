@@ -10,7 +10,7 @@ import {
   showNewOrders,
   showNewsletter,
 } from './calls.ts';
-import { showMailReply, showMorningMail } from './mails.ts';
+import { showMailReply, showMorningMail, showNightlyReport } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
 import { showFileRows, showRowMail } from './sheets.ts';
@@ -50,6 +50,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   'bot-answer': { what: 'a message to a bot is answered', show: showBotAnswer },
   'morning-mail': { what: 'a schedule sends a mail (up to two minutes)', show: showMorningMail },
+  'nightly-report': {
+    what: 'a schedule runs a workflow for each customer (up to two minutes)',
+    show: showNightlyReport,
+  },
 };
 
 /** Throws with the names that there are. */

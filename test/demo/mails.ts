@@ -44,40 +44,45 @@ export async function showMailReply(demo: Demo): Promise<void> {
   await showMail(cluster, tell, (sent) => sent.headers['in-reply-to'] === identity);
 }
 
-/** Has the schedule fire each minute until its first run is there, shows that, and puts the schedule back. */
-export async function showMorningMail(demo: Demo): Promise<void> {
+/** Shows a run of the schedule, and its mail. */
+export function showMorningMail(demo: Demo): Promise<void> {
+  return showSchedule(demo, 'morning-mail', 'Good morning');
+}
+
+/** Shows a run of the schedule with its child runs, and its mail. */
+export async function showNightlyReport(demo: Demo): Promise<void> {
+  await showSchedule(demo, 'nightly-report', 'Nightly report');
   const { cluster, project, tell } = demo;
-  const workflow = await readFile(join(exampleFolder('morning-mail'), 'workflow.yaml'), 'utf8');
-  const [before, mails] = await Promise.all([runNames(demo, 'morning-mail'), receivedMails(cluster)]);
+  const children = ['get', 'workflowruns', '-n', project, '-l', 'windlass.dev/parent'];
+  tell();
+  tell('its child runs, one for each customer:');
+  tell((await kubectl(cluster, children)).trimEnd());
+}
+
+/** Has the schedule fire each minute until its first run is there, shows that, and puts the schedule back. */
+async function showSchedule(demo: Demo, name: string, subject: string): Promise<void> {
+  const { cluster, project, tell } = demo;
+  const workflow = await readFile(join(exampleFolder(name), 'workflow.yaml'), 'utf8');
+  const [before, mails] = await Promise.all([runNames(demo, name), receivedMails(cluster)]);
   const apply = (manifest: string) =>
     kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: manifest });
   try {
     await apply(workflow.replace(/cron: .*/, 'cron: "* * * * *"'));
-    await waitForReady(cluster, 'morning-mail', project);
+    await waitForReady(cluster, name, project);
     tell();
-    tell('so that nobody has to wait for the morning, it fires each minute for now (cron: "* * * * *").');
-    await showRun(demo, 'morning-mail', { before, timeoutMs: TICK_MS });
+    tell('so that nobody has to wait for its time, it fires each minute for now (cron: "* * * * *").');
+    await showRun(demo, name, { before, timeoutMs: TICK_MS });
     const known = new Set(mails.map(({ messageId }) => messageId));
-    await showMail(
-      cluster,
-      tell,
-      ({ subject, messageId }) => subject.startsWith('Good morning') && !known.has(messageId),
-    );
+    await showMail(cluster, tell, (mail) => mail.subject.startsWith(subject) && !known.has(mail.messageId));
   } finally {
     await apply(workflow);
   }
-  await waitForReady(cluster, 'morning-mail', project);
+  await waitForReady(cluster, name, project);
   type Scheduled = { status: { schedule?: { next?: string } } };
-  const { status } = await getJson<Scheduled>(
-    cluster,
-    '-n',
-    project,
-    'workflows.windlass.dev',
-    'morning-mail',
-  );
+  const { status } = await getJson<Scheduled>(cluster, '-n', project, 'workflows.windlass.dev', name);
   tell();
   tell(`the schedule is what the file says again, and fires at ${status.schedule?.next}:`);
-  const cronJobs = ['get', 'cronjobs', '-n', project, '-l', 'windlass.dev/workflow=morning-mail'];
+  const cronJobs = ['get', 'cronjobs', '-n', project, '-l', `windlass.dev/workflow=${name}`];
   tell((await kubectl(cluster, cronJobs)).trimEnd());
 }
 

@@ -3,12 +3,20 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { variablesIn } from '../../api/variables.ts';
-import type { WorkflowSpec } from '../../api/workflow.ts';
+import { calleesOf, type WorkflowSpec } from '../../api/workflow.ts';
+import type { Callees } from '../../operator/workflow/checks/callees.ts';
 import { compileSources } from '../../operator/workflow/checks/code.ts';
 import { validate } from '../../operator/workflow/validate.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
 import { demoHosts } from '../support/installation/install.ts';
 import { EXAMPLES, exampleNamed } from '../demo/examples.ts';
+
+type Manifest = {
+  kind: string;
+  metadata: { name: string };
+  spec: WorkflowSpec;
+  data?: Record<string, string>;
+};
 
 const folder = join(import.meta.dirname, '../../examples');
 
@@ -16,16 +24,23 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', async (na
   const files = readdirSync(join(folder, name)).filter((file) => file.endsWith('.yaml'));
   const objects = files.flatMap((file) =>
     parseAllDocuments(readFileSync(join(folder, name, file), 'utf8')).map(
-      (document) => document.toJS() as { kind: string; spec: WorkflowSpec; data?: Record<string, string> },
+      (document) => document.toJS() as Manifest,
     ),
   );
-  const [workflow] = objects.filter(({ kind }) => kind === 'Workflow');
+  const workflows = objects.filter(({ kind }) => kind === 'Workflow');
+  const specOf = (named: string) => workflows.find(({ metadata }) => metadata.name === named)?.spec;
+  const callees: Callees = (named) => {
+    const spec = specOf(named);
+    return spec && calleesOf(spec);
+  };
   const egress = parseEgressRules(demoHosts, []);
   const variables = variablesIn(objects.find(({ kind }) => kind === 'ConfigMap')?.data);
-  const compiled = workflow && (await compileSources(workflow.spec));
-  expect(workflow && validate(workflow.spec, { egress, variables, ...(compiled && { compiled }) })).toEqual(
-    [],
-  );
+  expect(workflows).not.toEqual([]);
+  for (const { metadata, spec } of workflows) {
+    const compiled = await compileSources(spec);
+    const policies = { egress, variables, compiled, name: metadata.name, calleesOf: callees };
+    expect(validate(spec, policies)).toEqual([]);
+  }
 });
 
 test('the demo shows each example, and for an unknown name it lists the examples', () => {

@@ -52,6 +52,7 @@ const EXAMPLES: [name: string, expected: { type: string; status: string; reason:
   ['poll-a-job', READY],
   ['environments', READY],
   ['morning-mail', READY],
+  ['nightly-report', READY],
   // Nobody polls accounts here.
   ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],
 ];

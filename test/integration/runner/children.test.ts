@@ -1,11 +1,17 @@
 /** Workflow nodes: a run starts other workflows as child runs, and waits for them without a runner. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { WorkflowRun } from '../../../api/kinds.ts';
+import type { RunStatus } from '../../../api/run.ts';
 import { advance } from '../../../runs/advance.ts';
+import { putCallee } from '../../../runs/callees.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { childName } from '../../../runs/names.ts';
 import { readRun } from '../../../runs/read.ts';
+import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import { submitChild } from '../../../runs/submit.ts';
 import type { Claim, NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
@@ -356,4 +362,106 @@ test('a parent that shall be cancelled starts no child', async () => {
   await cancelRun(conn, project.uid, run);
   expect(await submitAs(claim, callee)).toEqual({ outcome: 'stopped' });
   await releaseClaims();
+});
+
+/** A parent that was restored while its record says that it waits for the run `child-of-NAME`. */
+async function restoredParent(name: string): Promise<string> {
+  const callee = await project.deploy([manual, shape('a', '1')]);
+  const own = await project.deploy([webhook, call(callee)]);
+  const recorded: RecordedRun = {
+    run: name,
+    uid: `uid-${name}`,
+    workflow: own,
+    workflowUid: own,
+    revision: own,
+    trigger: 'webhook',
+    test: false,
+    input: '{"text_content":"","data_content":{}}',
+    epoch: 1,
+    sequence: 1,
+    acceptedAt: 1_700_000_000_000,
+    timeoutMs: 60_000,
+    nodes: [{ id: 'call', phase: 'Waiting', attempts: 1, run: `child-of-${name}` }],
+  };
+  expect(await restoreRun(conn, project.uid, recorded)).toEqual({ outcome: 'restored' });
+  return name;
+}
+
+const recordOf = (parent: string, status: RunStatus): WorkflowRun => ({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'WorkflowRun',
+  metadata: { name: `child-of-${parent}`, namespace: 'shop' },
+  spec: { workflow: 'callee', parent: { run: parent, node: 'call' } },
+  status,
+});
+const nodes = [
+  { id: 'a', phase: 'Succeeded', output: { text_content: 'from the record', data_content: 3 } },
+  { id: 'b', phase: 'Skipped' },
+] as RunStatus['nodes'];
+
+test('after a loss of the run store a parent gets the result of its child from the record', async () => {
+  await runner?.stop(0);
+  const records = new Map([
+    ['child-of-done', recordOf('done', { phase: 'Succeeded', nodes })],
+    ['child-of-failed', recordOf('failed', { phase: 'Failed', reason: 'RunTimeout', message: 'too long' })],
+    [
+      'child-of-cut',
+      recordOf('cut', { phase: 'Succeeded', nodes: [{ id: 'a', phase: 'Succeeded', truncated: true }] }),
+    ],
+    ['child-of-foreign', recordOf('other', { phase: 'Succeeded', nodes })],
+    ['child-of-waiting', recordOf('waiting', { phase: 'Running' })],
+  ]);
+  const readRecord = async (run: string) => records.get(run);
+  runner = startTestRunner(conn, project.uid, { credentials, readRecord });
+  expect(dataOf(await project.ended(await restoredParent('done')), 'call')).toBe(3);
+  const messageOf = async (name: string) =>
+    nodeOf(await project.ended(await restoredParent(name)), 'call')?.message;
+  expect(await messageOf('failed')).toContain('failed: RunTimeout: too long');
+  expect(await messageOf('cut')).toContain('DataLost: the run store lost its data, and its record does not');
+  expect(await messageOf('foreign')).toContain(
+    'DataLost: the run store lost its data, and the run has no record',
+  );
+  // Its record will be restored.
+  const waiting = await restoredParent('waiting');
+  await project.until(waiting, ({ phase }) => phase === 'Waiting');
+});
+
+test('a restored child tells its parent', async () => {
+  await runner?.stop(0);
+  const callee = await project.deploy([manual, shape('a', "'again'")]);
+  const { run, claim } = await marked(await project.deploy([webhook, call(callee)]));
+  const submitted = await submitAs(claim, callee);
+  const child = 'run' in submitted ? submitted.run : '';
+  const state = (await readRun(conn, project.uid, child)) as RunState;
+  const lost = [keys.run(child), keys.children(run), keys.dedupe(callee, state.dedupeHash ?? '')];
+  await conn.command('del', ...lost);
+  const entries = (await conn.command('zrange', keys.ready, 0, -1)) as string[];
+  const own = entries.filter((entry) => entry.endsWith(` ${child}`));
+  if (own.length > 0) await conn.command('zrem', keys.ready, ...own);
+  const recorded: RecordedRun = {
+    ...state,
+    uid: 'uid-child',
+    epoch: 1,
+    timeoutMs: 60_000,
+    dedupe: { hash: state.dedupeHash ?? '', body: '' },
+  };
+  expect(await restoreRun(conn, project.uid, recorded)).toEqual({ outcome: 'restored' });
+  await releaseClaims();
+  start();
+  expect(dataOf(await project.ended(run), 'call')).toBe('again');
+});
+
+test('the nightly report mails a line for each customer, and names how many failed', async () => {
+  const specOf = async (file: string) => {
+    const path = new URL(`../../../examples/nightly-report/${file}`, import.meta.url);
+    return (parse(await readFile(path, 'utf8')) as { spec: { nodes: object[] } }).spec.nodes;
+  };
+  const callee = await project.deploy(await specOf('customer-report.yaml'));
+  await putCallee(conn, project.uid, { name: 'customer-report', workflowUid: callee, revision: callee });
+  const own = await project.deploy(await specOf('workflow.yaml'));
+  const state = await project.ended(await project.send(own, { scheduled_time: '2026-01-05T01:00:00Z' }));
+  expect(state).toMatchObject({ phase: 'Succeeded' });
+  expect(mailbox.messages.map(({ text }) => text.trim())).toEqual([
+    'Ada: 2 orders, 200.5 EUR\nGrace: 0 orders, 0 EUR\nEdsger: 1 orders, 42 EUR\n\n242.5 EUR in total, 0 reports failed.',
+  ]);
 });

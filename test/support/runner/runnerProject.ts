@@ -115,6 +115,7 @@ export type TestRunnerOptions = {
   sweepEveryMs?: number;
   sandbox?: CodeSandbox;
   consoleUrl?: string;
+  readRecord?: RunnerOptions['readRecord'];
 };
 
 /** A runner in this process. */
@@ -133,6 +134,7 @@ export function startTestRunner(
     sweepEveryMs,
     sandbox,
     consoleUrl,
+    readRecord,
   } = options;
   return startRunner({
     conn,
@@ -144,6 +146,7 @@ export function startTestRunner(
     egress: localEgress,
     ...(sandbox && { sandbox }),
     ...(attempts !== undefined && { attempts }),
+    ...(readRecord && { readRecord }),
     ...(takeover && { takeover }),
     consoleUrl,
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),

@@ -1,0 +1,71 @@
+/** Workflows that run others: what is refused at apply, and what the run store knows of callees. */
+import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { stringify } from 'yaml';
+import { API_VERSION } from '../../../api/group.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
+import { getCallee } from '../../../runs/callees.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+
+const SOON = { timeoutMs: 40_000, everyMs: 50 };
+
+let harness: OperatorHarness;
+let namespace: string;
+let uid: string;
+
+beforeAll(async () => {
+  harness = await startOperatorHarness();
+}, 600_000);
+afterAll(() => harness?.stop());
+
+beforeEach(async () => {
+  harness.startOperator();
+  ({ namespace, uid } = await harness.createProject());
+});
+
+/** Applies an inactive workflow that runs the others. */
+async function apply(name: string, ...callees: string[]): Promise<void> {
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'last', skill: { name: 'set', parameters: { values: '1' } } },
+    ...callees.map((callee, index) => ({ id: `call_${index}`, workflow: { name: callee } })),
+  ];
+  const object = { apiVersion: API_VERSION, kind: 'Workflow', metadata: { name } };
+  await harness.apply(namespace, stringify({ ...object, spec: { active: false, nodes } }));
+}
+
+const valid = (name: string, status: 'True' | 'False', reason: string) =>
+  harness.waitFor(namespace, name, { type: 'Valid', status, reason });
+
+test('a workflow that runs a missing one is valid once that is applied, and invalid when it is deleted', async () => {
+  await apply('caller', 'callee');
+  await valid('caller', 'False', 'WorkflowMissing');
+  await apply('callee');
+  await valid('caller', 'True', 'Accepted');
+  await harness.client.delete(workflows, { namespace, name: 'callee' });
+  await valid('caller', 'False', 'WorkflowMissing');
+});
+
+test('a workflow that would run itself through another one is invalid', async () => {
+  await apply('b');
+  await apply('a', 'b');
+  await valid('a', 'True', 'Accepted');
+  await apply('b', 'a');
+  await valid('b', 'False', 'WorkflowCycle');
+});
+
+test('the run store knows each valid workflow, also an inactive one, until it is deleted', async () => {
+  await apply('callee');
+  const { metadata } = await valid('callee', 'True', 'Accepted');
+  const known = () => getCallee(harness.conn, uid, 'callee');
+  await pollUntil(
+    'the workflow is known',
+    async () => {
+      const callee = await known();
+      return callee !== undefined && 'workflowUid' in callee && callee.workflowUid === metadata.uid;
+    },
+    SOON,
+  );
+  await harness.client.delete(workflows, { namespace, name: 'callee' });
+  await pollUntil('the workflow is not known any more', async () => (await known()) === undefined, SOON);
+});

@@ -272,7 +272,7 @@ export class RunExecution {
         step: planned.step,
         fields,
         effect: planned.effect as Effect,
-        effectKey: `${state.project}/${state.run}/${key}/${attempt}`,
+        effectKey: `${state.project}/${state.origin ?? state.run}/${key}/${attempt}`,
         run: {
           name: state.run,
           workflow: state.workflow,

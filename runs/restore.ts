@@ -245,6 +245,7 @@ function nodeFields({ nextAttemptAt, ...node }: NodeState): [field: string, valu
 function headOf(recorded: RecordedRun): string {
   const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, dedupe } =
     recorded;
+  const { origin, decisions } = recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
   const head: RunHead = {
     workflow,
@@ -254,6 +255,8 @@ function headOf(recorded: RecordedRun): string {
     dedupeKey,
     ...hashes,
     retryOf,
+    origin,
+    decisions,
     until,
     requestedBy,
     recordUid,

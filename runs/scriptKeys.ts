@@ -13,6 +13,7 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
   const keys = keysOf(project);
   return names.map((name) => {
     if (name === 'run' || name === 'events' || name === 'items') return keys[name](run);
+    if (name === 'failed' || name === 'failedItems') return keys[name](run);
     if (name === 'wf' || name === 'runs' || name === 'summarized' || name === 'summaries')
       return keys[name](group);
     if (name === 'seenNodes') return keys.seenNodes(workflowOfGroup(group));

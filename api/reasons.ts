@@ -65,6 +65,14 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The node in `until` does not exist in the revision.',
   },
+  NotResumable: {
+    retryable: false,
+    meaning: 'The run in `retryOf` cannot be resumed, or not with these decisions.',
+  },
+  DecisionMissing: {
+    retryable: false,
+    meaning: 'A node of the run in `retryOf` is Unknown, and `decisions` does not decide it.',
+  },
   RunMissing: { retryable: false, meaning: 'The run in `retryOf` does not exist in the workflow.' },
   WorkflowMissing: { retryable: false, meaning: 'The workflow does not exist in the namespace.' },
   WorkflowInactive: {

@@ -2,7 +2,7 @@
  * A revision: the part of a workflow's spec that a run executes, with every default filled in. It is
  * immutable.
  */
-import { scopeGraphs } from './scopes.ts';
+import { scopeGraphs, type ScopedNode } from './scopes.ts';
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
 import type {
@@ -186,6 +186,20 @@ export function revisionOf(spec: WorkflowSpec): Revision {
     ...(recordData !== 'All' && { recordData }),
     ...(sensitive.length > 0 && { sensitive }),
   };
+}
+
+/** The nodes of the revision, with the groups that they belong to. */
+export function scopedNodes({ trigger, steps }: Pick<Revision, 'trigger' | 'steps'>): ScopedNode[] {
+  return [
+    { id: trigger.id, trigger: true },
+    ...steps.map(({ id, onError, within, kind }) => ({
+      id,
+      trigger: false,
+      onError,
+      within,
+      group: kind === 'group',
+    })),
+  ];
 }
 
 /** Whether the revision has a response node, so that the caller of a webhook waits for the reply. */

@@ -52,6 +52,39 @@ export const runSpec = z
     retryOf: objectName(
       'The run that this run repeats. Without an input of its own, it uses the input of that run.',
     ).optional(),
+    resume: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the run continues the failed run in retryOf: outputs of nodes that succeeded are kept, the failed node and all that follows are executed again, with the same revision.',
+      ),
+    decisions: z
+      .array(
+        z
+          .object({
+            node: z.string().min(1).max(63).describe('ID of the node.'),
+            outcome: z
+              .enum(['AssumeDone', 'AssumeNotDone'])
+              .describe(
+                'AssumeDone: the effect happened, and the node succeeds with `output`. AssumeNotDone: the node is executed again, with the same effect key.',
+              ),
+            output: recordedOutput.optional(),
+          })
+          .meta({
+            description: 'What is known about one node.',
+            ...rules({
+              rule: "!has(self.output) || self.outcome == 'AssumeDone'",
+              message: 'output is only for the outcome AssumeDone: remove it',
+            }),
+          }),
+      )
+      .max(100)
+      .optional()
+      .meta({
+        description: 'Only with resume: a decision for each node of that run in phase Unknown.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['node'],
+      }),
     until: z
       .string()
       .min(1)
@@ -111,6 +144,22 @@ export const runSpec = z
       {
         rule: 'has(self.retryOf) == has(oldSelf.retryOf) && (!has(self.retryOf) || self.retryOf == oldSelf.retryOf)',
         message: 'retryOf of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.resume) == has(oldSelf.resume) && (!has(self.resume) || self.resume == oldSelf.resume)',
+        message: 'resume of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.decisions) == has(oldSelf.decisions) && (!has(self.decisions) || self.decisions == oldSelf.decisions)',
+        message: 'decisions of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '!has(self.resume) || !self.resume || has(self.retryOf)',
+        message: 'resume needs retryOf: name the failed run to continue',
+      },
+      {
+        rule: '!has(self.decisions) || (has(self.resume) && self.resume)',
+        message: 'decisions are only for runs with resume: set resume to true, or remove decisions',
       },
       {
         rule: 'has(self.until) == has(oldSelf.until) && (!has(self.until) || self.until == oldSelf.until)',
@@ -236,6 +285,11 @@ export const runStatus = z
     reason: z.string().max(1024).optional().describe('Why the run failed, as a code.'),
     message: z.string().max(4096).optional().describe('Why the run failed, in a sentence.'),
     revision: z.string().max(253).optional().describe('The revision that was executed.'),
+    origin: z
+      .string()
+      .max(253)
+      .optional()
+      .describe('Of a run with resume: the run whose effect keys it continues.'),
     onFailure: z
       .object({
         workflow: z.string().max(253).describe('The workflow in onFailure.'),

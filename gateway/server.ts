@@ -11,6 +11,7 @@ import { addExecuteRoute } from './internal/execute.ts';
 import { addOpenApiRoute } from './internal/openApi.ts';
 import { addProbeRoutes } from './internal/probes.ts';
 import { addRunListRoute } from './internal/runList.ts';
+import { addRetryRoute } from './internal/retry.ts';
 import { addRunRoute } from './internal/runs.ts';
 import { addBotRoute } from './public/bot.ts';
 import { addCallbackRoute } from './public/callback.ts';
@@ -43,6 +44,7 @@ export function buildInternal(deps: GatewayDeps, certificate?: ServerCertificate
     addExecuteRoute(routes, deps);
     addRunListRoute(routes, deps);
     addRunRoute(routes, deps);
+    addRetryRoute(routes, deps);
     addEventsRoute(routes, deps);
     addConnectRoute(routes, deps);
   });

@@ -368,8 +368,8 @@ export class RunExecution {
   }
 
   #effectKey(key: string, attempt: number): string {
-    const { project, run } = this.#claim.state;
-    return `${project}/${run}/${key}/${attempt}`;
+    const { project, run, origin } = this.#claim.state;
+    return `${project}/${origin ?? run}/${key}/${attempt}`;
   }
 
   /** Ends the nodes whose child has ended, as the signals of the run say. Returns whether there were any. */

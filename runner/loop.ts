@@ -432,11 +432,12 @@ function resultOf({ data_content, text_content }: NodeOutput): unknown {
 function endLoop(pass: Pass, loop: Loop, halt: FailedEnd | undefined): void {
   const { state, now } = pass;
   const { key, scope, id } = loop;
-  loop.isOver = true;
   scope.loops.delete(id);
-  state.dropped.push(...loop.storedKeys);
   addSample(state, loop);
   const failure = loop.failure ?? (isComplete(loop) ? tooLarge(loop) : halt);
+  // A run that resumes this one keeps the items of the loop that failed.
+  loop.isOver = !failure || scope !== state.root;
+  if (loop.isOver) state.dropped.push(...loop.storedKeys);
   if (failure) endNode(state, key, failure, now, countsOf(loop));
   else succeed(state, key, { output: outputOf(loop) }, now, countsOf(loop));
 }

@@ -1,7 +1,7 @@
 /**
  * Prepares revisions for execution: parses references and conditions and indexes edges, once per process.
  */
-import { itemGraph, RUN_SCOPE, visibilityOf, type ScopedNode, type Visibility } from '../api/scopes.ts';
+import { itemGraph, RUN_SCOPE, visibilityOf, type Visibility } from '../api/scopes.ts';
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { evaluate } from '../api/expression/evaluate.ts';
@@ -9,7 +9,7 @@ import type { Scope } from '../api/expression/scope.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
-import type { Revision, RevisionStep, RevisionTrigger } from '../api/revision.ts';
+import { scopedNodes, type Revision, type RevisionStep, type RevisionTrigger } from '../api/revision.ts';
 import type { Effect } from '../nodes/contract/node.ts';
 import { effectOf } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
@@ -84,19 +84,6 @@ function parsePlan(revision: Revision): Plan {
     hasCallbacks: revision.steps.some((step) => step.kind === 'wait' && step.wait.callback),
     sensitive: new Set(revision.sensitive),
   };
-}
-
-function scopedNodes({ trigger, steps }: Revision): ScopedNode[] {
-  return [
-    { id: trigger.id, trigger: true },
-    ...steps.map(({ id, onError, within, kind }) => ({
-      id,
-      trigger: false,
-      onError,
-      within,
-      group: kind === 'group',
-    })),
-  ];
 }
 
 /** `body`: that of a group. */

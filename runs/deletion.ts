@@ -99,10 +99,11 @@ end
  * a few more seconds.
  */
 const DROP_RUN = defineFragment({
-  needs: ['meta', 'unrecorded', 'run_id', 'run', 'events'],
+  needs: ['meta', 'unrecorded', 'run_id', 'run', 'events', 'items'],
   gives: ['drop_run'],
   lua: `
 local function drop_run(bytes, dedupe)
+  redis.call('UNLINK', items)
   redis.call('HSET', run, 'dropped', 1)
   redis.call('EXPIRE', run, ${RUN_KEPT_S})
   redis.call('EXPIRE', events, ${RUN_KEPT_S})

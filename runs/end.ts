@@ -168,7 +168,8 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   redis.call('HSET', meta, 'bytes', tonumber(bytes or 0) + added, 'minute', this_minute, 'ends', counted,
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
-  redis.call('UNLINK', items, signals)
+  -- A run that resumes the failed one needs its items.
+  if phase == 'Failed' then redis.call('UNLINK', signals) else redis.call('UNLINK', items, signals) end
   cancel_children()
   forget_unfinished(group, run_id)
 

@@ -14,23 +14,25 @@ export function readItems(
   conn: RunStoreConnection,
   { project, run }: Pick<ClaimRef, 'project' | 'run'>,
 ): Promise<Map<string, NodeState> | Unavailable> {
-  const key = keysOf(project).items(run);
-  return orUnavailable(async () => {
-    const fields = new Map<string, string>();
-    let cursor = '0';
-    do {
-      const [next, page] = (await conn.command('hscan', key, cursor, 'count', PAGE)) as [string, string[]];
-      for (let at = 0; at < page.length; at += 2) fields.set(page[at] ?? '', page[at + 1] ?? '');
-      cursor = next;
-    } while (cursor !== '0');
-    const items = new Map<string, NodeState>();
-    for (const [field, text] of fields) {
-      if (field.startsWith('w:')) continue;
-      const node = parseExact(text) as NodeState;
-      const at = fields.get(`w:${field}`);
-      const isInProgress = node.phase === 'Waiting' || node.phase === 'Running';
-      items.set(field, isInProgress && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node);
-    }
-    return items;
-  });
+  return orUnavailable(() => readItemsOf(conn, keysOf(project).items(run)));
+}
+
+/** The items in this key. Throws as the connection does. */
+export async function readItemsOf(conn: RunStoreConnection, key: string): Promise<Map<string, NodeState>> {
+  const fields = new Map<string, string>();
+  let cursor = '0';
+  do {
+    const [next, page] = (await conn.command('hscan', key, cursor, 'count', PAGE)) as [string, string[]];
+    for (let at = 0; at < page.length; at += 2) fields.set(page[at] ?? '', page[at + 1] ?? '');
+    cursor = next;
+  } while (cursor !== '0');
+  const items = new Map<string, NodeState>();
+  for (const [field, text] of fields) {
+    if (field.startsWith('w:')) continue;
+    const node = parseExact(text) as NodeState;
+    const at = fields.get(`w:${field}`);
+    const isInProgress = node.phase === 'Waiting' || node.phase === 'Running';
+    items.set(field, isInProgress && at !== undefined ? { ...node, nextAttemptAt: Number(at) } : node);
+  }
+  return items;
 }

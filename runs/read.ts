@@ -8,7 +8,16 @@ import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type { Counts, FailureOutcome, NodeState, ParentRef, Reply, RunState, RunSummary } from './types.ts';
+import type {
+  Counts,
+  Decision,
+  FailureOutcome,
+  NodeState,
+  ParentRef,
+  Reply,
+  RunState,
+  RunSummary,
+} from './types.ts';
 
 /** The immutable part of a run: the field `head` of its hash. */
 export type RunHead = {
@@ -20,6 +29,8 @@ export type RunHead = {
   dedupeHash?: string | undefined;
   bodyHash?: string | undefined;
   retryOf?: string | undefined;
+  origin?: string | undefined;
+  decisions?: readonly Decision[] | undefined;
   until?: string | undefined;
   requestedBy?: string | undefined;
   recordUid?: string | undefined;

@@ -280,6 +280,7 @@ function headOf(recorded: RecordedRun): string {
     dedupe,
     parent,
   } = recorded;
+  const { origin, decisions } = recorded;
   const hashes = { dedupeHash: dedupe?.hash, bodyHash: dedupe?.body };
   const head: RunHead = {
     workflow,
@@ -289,6 +290,8 @@ function headOf(recorded: RecordedRun): string {
     dedupeKey,
     ...hashes,
     retryOf,
+    origin,
+    decisions,
     until,
     requestedBy,
     recordUid,

@@ -30,6 +30,9 @@ export const REPLY_KEPT_S = 3600;
 export const SUMMARY_KEPT_S = 7 * 24 * 3600;
 /** How long a run can still be read after it was recorded or removed. */
 export const RUN_KEPT_S = 10;
+/** How long a failed run is kept for runs that resume it, and which part of the quota such runs may take. */
+export const FAILED_KEPT_S = 24 * 3600;
+export const FAILED_PART = 1 / 8;
 /** Summaries of one workflow. */
 export const SUMMARIES_KEPT = 10_000;
 

@@ -19,6 +19,7 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
   const keys = keysOf(project);
   return names.map((name) => {
     if (name === 'run' || name === 'events' || name === 'items' || name === 'signals') return keys[name](run);
+    if (name === 'failed' || name === 'failedItems') return keys[name](run);
     if (name === 'wf' || name === 'runs' || name === 'summarized' || name === 'summaries')
       return keys[name](group);
     if (name === 'children') return keys.children(run);

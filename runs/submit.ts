@@ -18,7 +18,7 @@ import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { ParentRef, Reply, Submission, Submitted } from './types.ts';
+import type { ParentRef, Reply, Resumed, Submission, Submitted } from './types.ts';
 
 /** `count_key()`: counts one more dedupe key, and says whether the project may store it. */
 const COUNT_KEY = defineFragment({
@@ -73,6 +73,7 @@ const SUBMIT = defineScript({
     'wf',
     'runs',
     'run',
+    'items',
     'expiring',
     'claims',
     'siblings',
@@ -94,6 +95,8 @@ const SUBMIT = defineScript({
     // 1 where the parent was restored, so that it may have started the child before.
     'parent_doubt',
   ],
+  // What a run keeps of the run that it resumes.
+  lists: { nodes: { args: ['field', 'value'] }, item_nodes: { args: ['field', 'value'] } },
   answers: {
     accepted: 'and the runs that this one replaces',
     duplicate: 'the run of the same event, its reply or an empty text, and its phase once it is recorded',
@@ -157,6 +160,8 @@ const SUBMIT = defineScript({
       'timeout', timeout or '', 'head', head, 'input', input)
     if vars then redis.call('HSET', run, 'vars', vars) end
     ${ADD_CHILD}
+    for _, field, value in nodes() do redis.call('HSET', run, field, value) end
+    for _, field, value in item_nodes() do redis.call('HSET', items, field, value) end
     if dedupe then
       redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash)
       redis.call('HSET', meta, 'bytes', bytes, 'keys', key_bytes)
@@ -216,6 +221,7 @@ async function store(
     parent_token: token,
     parent_waits: submission.parent?.waits ? '1' : '',
     parent_doubt: isInDoubt ? '1' : '',
+    ...keptRows(submission.resumed),
   });
   const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;
@@ -262,15 +268,27 @@ function submitKeys(
   ];
 }
 
-function sizeOf({ input, dedupeKey = '', requestedBy = '' }: Submission): number {
-  const [own = 0, key = 0, user = 0] = [input, dedupeKey, requestedBy].map((text) => Buffer.byteLength(text));
-  return RUN_OVERHEAD_BYTES + own + key + user;
+type Row = readonly [field: string, value: string];
+
+/** The fields of a resumed run: of its nodes, and of items of its loops. */
+function keptRows(resumed?: Resumed): { nodes: Row[]; item_nodes: Row[] } {
+  return {
+    nodes: (resumed?.nodes ?? []).map((node) => [`n:${node.id}`, JSON.stringify(node)]),
+    item_nodes: [...(resumed?.items ?? [])].map(([key, node]) => [key, JSON.stringify(node)]),
+  };
+}
+
+function sizeOf({ input, dedupeKey = '', requestedBy = '', resumed }: Submission): number {
+  const { nodes, item_nodes } = keptRows(resumed);
+  const texts = [input, dedupeKey, requestedBy, ...nodes.flat(), ...item_nodes.flat()];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES);
 }
 
 /** The immutable part of a run in one field: as JSON, which no script reads. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
   const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, parent } =
     submission;
+  const { origin, decisions = [] } = submission.resumed ?? {};
   const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
   const head: RunHead = {
     workflow,
@@ -281,6 +299,8 @@ function headOf(submission: Submission, dedupeHash: string | undefined): string 
     dedupeHash,
     bodyHash,
     retryOf,
+    origin,
+    ...(decisions.length > 0 && { decisions }),
     until,
     requestedBy,
     recordUid,

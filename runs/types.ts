@@ -46,6 +46,8 @@ export type Submission = {
   bodyHash: string;
   test: boolean;
   retryOf?: string;
+  /** What the run keeps of the run that it resumes. */
+  resumed?: Resumed;
   /** Of a test run that goes only as far as this node. */
   until?: string;
   /** The user who asked for the run. */
@@ -62,6 +64,25 @@ export type ChildResult = {
   reason?: string;
   message?: string;
   output?: NodeOutput;
+};
+
+/** What a run keeps of the failed run that it resumes. */
+export type Resumed = {
+  /** The run whose effect keys the run continues: the resumed one, or the one that it resumed itself. */
+  origin: string;
+  decisions: readonly Decision[];
+  /** The nodes to keep, and those to execute again, with their attempts. */
+  nodes: readonly NodeState[];
+  /** The items of loops to keep, by key. */
+  items: ReadonlyMap<string, NodeState>;
+};
+
+/** The author's knowledge about a node in phase Unknown. */
+export type Decision = {
+  node: string;
+  outcome: 'AssumeDone' | 'AssumeNotDone';
+  /** With AssumeDone: what later nodes read. */
+  output?: Partial<NodeOutput>;
 };
 
 export type Submitted =
@@ -172,6 +193,9 @@ export type RunState = {
   bodyHash?: string;
   test: boolean;
   retryOf?: string;
+  /** Of a run that resumes another one: the run whose effect keys it continues. */
+  origin?: string;
+  decisions?: readonly Decision[];
   until?: string;
   requestedBy?: string;
   recordUid?: string;

@@ -16,7 +16,7 @@ export const CERTIFICATE_ACCOUNT = 'windlass-certificate';
 const RUN_COMMANDS = [
   'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
   'time exists expire unlink get set',
-  'hget hmget hgetall hkeys hvals hscan hset hsetnx hdel hexists hincrby hstrlen copy',
+  'hget hmget hgetall hkeys hvals hscan hset hsetnx hdel hexists hincrby hstrlen copy rename',
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',
 ];

@@ -41,6 +41,8 @@
  *   why none was
  * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
  * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
+ * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store,
+ *   for runs that resume it: as `run:<id>` and `items:<id>`. Expire after a day
  * - `ev:<id>` (in code `events`), a list: live events, each `<number> <at> <json>`
  * - `dk:<workflow>:<hash>` (in code `dedupe`), a hash: of a dedupe key: its run, and the hash of the body.
  *   Once the run is recorded also its phase, empty if there was a reply
@@ -65,9 +67,9 @@
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
  * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and
  * `claimQuota` for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for
- * room); bytes of `keys` (dedupe), `summaries` and `replies`; `keyQuota`; `settled` (until when `expiring`
- * was subtracted); `v` (virtual time); `vars` (hash of the current variables); `unfinished`
- * (how many unfinished runs may be recorded); ends of this minute (`minute`,
+ * room); bytes of `keys` (dedupe), `summaries`, `replies` and `kept` (failed runs); `keyQuota`; `settled`
+ * (until when `expiring` was subtracted); `v` (virtual time); `vars` (hash of the current variables);
+ * `unfinished` (how many unfinished runs may be recorded); ends of this minute (`minute`,
  * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
  *
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
@@ -147,6 +149,8 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   children: (run: string) => string;
   descendants: (run: string) => string;
   signals: (run: string) => string;
+  failed: (run: string) => string;
+  failedItems: (run: string) => string;
   dedupe: (workflowUid: string, hash: string) => string;
   runs: (group: RunGroup) => string;
   summarized: (group: RunGroup) => string;
@@ -198,6 +202,8 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     children: (run) => `${prefix}children:${run}`,
     descendants: (run) => `${prefix}descendants:${run}`,
     signals: (run) => `${prefix}signals:${run}`,
+    failed: (run) => `${prefix}failed:${run}`,
+    failedItems: (run) => `${prefix}faileditems:${run}`,
     dedupe: (workflowUid, hash) => `${prefix}dk:${workflowUid}:${hash}`,
     runs: (group) => `${prefix}runs:${group}`,
     summarized: (group) => `${prefix}done:${group}`,

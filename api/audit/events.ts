@@ -40,8 +40,9 @@ export const AUDIT_EVENTS = {
   'run.retry': {
     verb: 'create',
     kind: 'Workflow',
-    programs: ['operator'],
-    meaning: 'A user created a WorkflowRun that repeats another (`retryOf`).',
+    programs: ['gateway', 'operator'],
+    meaning:
+      'A user repeated or resumed a run: over HTTP (gateway), or with a WorkflowRun that has `retryOf` (operator).',
   },
   'run.cancel': {
     verb: 'delete',

@@ -36,6 +36,9 @@ const ADVICE: Record<FailureReason, string> = {
   CodeDisabled:
     'Compute the value with the skill set, or ask an administrator to allow code (runner.code.enabled).',
   InvalidOutput: 'Return a JSON value from the code: text, a number, true, false, null, a list or an object.',
+  NotResumable: 'Retry without resume, which repeats all steps, or correct the decisions.',
+  DecisionMissing:
+    'Check at the service whether the effect happened, then decide the node when you retry from the failed node.',
   EffectUnknown:
     'Check at the service, for example in the mailbox, whether the effect happened. If it did not, retry; a retry repeats all steps.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',

@@ -7,6 +7,7 @@ import { acceptedRun, botAnswer, receivedCallback, runEvent, runPage, runView } 
 import { connectLink } from '../../api/connect.ts';
 import { signInLink } from '../../api/console.ts';
 import { executeQuery, listQuery } from './queries.ts';
+import { retryBody } from './retry.ts';
 import { JSON_PROBLEMS, type ProblemCode } from './problems.ts';
 import type { Operation, Right } from './operation.ts';
 
@@ -210,6 +211,35 @@ export const OPERATIONS = {
       204: { description: 'The run is cancelled.' },
     },
     problems: [...ONE_RUN, 'run-ended'],
+  },
+  retryRun: {
+    listener: 'internal',
+    method: 'POST',
+    path: '/workflows/{id}/runs/{run}/retry',
+    summary: 'Repeats an ended run with its input, or resumes a failed one',
+    description:
+      'Possible until the end of the run is recorded; for a failed run, a day more, while the run store has room. Afterwards create a WorkflowRun with spec.retryOf.',
+    right: { verb: 'create', resource: 'workflows', subresource: 'execute', on: 'workflow' },
+    body: { schema: retryBody, required: false },
+    answers: { 202: { ...accepted('The new run is stored.'), ...STARTED } },
+    problems: [
+      ...ADMISSION,
+      ...([
+        'workflow-unknown',
+        'not-ready',
+        'workflow-suspended',
+        'auth-required',
+        'inactive',
+        'run-unknown',
+        'run-not-kept',
+        'run-unavailable',
+        'not-resumable',
+        'decision-missing',
+        'bad-retry',
+      ] as const),
+      ...BODY,
+      ...(['key-reused', 'too-many-runs', 'run-store-full', 'run-store-unavailable'] as const),
+    ],
   },
   followRun: {
     listener: 'internal',

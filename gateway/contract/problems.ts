@@ -120,6 +120,23 @@ export const PROBLEMS = {
     title: 'Run already ended',
     detail: 'The run succeeded or failed before it could be cancelled, and does not change.',
   },
+  'run-not-kept': {
+    status: 409,
+    title: 'Run cannot be retried here',
+    detail:
+      'The run has not ended, or the run store no longer has it. Wait for its end, or create a WorkflowRun with spec.retryOf, which takes the input from the record.',
+  },
+  'not-resumable': {
+    status: 409,
+    title: 'Run cannot be resumed',
+    detail: 'Repeat the run without "resume", or correct "decisions".',
+  },
+  'decision-missing': {
+    status: 409,
+    title: 'Decision missing',
+    detail:
+      'Add a decision for each node in phase Unknown: {"node": ID, "outcome": "AssumeDone", "output": …} or {"node": ID, "outcome": "AssumeNotDone"}.',
+  },
   'not-connectable': {
     status: 409,
     title: 'Credential cannot be connected',
@@ -220,6 +237,12 @@ export const PROBLEMS = {
     status: 422,
     title: 'JSON object required',
     detail: 'Send a JSON object, or no body for an empty one.',
+  },
+  'bad-retry': {
+    status: 422,
+    title: 'Invalid retry',
+    detail:
+      'Send {"resume": true, "decisions": [{"node": ID, "outcome": "AssumeDone" or "AssumeNotDone"}]}; "decisions" only with "resume", "output" only with AssumeDone.',
   },
   'bad-watches': {
     status: 422,

@@ -14,7 +14,8 @@ import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Submission } from '../../runs/types.ts';
+import type { Resumed, Submission } from '../../runs/types.ts';
+import type { NamedRevision } from '../shared/revisions.ts';
 import { recordSubmission } from './audit.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { Pacer } from '../shared/pacer.ts';
@@ -24,6 +25,7 @@ import { cancel, cancelDeleted, type RunState } from './cancel.ts';
 import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
 import { endRun, writePending } from './end.ts';
 import { givenInput } from './input.ts';
+import { findOrigin, resumeFrom } from './resume.ts';
 import { recoverIfLost } from './recovery.ts';
 import { requestedRevision, chooseRevision } from './revision.ts';
 import { BY_WORKFLOW, inNamespaceOf, projectOf, type Caches } from '../shared/caches.ts';
@@ -154,18 +156,14 @@ async function isAccepted({ conn, caches }: OperatorContext, { metadata }: Workf
 
 async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {
   const { projectUID, workflowUID } = route.spec;
-  const chosen = await revisionFor(context, run, route);
-  if ('reason' in chosen) {
-    await fail(context, run, chosen);
+  const prepared = run.spec.resume
+    ? await prepareResumed(context, run, route)
+    : await prepare(context, run, route);
+  if ('reason' in prepared) {
+    await fail(context, run, prepared);
     return done();
   }
-  const { revision } = chosen;
-  const given = await givenInput(context.client, run, revision.revision);
-  if ('reason' in given) {
-    await fail(context, run, given);
-    return done();
-  }
-  const { input, until } = given;
+  const { revision, input, until, resumed } = prepared;
   if (until !== undefined && !hasNode(revision.revision, until)) {
     const message = `Revision ${revision.name} of workflow ${run.spec.workflow} has no node ${until}: create a WorkflowRun with the id of one of its nodes in spec.until, or without it.`;
     await fail(context, run, { reason: 'NodeMissing', message });
@@ -186,10 +184,48 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     recordUid: uid,
     test: run.spec.test === true,
     ...(run.spec.retryOf !== undefined && { retryOf: run.spec.retryOf }),
+    ...(resumed && { resumed }),
     ...(run.spec.requestedBy !== undefined && { requestedBy: run.spec.requestedBy }),
     ...(until !== undefined && { until }),
   };
   return settle(context, run, submission);
+}
+
+type Prepared = { revision: NamedRevision; input: string; until?: string | undefined; resumed?: Resumed };
+type Refusal = { reason: FailureReason; message: string };
+
+async function prepare(
+  context: OperatorContext,
+  run: WorkflowRun,
+  route: WebhookRoute,
+): Promise<Prepared | Refusal> {
+  const chosen = await revisionFor(context, run, route);
+  if ('reason' in chosen) return chosen;
+  const { revision } = chosen;
+  const given = await givenInput(context.client, run, revision.revision);
+  return 'reason' in given ? given : { revision, ...given };
+}
+
+/** A run that resumes another one executes the same revision. */
+async function prepareResumed(
+  context: OperatorContext,
+  run: WorkflowRun,
+  route: WebhookRoute,
+): Promise<Prepared | Refusal> {
+  const origin = await findOrigin(context, run, route.spec);
+  if ('reason' in origin) return origin;
+  const chosen = await revisionFor(
+    context,
+    { ...run, spec: { ...run.spec, revision: origin.revision } },
+    route,
+  );
+  if ('reason' in chosen) {
+    const message = `Revision ${origin.revision} of run ${origin.run} no longer exists, so the run cannot be resumed: create a WorkflowRun with retryOf and without resume, which executes the current revision.`;
+    return chosen.reason === 'RevisionMissing' ? { reason: chosen.reason, message } : chosen;
+  }
+  const { revision } = chosen;
+  const found = await resumeFrom(context, run, origin, revision.revision);
+  return 'reason' in found ? found : { revision, ...found };
 }
 
 async function settle(context: OperatorContext, run: WorkflowRun, submission: Submission): Promise<Action> {

@@ -107,6 +107,7 @@ function recordedRun(
     dedupeKey: spec.trigger?.key,
     dedupe: dedupeMarkOf(metadata.annotations),
     retryOf: spec.retryOf,
+    origin: status.origin,
     requestedBy: spec.requestedBy,
     // Of an object that a user created, the parent says nothing.
     ...(recordedBy !== undefined && { parent: parentRefOf(metadata.annotations, spec.parent) }),
@@ -114,7 +115,7 @@ function recordedRun(
     input,
     sequence: status.sequence ?? 0,
     ...timesOf(run, revision),
-    nodes: (status.nodes ?? []).map((node) => nodeOf(node, revision)),
+    nodes: (status.nodes ?? []).map((node) => recordedNode(node, revision)),
     ...withoutUndefined({ idleUntil: idleUntilOf(run) }),
     ...(reply && { reply }),
   };
@@ -173,7 +174,7 @@ function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
  * A node that had begun gets a start mark: it is executed again as the same attempt, or becomes `Unknown` if
  * it must not be.
  */
-function nodeOf(node: NodeStatus, { trigger, steps }: Revision): NodeState {
+export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): NodeState {
   const {
     id,
     phase,

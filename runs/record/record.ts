@@ -7,7 +7,7 @@ import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';
-import type { ItemCounts, NodeState, RunState, RunSummary } from '../types.ts';
+import type { Decision, ItemCounts, NodeState, RunState, RunSummary } from '../types.ts';
 import { inOrderOf } from './order.ts';
 
 export type RecordLimits = {
@@ -76,10 +76,19 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     ...(state.inputRedacted && { inputRedacted: true }),
     ...(state.test && { test: true }),
     ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
+    ...(state.origin !== undefined && { resume: true }),
+    ...(state.decisions && { decisions: state.decisions.map(recordedDecision) }),
     ...(state.until !== undefined && { until: state.until }),
     ...(state.requestedBy !== undefined && { requestedBy: state.requestedBy }),
     ...(state.parent && { parent: { run: state.parent.run, node: state.parent.node } }),
   };
+}
+
+function recordedDecision({ node, outcome, output }: Decision): NonNullable<RunSpec['decisions']>[number] {
+  if (!output) return { node, outcome };
+  const { text_content = '', data_content = null } = output;
+  const { data, exact } = splitExact(data_content);
+  return { node, outcome, output: { text_content, data_content: data, ...(exact && { exact }) } };
 }
 
 function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunStatus {
@@ -95,6 +104,7 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
     ...(endedAt !== undefined && { duration: durationText(endedAt - (startedAt ?? endedAt)) }),
     ...why(state),
     revision: state.revision,
+    ...(state.origin !== undefined && { origin: state.origin }),
     ...(state.onFailure && { onFailure: state.onFailure }),
     conditions: [succeeded(state)],
     nodes: nodesOf(state, limits, order),

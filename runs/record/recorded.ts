@@ -13,6 +13,8 @@ import {
   DEDUPE_KEPT_S,
   DEDUPE_KEY_BYTES,
   EXPIRING,
+  FAILED_KEPT_S,
+  FAILED_PART,
   REPLY_KEPT_S,
   REPLY_OVERHEAD_BYTES,
   RUN_KEPT_S,
@@ -99,6 +101,33 @@ end
 `,
 });
 
+/**
+ * `keep_failed(quota, kept)`: keeps a failed run for a day, where there is room, so that another run can resume
+ * it. A copy, because its name is free again. An account of an older version may not copy: then nothing is
+ * kept.
+ */
+const KEEP_FAILED = defineFragment({
+  needs: ['meta', 'run', 'items', 'failed', 'failedItems', 'bytes', 'expire_later'],
+  gives: ['keep_failed'],
+  lua: `
+local function keep_failed(quota, kept)
+  local most = (tonumber(quota) or math.huge) * ${FAILED_PART}
+  local copied = tonumber(kept or 0) + bytes <= most and redis.pcall('COPY', run, failed)
+  if copied ~= 1 then
+    redis.call('UNLINK', items)
+    return
+  end
+  redis.call('EXPIRE', failed, ${FAILED_KEPT_S})
+  if redis.call('EXISTS', items) == 1 then
+    redis.call('RENAME', items, failedItems)
+    redis.call('EXPIRE', failedItems, ${FAILED_KEPT_S})
+  end
+  expire_later('kept', bytes, ${FAILED_KEPT_S})
+  redis.call('HINCRBY', meta, 'kept', bytes)
+end
+`,
+});
+
 /** Removes the run from the indexes of its project and group. It can be read for a few more seconds. */
 const DROP_RECORDED = defineFragment({
   needs: ['meta', 'runs', 'unrecorded', 'run', 'run_id', 'bytes'],
@@ -122,6 +151,9 @@ const RECORDED = defineScript({
     'wf',
     'run',
     'runs',
+    'items',
+    'failed',
+    'failedItems',
     'summarized',
     'summaries',
     'expiring',
@@ -164,8 +196,10 @@ const RECORDED = defineScript({
 
     local waiting = 'waiting:' .. phase
     local known, unrecorded_ends = unpack(redis.call('HMGET', wf, 'accepted', waiting))
-    local key_quota, summary_bytes, reply_bytes, short = unpack(
-      redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short'))
+    ${EXPIRING}
+    if phase == 'Failed' then subtract_expired(redis.call('HGET', meta, 'settled')) end
+    local key_quota, summary_bytes, reply_bytes, short, quota, kept = unpack(
+      redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short', 'quota', 'kept'))
     -- Somebody may have removed the key by hand: the event may be another run now.
     local is_deduped = dedupe and redis.call('HGET', dedupe, 'run') == run_id
     -- Writes that can be repeated come first: where a key is of a wrong type, the run stays unrecorded and
@@ -175,6 +209,10 @@ const RECORDED = defineScript({
       redis.call('ZADD', summarized, accepted, run_id)
       redis.call('HSET', summaries, run_id, summary)
     end
+    if phase == 'Failed' then
+      ${KEEP_FAILED}
+      keep_failed(quota, kept)
+    end
     ${DROP_RECORDED}
     if known then
       ${COUNT_SUMMARY}
@@ -183,7 +221,6 @@ const RECORDED = defineScript({
       redis.call('HSET', wf, waiting, math.max(0, tonumber(unrecorded_ends or 0) - 1))
     end
     if is_deduped then
-      ${EXPIRING}
       ${KEEP_KEY}
       keep_key()
     elseif dedupe then

@@ -215,6 +215,7 @@ test.each([
   ['its input', { input: { data_content: 1 } }, /the input of a run cannot be changed/],
   ['what started it', { trigger: { type: 'webhook' } }, /the trigger of a run cannot be changed/],
   ['what it repeats', { retryOf: 'zero' }, /retryOf of a run cannot be changed/],
+  ['that it resumes', { resume: true, retryOf: 'one' }, /resume of a run cannot be changed/],
   ['how far it goes', { until: 'a' }, /until of a run cannot be changed/],
   ['who requested it', { requestedBy: 'ada' }, /requestedBy of a run cannot be changed/],
 ])('a run cannot change %s', async (_sentence, spec, says) => {
@@ -226,6 +227,22 @@ test('only a test run goes no further than to a node', async () => {
   expect(await apply('WorkflowRun', spec)).toMatch(/until is only for test runs/);
   expect(await apply('WorkflowRun', { ...spec, test: false })).toMatch(/until is only for test runs/);
   expect(await apply('WorkflowRun', { ...spec, test: true })).toContain('created');
+});
+
+test('only a run with retryOf resumes, and only a run that resumes has decisions, one for each node', async () => {
+  const done = { node: 'mail', outcome: 'AssumeDone', output: { data_content: { id: 1 } } };
+  const notDone = { node: 'mail', outcome: 'AssumeNotDone' };
+  const spec = { workflow: 'orders', retryOf: 'one' };
+  expect(await apply('WorkflowRun', { workflow: 'orders', resume: true })).toMatch(/resume needs retryOf/);
+  expect(await apply('WorkflowRun', { ...spec, decisions: [done] })).toMatch(
+    /decisions are only for runs with resume/,
+  );
+  const resumes = { ...spec, resume: true };
+  expect(await apply('WorkflowRun', { ...resumes, decisions: [done, notDone] })).toMatch(/Duplicate value/);
+  expect(await apply('WorkflowRun', { ...resumes, decisions: [{ ...notDone, output: {} }] })).toMatch(
+    /output is only for the outcome AssumeDone/,
+  );
+  expect(await apply('WorkflowRun', { ...resumes, decisions: [done] })).toContain('created');
 });
 
 test('a run can be cancelled, and not be brought back', async () => {

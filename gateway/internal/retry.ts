@@ -1,0 +1,147 @@
+/**
+ * `POST /workflows/{id}/runs/{run}/retry`: repeats an ended run with its input, or resumes a failed one, for
+ * callers who may start runs of the workflow. As long as the run store keeps the run: afterwards a WorkflowRun
+ * with `spec.retryOf` does, from the record.
+ */
+import type { FastifyInstance } from 'fastify';
+import { MAX_USER_NAME } from '../../api/person.ts';
+import type { RevisionStep } from '../../api/revision.ts';
+import { joinExact } from '../../api/exact/exactNumber.ts';
+import { effectOf } from '../../nodes/register.ts';
+import { planResume, readEnded } from '../../runs/resume.ts';
+import { getRevision } from '../../runs/revisions.ts';
+import type { Decision, RunState, Submission } from '../../runs/types.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import { retryBody, type RetryBody } from '../contract/retry.ts';
+import { isName, type Admitted } from '../endpoint/admit.ts';
+import { auditResult, recordCall } from '../endpoint/audit.ts';
+import type { GatewayDeps } from '../endpoint/deps.ts';
+import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
+import { addEndpoints } from '../endpoint/route.ts';
+import { answerAccepted, refuseSubmission, submissionProblem, submitEvent } from '../endpoint/submission.ts';
+import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
+import { hasBody } from '../http/body.ts';
+import type { Route } from '../routing/table.ts';
+
+type Refused = { code: ProblemCode; more?: string };
+
+export function addRetryRoute(app: FastifyInstance, deps: GatewayDeps): void {
+  const answers = createAnswers(deps, 'run');
+  addEndpoints(app, deps, answers, [
+    {
+      operation: OPERATIONS.retryRun,
+      handleAdmitted: (exchange, admitted) => retry(deps, answers, exchange, admitted),
+    },
+  ]);
+}
+
+async function retry(
+  deps: GatewayDeps,
+  answers: Answers,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<void> {
+  const { reply } = exchange;
+  const { id, run: retryOf } = exchange.request.params as { id: string; run: string };
+  const prepared = await prepare(deps, exchange, admitted);
+  if (prepared === undefined) return;
+  const submitted = 'code' in prepared ? prepared : await submitEvent(deps, prepared);
+  const code =
+    'code' in submitted
+      ? submitted.code
+      : submitted.outcome === 'accepted'
+        ? undefined
+        : submissionProblem(submitted, 'workflow-suspended');
+  const { namespace, name } = admitted;
+  recordCall(deps, exchange.request.raw, {
+    event: 'run.retry',
+    user: admitted.caller,
+    object: { namespace, name },
+    retryOf: isName(retryOf) ? retryOf : undefined,
+    ...(code === undefined ? { result: 'allowed' } : auditResult(code)),
+    ...('outcome' in submitted && submitted.outcome === 'accepted' && { run: submitted.run }),
+  });
+  if ('code' in submitted) {
+    const { more } = submitted;
+    return answers.problem(reply, submitted.code, { ...(more !== undefined && { more }) });
+  }
+  if (submitted.outcome !== 'accepted')
+    return refuseSubmission(answers, reply, submitted, 'workflow-suspended');
+  reply.header('location', `/workflows/${id}/runs/${submitted.run}`);
+  answerAccepted(answers, reply, 202, submitted.run);
+}
+
+/** The event of the new run; undefined if the client disconnected. */
+async function prepare(
+  deps: GatewayDeps,
+  exchange: Exchange,
+  admitted: Admitted,
+): Promise<Submission | Refused | undefined> {
+  const { id, run } = exchange.request.params as { id: string; run: string };
+  const route = deps.routes.workflow(id);
+  if (route === undefined) return { code: deps.health.synced() ? 'workflow-unknown' : 'not-ready' };
+  if (route.spec.suspended) return { code: 'workflow-suspended' };
+  const body = await readRetry(deps, exchange);
+  if (body === undefined || 'code' in body) return body;
+  if (!isName(run)) return { code: 'run-unknown' };
+  const found = await readEnded(deps.runs, route.spec.projectUID, run);
+  if (isUnavailable(found)) return { code: 'run-unavailable' };
+  if (!found || found.state.workflowUid !== route.spec.workflowUID) return { code: 'run-not-kept' };
+  const { state, items } = found;
+  if (!state.test && !route.spec.active)
+    return { code: route.spec.inactiveReason === 'AuthRequired' ? 'auth-required' : 'inactive' };
+  const event = eventOf(route, state, admitted);
+  if (!body.resume) return event;
+  const { phase, origin, nodes, revision } = state;
+  const executed = await getRevision(deps.runs, route.spec.projectUID, revision);
+  if (isUnavailable(executed)) return { code: 'run-unavailable' };
+  if (!executed) return { code: 'not-resumable', more: 'The revision of the run no longer exists.' };
+  const decisions = (body.decisions ?? []).map(decisionOf);
+  const resumed = planResume({ run, phase, origin, nodes, items }, executed, decisions, isAtMostOnce);
+  if ('reason' in resumed)
+    return {
+      code: resumed.reason === 'DecisionMissing' ? 'decision-missing' : 'not-resumable',
+      more: resumed.message,
+    };
+  return { ...event, revision, resumed };
+}
+
+/** The body, which may be left out; undefined if the client disconnected. */
+async function readRetry(deps: GatewayDeps, exchange: Exchange): Promise<RetryBody | Refused | undefined> {
+  if (!hasBody(exchange.request.raw.headers)) return {};
+  const body = await withReservation(deps.limits, (reservation) =>
+    readJsonBody(exchange, deps.limits, { reservation, mayBeEmpty: true }),
+  );
+  if (body === undefined) return undefined;
+  if (typeof body === 'string') return { code: body };
+  if (body.text === '') return {};
+  const read = retryBody.safeParse(body.value);
+  if (!read.success) return { code: 'bad-retry' };
+  return read.data.decisions && !read.data.resume ? { code: 'bad-retry' } : read.data;
+}
+
+function eventOf({ spec }: Route, { run, test, input, until }: RunState, { caller }: Admitted): Submission {
+  return {
+    project: spec.projectUID,
+    workflow: spec.workflow,
+    workflowUid: spec.workflowUID,
+    revision: spec.revision,
+    trigger: 'execute',
+    input,
+    bodyHash: '',
+    test,
+    retryOf: run,
+    requestedBy: caller.username.slice(0, MAX_USER_NAME).toWellFormed(),
+    ...(until !== undefined && { until }),
+  };
+}
+
+const isAtMostOnce = (step: RevisionStep): boolean => effectOf(step) === 'AtMostOnce';
+
+function decisionOf({ node, outcome, output }: NonNullable<RetryBody['decisions']>[number]): Decision {
+  if (!output) return { node, outcome };
+  const { text_content = '', data_content = null, exact } = output;
+  return { node, outcome, output: { text_content, data_content: joinExact(data_content, exact) } };
+}

@@ -1,0 +1,286 @@
+import { expect, test } from 'vitest';
+import { revisionOf, type RevisionStep } from '../api/revision.ts';
+import type { WorkflowSpec } from '../api/workflow.ts';
+import { planResume, type FailedRun } from './resume.ts';
+import type { Decision, NodeState } from './types.ts';
+
+const webhook = { id: 'trigger', webhook: { path: 'orders' } };
+const set = (id: string, more: object = {}) => ({
+  id,
+  skill: { name: 'set', parameters: { values: '1' } },
+  ...more,
+});
+const mail = (id: string, more: object = {}) => ({
+  id,
+  skill: {
+    name: 'send_email',
+    credential: 'smtp',
+    parameters: { to: 'a@example.com', subject: 's', body: 'b' },
+  },
+  ...more,
+});
+const each = { forEach: { items: "{{ $('trigger').data_content.items }}" } };
+const isAtMostOnce = (step: RevisionStep) => step.kind === 'skill' && step.skill.name === 'send_email';
+
+const ended = (id: string, phase: NodeState['phase'], more: Partial<NodeState> = {}): NodeState => ({
+  id,
+  phase,
+  attempts: 1,
+  startedAt: 1,
+  ...(phase === 'Succeeded' && { output: { text_content: id, data_content: null } }),
+  ...more,
+});
+const succeeded = (id: string, more: Partial<NodeState> = {}) => ended(id, 'Succeeded', more);
+const failed = (id: string, more: Partial<NodeState> = {}) => ended(id, 'Failed', more);
+const unknown = (id: string, more: Partial<NodeState> = {}) => ended(id, 'Unknown', more);
+const skipped = (id: string): NodeState => ({ id, phase: 'Skipped', attempts: 0 });
+
+type Given = { edges?: object[]; decisions?: Decision[] } & Partial<FailedRun>;
+
+function plan(steps: object[], nodes: NodeState[], { edges, decisions = [], ...run }: Given = {}) {
+  const spec = { nodes: [webhook, ...steps], ...(edges && { edges }) } as unknown as WorkflowSpec;
+  const origin: FailedRun = {
+    run: 'run-1',
+    phase: 'Failed',
+    nodes: [succeeded('trigger'), ...nodes],
+    items: undefined,
+    ...run,
+  };
+  return planResume(origin, revisionOf(spec), decisions, isAtMostOnce);
+}
+
+/** The nodes that the run keeps or goes on with. */
+const keptBy = (planned: ReturnType<typeof plan>) =>
+  'reason' in planned
+    ? planned
+    : planned.nodes.map(({ id, phase, attempts }) => `${id} ${phase} ${attempts}`);
+const chain = [set('a'), mail('b'), set('c')];
+
+test.each([
+  [
+    'the failed node runs again as the next attempt',
+    chain,
+    [succeeded('a'), failed('b', { attempts: 2 }), skipped('c')],
+    {},
+    ['a Succeeded 1', 'b Pending 2'],
+  ],
+  [
+    'a stopped node runs again',
+    chain,
+    [succeeded('a'), ended('b', 'Cancelled'), skipped('c')],
+    {},
+    ['a Succeeded 1', 'b Pending 1'],
+  ],
+  [
+    'a node that had not begun starts',
+    chain,
+    [succeeded('a'), skipped('b'), skipped('c')],
+    {},
+    ['a Succeeded 1'],
+  ],
+  [
+    'a failure that was handled stays',
+    [set('a', { onError: 'Continue' }), set('b')],
+    [failed('a'), failed('b')],
+    {},
+    ['a Failed 1', 'b Pending 1'],
+  ],
+  [
+    'a failure that an edge handled stays, with what followed it',
+    [set('a'), set('h'), set('z')],
+    [failed('a'), succeeded('h'), failed('z')],
+    {
+      edges: [
+        { from: 'trigger', to: 'a' },
+        { from: 'a', to: 'h', after: 'Failure' },
+        { from: 'h', to: 'z' },
+      ],
+    },
+    ['a Failed 1', 'h Succeeded 1', 'z Pending 1'],
+  ],
+  [
+    'what followed a failed node runs again',
+    [set('a'), set('b')],
+    [failed('a'), succeeded('b')],
+    {
+      edges: [
+        { from: 'trigger', to: 'a' },
+        { from: 'a', to: 'b' },
+      ],
+    },
+    ['a Pending 1', 'b Pending 1'],
+  ],
+  [
+    'AssumeNotDone repeats the same attempt',
+    chain,
+    [succeeded('a'), unknown('b', { attempts: 3 }), skipped('c')],
+    { decisions: [{ node: 'b', outcome: 'AssumeNotDone' }] },
+    ['a Succeeded 1', 'b Pending 2'],
+  ],
+  [
+    'AssumeNotDone repeats a first attempt',
+    chain,
+    [succeeded('a'), unknown('b'), skipped('c')],
+    { decisions: [{ node: 'b', outcome: 'AssumeNotDone' }] },
+    ['a Succeeded 1'],
+  ],
+  [
+    'AssumeDone lets the run go on after the node',
+    chain,
+    [succeeded('a'), unknown('b'), skipped('c')],
+    { decisions: [{ node: 'b', outcome: 'AssumeDone' }] },
+    ['a Succeeded 1', 'b Succeeded 1'],
+  ],
+] as [string, object[], NodeState[], Given, string[]][])('%s', (_name, steps, nodes, given, expected) => {
+  expect(keptBy(plan(steps, nodes, given))).toEqual(expected);
+});
+
+test('AssumeDone gives the node the output of the decision', () => {
+  const output = { data_content: { messageId: 'm-1' } };
+  const planned = plan(chain, [succeeded('a'), unknown('b', { reason: 'EffectUnknown', message: 'no' })], {
+    decisions: [{ node: 'b', outcome: 'AssumeDone', output }],
+  });
+  expect(planned).toMatchObject({
+    origin: 'run-1',
+    nodes: [{ id: 'a' }, { id: 'b', output: { text_content: '', data_content: { messageId: 'm-1' } } }],
+  });
+  expect(planned).not.toHaveProperty('nodes.1.reason');
+});
+
+test('a run that resumes a resumed run continues the effect keys of the first one', () => {
+  expect(plan(chain, [failed('a')], { origin: 'run-0' })).toMatchObject({ origin: 'run-0' });
+});
+
+const UNDECIDED =
+  'Node b of run run-1 is Unknown: its effect may have happened. Check it, then add a decision for node b: AssumeDone, with the output that later nodes read, or AssumeNotDone, which executes it again with the same effect key.';
+
+test.each([
+  ['an Unknown node without a decision', [succeeded('a'), unknown('b')], {}, 'DecisionMissing', UNDECIDED],
+  [
+    'a decision about another node',
+    [succeeded('a'), failed('b')],
+    { decisions: [{ node: 'b', outcome: 'AssumeDone' }] },
+    'NotResumable',
+    'Node b of run run-1 is Failed, and not Unknown: remove its decision.',
+  ],
+  [
+    'a decision about no node',
+    [failed('a')],
+    { decisions: [{ node: 'x', outcome: 'AssumeDone' }] },
+    'NotResumable',
+    'Node x has no state in run run-1: remove its decision.',
+  ],
+  [
+    'two decisions about a node',
+    [unknown('b')],
+    {
+      decisions: [
+        { node: 'b', outcome: 'AssumeDone' },
+        { node: 'b', outcome: 'AssumeNotDone' },
+      ],
+    },
+    'NotResumable',
+    'Node b has two decisions: remove one.',
+  ],
+  [
+    'a run that succeeded',
+    [],
+    { phase: 'Succeeded' },
+    'NotResumable',
+    'Run run-1 is Succeeded: only a failed run can be resumed. Remove resume to repeat the run from its start.',
+  ],
+  [
+    'a run that goes on',
+    [],
+    { phase: 'Running' },
+    'NotResumable',
+    'Run run-1 is Running: only a failed run can be resumed. Remove resume to repeat the run from its start.',
+  ],
+] as [string, NodeState[], Given, string, string][])(
+  '%s is refused',
+  (_name, nodes, given, reason, message) => {
+    expect(plan(chain, nodes, given)).toEqual({ reason, message });
+  },
+);
+
+const items = new Map([
+  ['l.0', succeeded('l.0')],
+  ['l.1', failed('l.1')],
+  ['l.2', unknown('l.2')],
+  ['other.0', succeeded('other.0')],
+]);
+const counts = (
+  succeeded: number,
+  failed: number,
+  failures: { index: number; reason: string; message: string }[] = [],
+) => ({
+  items: { total: 3, succeeded, failed, running: 0, failures, ended: '' },
+});
+
+test('a loop keeps the items that succeeded, and executes the others again', () => {
+  const planned = plan([set('l', each)], [failed('l', counts(1, 1))], { items });
+  expect(planned).toMatchObject({ nodes: [{ id: 'l', phase: 'Running' }] });
+  expect('items' in planned && [...planned.items.keys()]).toEqual(['l.0']);
+});
+
+test('with onError: Continue failed items are results, and stay', () => {
+  const planned = plan([set('l', { ...each, onError: 'Continue' })], [unknown('l', counts(1, 1))], {
+    items,
+    decisions: [{ node: 'l', outcome: 'AssumeNotDone' }],
+  });
+  expect('items' in planned && [...planned.items.keys()]).toEqual(['l.0', 'l.1']);
+});
+
+test('a loop whose items are gone starts from its first item', () => {
+  expect(plan([set('l', each)], [failed('l', counts(1, 1))])).toMatchObject({ nodes: [], items: new Map() });
+});
+
+const group = (more: object = {}) => ({ id: 'l', group: {}, ...more });
+const within = { within: 'l' };
+const only = [{ index: 1, reason: 'Refused', message: '' }];
+
+test.each([
+  ['mails whose items are known', [mail('l', each)], [failed('l', counts(1, 1))], { items }, true],
+  ['mails whose items are gone', [mail('l', each)], [failed('l', counts(1, 1))], {}, false],
+  [
+    'mails of which none was sent, whose items are gone',
+    [mail('l', each)],
+    [failed('l', counts(0, 1))],
+    {},
+    true,
+  ],
+  [
+    'a group whose mail failed',
+    [group(), mail('m', within), set('s', within)],
+    [failed('l'), failed('m'), skipped('s')],
+    {},
+    true,
+  ],
+  [
+    'a group whose mail was sent',
+    [group(), mail('m', within), set('s', within)],
+    [failed('l'), succeeded('m'), failed('s')],
+    {},
+    false,
+  ],
+  ['a group that may have sent a mail', [group(), mail('m', within)], [failed('l')], {}, false],
+  [
+    'a group with items whose only failed item sent no mail',
+    [group(each), mail('m', within)],
+    [failed('l', counts(1, 1, only)), failed('m', { item: 1 })],
+    { items },
+    true,
+  ],
+  [
+    'a group with items of which several failed',
+    [group(each), mail('m', within)],
+    [failed('l', counts(1, 2, only)), failed('m', { item: 1 })],
+    { items },
+    false,
+  ],
+  ['a repeated mail', [mail('l', { repeat: { until: 'false', limit: 3 } })], [failed('l')], {}, false],
+] as [string, object[], NodeState[], Given, boolean][])('%s: %#', (_name, steps, nodes, given, isResumed) => {
+  const planned = plan(steps, nodes, given);
+  if (isResumed) expect(planned).not.toHaveProperty('reason');
+  else expect(planned).toMatchObject({ reason: 'DataLost', message: expect.stringContaining('AtMostOnce') });
+});

@@ -1,0 +1,230 @@
+/**
+ * Decides what a run keeps of the failed run that it resumes: the outputs of nodes that succeeded, and failures
+ * that were handled. The failed node and all that follows are executed again; which nodes are skipped is
+ * decided anew. Pure, apart from reading what the run store keeps of failed runs.
+ */
+import { predecessors, type Graph } from '../api/graph.ts';
+import { isTerminal, type RunPhase } from '../api/phase.ts';
+import type { FailureReason } from '../api/reasons.ts';
+import { scopedNodes, type Revision, type RevisionStep } from '../api/revision.ts';
+import { RUN_SCOPE, visibilityOf, type Visibility } from '../api/scopes.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { readItemsOf } from './items.ts';
+import { parseRun } from './read.ts';
+import type { Decision, NodeState, Resumed, RunState } from './types.ts';
+
+/** A failed run, from the run store or from its record. */
+export type FailedRun = {
+  run: string;
+  phase: RunPhase;
+  /** The run whose effect keys it continues itself. */
+  origin?: string | undefined;
+  nodes: readonly NodeState[];
+  /** The items of its loops; undefined if they are gone. */
+  items: ReadonlyMap<string, NodeState> | undefined;
+};
+
+type Refusal = { reason: FailureReason; message: string };
+
+/** Whether the effect of the step must not be repeated. */
+type IsAtMostOnce = (step: RevisionStep) => boolean;
+
+/** What the run store has of a run that has ended; undefined where it has nothing of it, or not its end. */
+export function readEnded(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+): Promise<{ state: RunState; items: ReadonlyMap<string, NodeState> | undefined } | undefined | Unavailable> {
+  const keys = keysOf(project);
+  return orUnavailable(async () => {
+    for (const [key, itemsKey] of [
+      [keys.run(run), keys.items(run)],
+      [keys.failed(run), keys.failedItems(run)],
+    ] as const) {
+      const fields = (await conn.command('hgetall', key)) as Record<string, string>;
+      const state = parseRun(project, run, fields, false);
+      // A recorded run has left its items to the copy that is kept.
+      if (!state || !isTerminal(state.phase) || fields['dropped'] !== undefined) continue;
+      const current = await conn.command('hget', keys.meta, 'vars');
+      // With other variables a loop may have other items.
+      const isSame = (typeof current === 'string' ? current : undefined) === state.variables;
+      const items = await readItemsOf(conn, itemsKey);
+      return { state, items: isSame && items.size > 0 ? items : undefined };
+    }
+    return undefined;
+  });
+}
+
+/** What a run keeps that resumes the failed one, or why it cannot. */
+export function planResume(
+  failed: FailedRun,
+  revision: Revision,
+  decisions: readonly Decision[],
+  isAtMostOnce: IsAtMostOnce,
+): Resumed | Refusal {
+  const { run, phase } = failed;
+  if (phase !== 'Failed') {
+    const message = `Run ${run} is ${phase}: only a failed run can be resumed. Remove resume to repeat the run from its start.`;
+    return { reason: 'NotResumable', message };
+  }
+  const visible = visibilityOf(scopedNodes(revision), revision.edges);
+  const graph = visible.graphs.get(RUN_SCOPE);
+  const own = new Map(failed.nodes.map((node) => [node.id, node]));
+  const refusal = refuseDecisions(run, graph, own, decisions);
+  if (!graph || refusal) return refusal ?? { reason: 'RevisionMissing', message: 'The revision is empty.' };
+  const decided = new Map(decisions.map((decision) => [decision.node, decision]));
+  const again = executedAgain(graph, own, decided);
+  const nodes: NodeState[] = [];
+  const items = new Map<string, NodeState>();
+  for (const { id, trigger } of graph.nodes) {
+    const node = own.get(id);
+    if (trigger || !node) continue;
+    if (!again.has(id)) {
+      if (node.phase !== 'Skipped') nodes.push(keptNode(node, decided.get(id)));
+      continue;
+    }
+    const step = revision.steps.find((one) => one.id === id);
+    if (!step || node.phase === 'Skipped') continue;
+    const resumed = resumeNode(
+      { failed, step, node, isDecided: decided.has(id) },
+      { visible, revision, isAtMostOnce },
+    );
+    if ('reason' in resumed) return resumed;
+    nodes.push(...resumed.nodes);
+    for (const [key, item] of resumed.items) items.set(key, item);
+  }
+  return { origin: failed.origin ?? run, decisions, nodes, items };
+}
+
+/** Each Unknown node needs a decision, and no other node may have one. */
+function refuseDecisions(
+  run: string,
+  graph: Graph | undefined,
+  own: ReadonlyMap<string, NodeState>,
+  decisions: readonly Decision[],
+): Refusal | undefined {
+  const isUnknown = (id: string) => own.get(id)?.phase === 'Unknown';
+  const wrong = decisions.find(({ node }) => !graph?.nodes.some(({ id }) => id === node) || !isUnknown(node));
+  if (wrong) {
+    const phase = own.get(wrong.node)?.phase;
+    const is =
+      phase === undefined ? `has no state in run ${run}` : `of run ${run} is ${phase}, and not Unknown`;
+    return { reason: 'NotResumable', message: `Node ${wrong.node} ${is}: remove its decision.` };
+  }
+  const twice = decisions.find(
+    ({ node }, index) => decisions.findIndex((one) => one.node === node) !== index,
+  );
+  if (twice) return { reason: 'NotResumable', message: `Node ${twice.node} has two decisions: remove one.` };
+  const open = graph?.nodes.find(({ id }) => isUnknown(id) && !decisions.some(({ node }) => node === id));
+  if (!open) return undefined;
+  const message = `Node ${open.id} of run ${run} is Unknown: its effect may have happened. Check it, then add a decision for node ${open.id}: AssumeDone, with the output that later nodes read, or AssumeNotDone, which executes it again with the same effect key.`;
+  return { reason: 'DecisionMissing', message };
+}
+
+/** The nodes that failed the run or had not ended, and all that follow them. */
+function executedAgain(
+  graph: Graph,
+  own: ReadonlyMap<string, NodeState>,
+  decided: ReadonlyMap<string, Decision>,
+): Set<string> {
+  const isSettled = (id: string): boolean => {
+    const phase = own.get(id)?.phase;
+    if (phase === 'Succeeded') return true;
+    if (phase === 'Unknown') return decided.get(id)?.outcome === 'AssumeDone';
+    return phase === 'Failed' && isHandled(graph, own, id);
+  };
+  const began = graph.nodes.filter(({ id, trigger }) => !trigger && !isSettled(id) && own.has(id));
+  const failed = new Set(began.filter(({ id }) => own.get(id)?.phase !== 'Skipped').map(({ id }) => id));
+  const follows = (id: string) => [...predecessors(graph, id)].some((before) => failed.has(before));
+  return new Set(graph.nodes.map(({ id }) => id).filter((id) => failed.has(id) || follows(id)));
+}
+
+/** Whether the run continued after the failure of the node. */
+function isHandled(graph: Graph, own: ReadonlyMap<string, NodeState>, id: string): boolean {
+  if (graph.nodes.find((node) => node.id === id)?.onError === 'Continue') return true;
+  const hasBegun = (to: string) => own.has(to) && own.get(to)?.phase !== 'Skipped';
+  return (graph.outOf.get(id) ?? []).some(({ after, to }) => after === 'Failure' && hasBegun(to));
+}
+
+function keptNode(
+  { mark: _mark, reason, message, ...node }: NodeState,
+  decision: Decision | undefined,
+): NodeState {
+  if (decision === undefined)
+    return { ...node, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+  const { text_content = '', data_content = null } = decision.output ?? {};
+  return { ...node, phase: 'Succeeded', output: { text_content, data_content } };
+}
+
+type Resuming = { failed: FailedRun; step: RevisionStep; node: NodeState; isDecided: boolean };
+type Context = { visible: Visibility; revision: Revision; isAtMostOnce: IsAtMostOnce };
+type Again = { nodes: NodeState[]; items: Map<string, NodeState> };
+
+/** `isDecided`: the effect of the Unknown node is known not to have happened. */
+function resumeNode(resuming: Resuming, context: Context): Again | Refusal {
+  const { step, node, isDecided } = resuming;
+  if (step.kind !== 'group' && !step.forEach && !step.repeat) {
+    // The same attempt has the same effect key.
+    const attempts = isDecided ? Math.max(0, node.attempts - 1) : node.attempts;
+    const { id, startedAt } = node;
+    const began = attempts > 0 && startedAt !== undefined && { startedAt };
+    return { nodes: attempts > 0 ? [{ id, phase: 'Pending', attempts, ...began }] : [], items: new Map() };
+  }
+  return resumeLoop(resuming, context);
+}
+
+function resumeLoop({ failed, step, node, isDecided }: Resuming, context: Context): Again | Refusal {
+  const items =
+    step.forEach && failed.items ? succeededItems(failed.items, step) : new Map<string, NodeState>();
+  const repeated = effectsOf(step, context).find(
+    (effect) =>
+      !isRepeatable(effect, { failed, step, node, isDecided, hasItems: failed.items !== undefined }),
+  );
+  if (repeated) {
+    const message = `Node ${step.id} of run ${failed.run} cannot be resumed: the effect of node ${repeated.id} must not be repeated (AtMostOnce), and what is left of the run does not say where it happened. Check it, then create a WorkflowRun with retryOf and without resume.`;
+    return { reason: 'DataLost', message };
+  }
+  if (items.size === 0) return { nodes: [], items };
+  const { id, attempts, startedAt } = node;
+  return {
+    nodes: [{ id, phase: 'Running', attempts, ...(startedAt !== undefined && { startedAt }) }],
+    items,
+  };
+}
+
+/** The steps of the loop, also those of its body, whose effect must not be repeated. */
+function effectsOf(loop: RevisionStep, { visible, revision, isAtMostOnce }: Context): RevisionStep[] {
+  return revision.steps.filter(
+    (step) => isAtMostOnce(step) && (step.id === loop.id || visible.groupsAround(step.id).includes(loop.id)),
+  );
+}
+
+/**
+ * Whether no item that is executed again can have had the effect: an item of a node alone has failed without
+ * it, and of a group the nodes of one execution are known: of its only one, or of the first item that failed.
+ */
+function isRepeatable(
+  effect: RevisionStep,
+  { failed, step, node, isDecided, hasItems }: Resuming & { hasItems: boolean },
+): boolean {
+  const hasSucceeded = (node.items?.succeeded ?? Infinity) > 0;
+  if (effect.id === step.id) return step.forEach !== undefined && (hasItems || !hasSucceeded);
+  if (step.repeat || effect.within !== step.id || effect.forEach || effect.repeat) return false;
+  const { phase, item } = failed.nodes.find(({ id }) => id === effect.id) ?? {};
+  const [only] = node.items?.failures ?? [];
+  if (step.forEach && !(hasItems && node.items?.failed === 1 && only?.index === item)) return false;
+  return phase === 'Failed' || phase === 'Skipped' || (phase === 'Unknown' && isDecided);
+}
+
+/** The items that succeeded, or whose failure is a result. Without nodes of their executions. */
+function succeededItems(
+  items: ReadonlyMap<string, NodeState>,
+  { id, onError }: RevisionStep,
+): Map<string, NodeState> {
+  const isKept = (key: string, { phase }: NodeState) =>
+    /^\.\d+$/.test(key.slice(id.length)) &&
+    key.startsWith(id) &&
+    (phase === 'Succeeded' || (phase === 'Failed' && onError === 'Continue'));
+  return new Map([...items].filter(([key, item]) => isKept(key, item)));
+}

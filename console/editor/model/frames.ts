@@ -13,8 +13,11 @@ import { scopesOf, type Scopes } from './scopes.ts';
  * button that adds the next node.
  */
 export const FRAME = { left: 32, right: 76, top: 56, bottom: 56 } as const;
-/** The size of a group without a body. */
-export const EMPTY_FRAME = { width: CARD.width + FRAME.left + FRAME.right, height: 144 } as const;
+/** The size of a group without a body: there is room for one node. */
+export const EMPTY_FRAME = {
+  width: CARD.width + FRAME.left + FRAME.right,
+  height: CARD.height + FRAME.top + FRAME.bottom,
+} as const;
 
 type Nodes = readonly WorkflowNode[];
 
@@ -142,7 +145,7 @@ export function groupAt(
   if (isOther) return holding;
   // A node leaves its group only when it is wholly outside of the frame.
   const frame = boxes.get(current);
-  if (current !== RUN_SCOPE && frame && overlaps(frame, box)) return current;
+  if (current !== RUN_SCOPE && frame && covers(frame, box)) return current;
   return holding;
 }
 
@@ -150,7 +153,8 @@ function contains(box: Box | undefined, { x, y }: Position): boolean {
   return box !== undefined && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
 }
 
-function overlaps(one: Box, other: Box): boolean {
+/** Whether one node lies on the other. */
+export function covers(one: Box, other: Box): boolean {
   return (
     one.x < other.x + other.width &&
     other.x < one.x + one.width &&

@@ -217,6 +217,16 @@ test('the connections that a move removes are known', () => {
   expect(typeof result === 'string' ? [] : result.removed.map(edgeId)).toEqual(['trigger>a', 'a>g']);
 });
 
+test('a node dropped on another one of a chain takes its place, and later ones move to the right', () => {
+  const draft = draftOf('trigger a g{ b c }');
+  const at = draft.positions['b'] ?? { x: 0, y: 0 };
+  const dropped = { ...draft, positions: { ...draft.positions, a: { x: at.x - 8, y: at.y + 12 } } };
+  const { positions } = moved('a', 'g')(dropped);
+  const [a, b, c] = ['a', 'b', 'c'].map((id) => positions[id]);
+  expect(a?.y).toBe(b?.y);
+  expect([(b?.x ?? 0) - (a?.x ?? 0), (c?.x ?? 0) - (b?.x ?? 0)]).toEqual([288, 288]);
+});
+
 test('frames of the layout hold their bodies and cover no other node', () => {
   const { spec, positions } = draftOf('trigger g{ a h{ b c } } d i{ }', 'trigger>g g>d trigger>i a>h');
   const boxes = boxesOf(spec.nodes, positions);

@@ -14,7 +14,7 @@ import {
   type EdgeEnds,
 } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
-import { boxesOf, FRAME, withRoom } from './frames.ts';
+import { boxesOf, covers, EMPTY_FRAME, FRAME, movedBy, withRoom } from './frames.ts';
 import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { moveProblem, scopesOf } from './scopes.ts';
@@ -51,7 +51,7 @@ export function freeId(taken: Iterable<string>, base: string): string {
 export function addNode(draft: Draft, node: WorkflowNode, after?: string, position?: Position): Draft {
   if (isTrigger(node)) return addTrigger(draft, node);
   const place =
-    position ?? placeBehind(draft, after ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id);
+    position ?? placeBehind(draft, node, after ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id);
   const edges = edgesOf(draft.spec);
   const joined = after === undefined ? edges : [...edges, { from: after, to: node.id }];
   const added = after === undefined ? node : inScope(node, scopesOf(draft.spec.nodes).of(after));
@@ -91,15 +91,20 @@ function inScope(node: WorkflowNode, scope: string): WorkflowNode {
 }
 
 /** A free place to the right of a node or of its frame, among the nodes of its scope. */
-function placeBehind({ spec, positions }: Draft, id = ''): Position {
+function placeBehind({ spec, positions }: Draft, node: WorkflowNode, id = ''): Position {
   const scopes = scopesOf(spec.nodes);
   const boxes = boxesOf(spec.nodes, positions);
   const siblings = scopes.members(scopes.of(id)).flatMap((node) => boxes.get(node.id) ?? []);
   const box = boxes.get(id) ?? { x: 0, y: 0, ...CARD };
   return freePlace(siblings, {
     x: box.x + box.width + GAP.x,
-    y: box.y + (box.height - CARD.height) / 2,
+    y: box.y + (box.height - heightOf(node)) / 2,
   });
+}
+
+/** The height of a new node. */
+function heightOf({ group }: WorkflowNode): number {
+  return group === undefined ? CARD.height : EMPTY_FRAME.height;
 }
 
 /** The draft with room around each frame. */
@@ -135,7 +140,38 @@ function moveOne(draft: Draft, id: string, scope: string): Moved {
   const kept = bridged(edges, id);
   const nodes = draft.spec.nodes.map((node) => (node.id === id ? inScope(node, scope) : node));
   const inChain = scope === RUN_SCOPE ? kept : chained(draft, kept, { id, scope });
-  return { draft: spread(restructured(draft, nodes, inChain)), removed };
+  const next = inChain.find(({ from }) => from === id)?.to;
+  return {
+    draft: spread(restructured(draft, nodes, inChain, besideOthers(draft, id, { scope, next }))),
+    removed,
+  };
+}
+
+/**
+ * The positions with the node beside those of its new scope, if it would cover one: at the place of the next
+ * node of a chain, which moves to the right with all after it, and else below.
+ */
+function besideOthers(
+  { spec, positions }: Draft,
+  id: string,
+  { scope, next }: { scope: string; next: string | undefined },
+): Positions {
+  const scopes = scopesOf(spec.nodes);
+  const boxes = boxesOf(spec.nodes, positions);
+  const box = boxes.get(id);
+  const others = scopes.members(scope).filter((node) => node.id !== id);
+  const taken = others.flatMap((node) => boxes.get(node.id) ?? []);
+  if (box === undefined || !taken.some((other) => covers(other, box))) return positions;
+  const own = new Set([id, ...scopes.bodyOf(id)]);
+  const nextBox = boxes.get(next ?? '');
+  const to = nextBox ?? freePlace(taken, box);
+  const placed = movedBy(positions, own, { x: to.x - box.x, y: to.y - box.y });
+  if (nextBox === undefined) return placed;
+  const later = others.filter((node) => (boxes.get(node.id)?.x ?? 0) >= nextBox.x);
+  return movedBy(placed, new Set(later.flatMap((node) => [node.id, ...scopes.bodyOf(node.id)])), {
+    x: box.width + GAP.x,
+    y: 0,
+  });
 }
 
 /** The edges with the node at its place in the chain of a body, by its position. */
@@ -198,7 +234,10 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
             ]
           : [other],
       ),
-      { ...makeRoom(draft.positions, moving, x), [node.id]: { x, y: to.y + (to.height - CARD.height) / 2 } },
+      {
+        ...makeRoom(draft.positions, moving, x),
+        [node.id]: { x, y: to.y + (to.height - heightOf(node)) / 2 },
+      },
     ),
   );
 }

@@ -5,16 +5,14 @@ import { isTrigger } from '../../workflows/kinds.ts';
 import { annotationOf } from './annotation.ts';
 import { fragmentOf, pasted } from './fragment.ts';
 import { boxesOf, groupAt, withRoom } from './frames.ts';
+import { addInside, moveInto, removeWithBodies } from './grouping.ts';
 import { connectionProblem, edgeId, edgesOf, removalProblem } from './graph.ts';
 import { layoutOf } from './layout.ts';
 import {
-  addInside,
   addNode,
   disconnect,
   insertOnEdge,
-  moveInto,
   removeNodes,
-  removeWithBodies,
   renameNode,
   type Draft,
   type Operation,

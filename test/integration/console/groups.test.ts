@@ -219,7 +219,7 @@ test('groups and loops have no accessibility violation, in light and dark', asyn
     expect(await flawsOf(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-    await expect.poll(() => colorFlawsOf(page)).toEqual([]);
+    await expect.poll(() => colorFlawsOf(page), { timeout: 15_000 }).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
   };
   await checked();

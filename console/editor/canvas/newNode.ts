@@ -39,6 +39,10 @@ export function newNode(
       base,
     );
   switch (choice.kind) {
+    case 'forEach':
+    case 'repeat':
+    case 'group':
+      return newGroup(choice.kind, id, outputBefore(draft, place));
     case 'agent':
       return { id: id('agent_1'), agent: newAgent(draft, known, place) };
     case 'response':
@@ -47,29 +51,36 @@ export function newNode(
       return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
     case 'code':
       return { id: id('code'), code: { source: sourceAfter(draft, place) } };
-    case 'group':
-      return { id: id('group'), group: {} };
-    case 'forEach':
-      return { id: id('for_each'), group: {}, forEach: { items: outputBefore(draft, place) ?? '' } };
-    case 'repeat':
-      return { id: id('repeat_until'), group: {}, repeat: { until: '', limit: 10, delay: '10s' } };
     case 'wait':
       return { id: id('wait'), wait: { duration: '10m' } };
     case 'workflow':
       return { id: id('workflow'), workflow: { name: '' } } as WorkflowNode;
-    case 'skill': {
-      const credential = choice.isOptional ? undefined : onlyOne(known, choice.credentials)?.name;
-      return {
-        id: id(choice.name),
-        skill: { name: choice.name, ...(credential !== undefined && { credential }), parameters: {} },
-      };
-    }
+    case 'skill':
+      return { id: id(choice.name), skill: newSkill(choice, known) };
     case 'trigger':
       return {
         id: triggerOf(draft)?.id ?? id('trigger'),
         ...newTrigger(choice.trigger, onlyOne(known, choice.credentials)?.name ?? ''),
       };
   }
+}
+
+function newGroup(
+  kind: 'group' | 'forEach' | 'repeat',
+  id: (base: string) => string,
+  items = '',
+): WorkflowNode {
+  if (kind === 'group') return { id: id('group'), group: {} };
+  if (kind === 'forEach') return { id: id('for_each'), group: {}, forEach: { items } };
+  return { id: id('repeat_until'), group: {}, repeat: { until: '', limit: 10, delay: '10s' } };
+}
+
+function newSkill(
+  { name, credentials, isOptional }: Choice & { kind: 'skill' },
+  known: readonly Known[],
+): NonNullable<WorkflowNode['skill']> {
+  const credential = isOptional ? undefined : onlyOne(known, credentials)?.name;
+  return { name, ...(credential !== undefined && { credential }), parameters: {} };
 }
 
 function newAgent(

@@ -44,8 +44,8 @@ export function freeId(taken: Iterable<string>, base: string): string {
 }
 
 /**
- * Adds a node after another one, in the same group, and connects them; if that node has successors already, as
- * a new branch.
+ * Adds a node after another one, in the same group, and connects them; if that node has successors already,
+ * as a new branch.
  */
 export function addNode(draft: Draft, node: WorkflowNode, after?: string, position?: Position): Draft {
   if (isTrigger(node)) return addTrigger(draft, node);

@@ -39,22 +39,12 @@ export function newNode(
       base,
     );
   switch (choice.kind) {
-    case 'forEach':
-    case 'repeat':
-    case 'group':
-      return newGroup(choice.kind, id, outputBefore(draft, place));
     case 'agent':
       return { id: id('agent_1'), agent: newAgent(draft, known, place) };
     case 'response':
       return { id: id('reply'), response: { body: outputBefore(draft, place) ?? { ok: true } } };
-    case 'fail':
-      return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
     case 'code':
       return { id: id('code'), code: { source: sourceAfter(draft, place) } };
-    case 'wait':
-      return { id: id('wait'), wait: { duration: '10m' } };
-    case 'workflow':
-      return { id: id('workflow'), workflow: { name: '' } } as WorkflowNode;
     case 'skill':
       return { id: id(choice.name), skill: newSkill(choice, known) };
     case 'trigger':
@@ -62,17 +52,31 @@ export function newNode(
         id: triggerOf(draft)?.id ?? id('trigger'),
         ...newTrigger(choice.trigger, onlyOne(known, choice.credentials)?.name ?? ''),
       };
+    default:
+      return newFlowNode(choice.kind, id, outputBefore(draft, place));
   }
 }
 
-function newGroup(
-  kind: 'group' | 'forEach' | 'repeat',
+/** A node that decides what runs, and when. */
+function newFlowNode(
+  kind: 'group' | 'forEach' | 'repeat' | 'wait' | 'workflow' | 'fail',
   id: (base: string) => string,
   items = '',
 ): WorkflowNode {
-  if (kind === 'group') return { id: id('group'), group: {} };
-  if (kind === 'forEach') return { id: id('for_each'), group: {}, forEach: { items } };
-  return { id: id('repeat_until'), group: {}, repeat: { until: '', limit: 10, delay: '10s' } };
+  switch (kind) {
+    case 'group':
+      return { id: id('group'), group: {} };
+    case 'forEach':
+      return { id: id('for_each'), group: {}, forEach: { items } };
+    case 'repeat':
+      return { id: id('repeat_until'), group: {}, repeat: { until: '', limit: 10, delay: '10s' } };
+    case 'wait':
+      return { id: id('wait'), wait: { duration: '10m' } };
+    case 'workflow':
+      return { id: id('workflow'), workflow: { name: '' } } as WorkflowNode;
+    case 'fail':
+      return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
+  }
 }
 
 function newSkill(

@@ -9,7 +9,7 @@ import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { LogText } from './LogText.tsx';
 import { ChildLink, SampleNote, WaitNote } from './NodeNotes.tsx';
-import { LoopOutput } from './output/LoopOutput.tsx';
+import { LoopOutput } from './LoopOutput.tsx';
 import { OutputView } from './output/OutputView.tsx';
 import { PhaseLabel } from './phases.tsx';
 

@@ -1,6 +1,6 @@
 /**
- * The button that continues a failed run from its failed node, and the dialog that asks what happened to effects
- * whose outcome is unknown.
+ * The button that continues a failed run from its failed node, and the dialog that asks what happened to
+ * effects whose outcome is unknown.
  */
 import { Button, Group, JsonInput, Modal, Radio, Stack, Text } from '@mantine/core';
 import { IconPlayerTrackNext } from '@tabler/icons-react';
@@ -89,11 +89,7 @@ function Decisions({ ids, isBusy, onCancel, onDecide }: DecisionsProps) {
         const { outcome, output = '' } = entered[id] ?? {};
         return (
           <Stack key={id} gap="xs">
-            <Radio.Group
-              label={id}
-              value={outcome ?? null}
-              onChange={(next) => enter(id, { outcome: next as Decision['outcome'] })}
-            >
+            <Radio.Group label={id} value={outcome ?? null} onChange={(next) => enter(id, { outcome: next })}>
               <Stack gap={6} mt={6}>
                 <Radio size="xs" value="AssumeNotDone" label="It did not happen: execute the node again" />
                 <Radio size="xs" value="AssumeDone" label="It happened: continue after the node" />

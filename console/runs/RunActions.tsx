@@ -51,9 +51,7 @@ export function RunActions({ at, run, record, nodes, workflow }: Props) {
       {isTerminal(run.phase) && workflow && record && (
         <RetryButton at={at} run={run} record={record} workflow={workflow} isOther={isOther} />
       )}
-      {workflow && record && workflow.spec.suspend !== true && (
-        <ResumeButton at={at} run={run} nodes={nodes} />
-      )}
+      {isResumable(record, workflow) && <ResumeButton at={at} run={run} nodes={nodes} />}
       {isOther && mayRead && run.revision !== undefined && (
         <CompareButton namespace={namespace} ran={run.revision} today={today} />
       )}
@@ -70,6 +68,11 @@ export function RunActions({ at, run, record, nodes, workflow }: Props) {
       )}
     </Group>
   );
+}
+
+/** A run without a record is not known to the API; a suspended workflow refuses all runs. */
+function isResumable(record: Props['record'], workflow: Props['workflow']): boolean {
+  return Boolean(record && workflow && workflow.spec.suspend !== true);
 }
 
 function CancelButton({ at }: { at: RunAt }) {

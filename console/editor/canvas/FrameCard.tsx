@@ -64,28 +64,7 @@ export const FrameCard = memo(function FrameCard({ id, data, selected }: NodePro
           onClick={() => store.toggleCollapsed(id)}
         />
       </div>
-      {bodySize === 0 && (
-        <div className={classes['frameEmpty']}>
-          {isReadOnly ? (
-            <Text size="xs" c="dimmed">
-              Empty
-            </Text>
-          ) : (
-            <Button
-              variant="default"
-              tabIndex={-1}
-              className="nopan nodrag"
-              leftSection={<IconPlus size={14} />}
-              onClick={(event) => {
-                event.stopPropagation();
-                addInside(store, id);
-              }}
-            >
-              Add the first node
-            </Button>
-          )}
-        </div>
-      )}
+      {bodySize === 0 && <EmptyBody group={id} isReadOnly={isReadOnly} />}
       {phase !== undefined && <PhaseMark phase={phase} view={view} />}
       <NextHandle id={id} data={data} />
       <Handle
@@ -98,6 +77,32 @@ export const FrameCard = memo(function FrameCard({ id, data, selected }: NodePro
     </div>
   );
 });
+
+function EmptyBody({ group, isReadOnly }: { group: string; isReadOnly: boolean }) {
+  const store = useEditorStore();
+  return (
+    <div className={classes['frameEmpty']}>
+      {isReadOnly ? (
+        <Text size="xs" c="dimmed">
+          Empty
+        </Text>
+      ) : (
+        <Button
+          variant="default"
+          tabIndex={-1}
+          className="nopan nodrag"
+          leftSection={<IconPlus size={14} />}
+          onClick={(event) => {
+            event.stopPropagation();
+            addInside(store, group);
+          }}
+        >
+          Add the first node
+        </Button>
+      )}
+    </div>
+  );
+}
 
 function addInside(store: EditorStore, group: string): void {
   store.select({ nodes: [group] });

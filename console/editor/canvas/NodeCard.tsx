@@ -1,6 +1,6 @@
 /**
- * A node on the canvas: its kind, phase and problems, and the button that adds the next node. A collapsed group
- * is a card too.
+ * A node on the canvas: its kind, phase and problems, and the button that adds the next node. A collapsed
+ * group is a card too.
  */
 import { Text, ThemeIcon, Tooltip, VisuallyHidden } from '@mantine/core';
 import { IconArrowsMaximize, IconPlus } from '@tabler/icons-react';

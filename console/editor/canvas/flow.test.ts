@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { flowNodes } from './flow.ts';
+import { groupsOf, hoveredGroup, placesOf } from './drag.ts';
+import { flowEdges, flowNodes } from './flow.ts';
+import { layoutOf } from '../model/layout.ts';
 
 const nodes = [
   { id: 'trigger', manual: {} },
@@ -19,4 +21,67 @@ test.each([
 ])('a node without information about it (run unfinished: %s) %s', (isUnfinished) => {
   const drawn = flowNodes({ ...shown, views: new Map(), isUnfinished }, []);
   expect(drawn.map(({ data }) => data.isInRun)).toEqual([isUnfinished, isUnfinished]);
+});
+
+const grouped = [
+  { id: 'trigger', manual: {} },
+  { id: 'g', group: {} },
+  { id: 'a', skill: { name: 'set' }, within: 'g' },
+  { id: 'h', group: {}, within: 'g' },
+  { id: 'b', skill: { name: 'set' }, within: 'h' },
+  { id: 'end', skill: { name: 'set' } },
+];
+const spec = { active: false, nodes: grouped };
+const ofGroups = {
+  ...shown,
+  draft: { spec, positions: layoutOf(spec) },
+  views: undefined,
+  isUnfinished: false,
+};
+const collapsedTo = (...ids: string[]) => ({ ...ofGroups, collapsed: new Set(ids) });
+
+test('a group is a frame below its body, and its edges are between both', () => {
+  const nodes = new Map(flowNodes(ofGroups, []).map((node) => [node.id, node]));
+  const edges = flowEdges(ofGroups, []);
+  const layer = (id: string) => nodes.get(id)?.zIndex ?? edges.find((edge) => edge.id === id)?.zIndex ?? -1;
+  expect(nodes.get('g')?.type).toBe('frame');
+  expect(edges.map(({ id }) => id)).toEqual(['trigger>g', 'g>end', 'a>h', 'g:a', 'h:b']);
+  const order = ['g', 'a>h', 'h', 'h:b', 'b'].map(layer);
+  expect(order).toEqual(order.toSorted((one, other) => one - other));
+});
+
+test('a collapsed group is a card without its body', () => {
+  expect(flowNodes(collapsedTo('g'), []).map(({ id, type }) => [id, type])).toEqual([
+    ['trigger', 'card'],
+    ['g', 'card'],
+    ['end', 'card'],
+  ]);
+  expect(flowEdges(collapsedTo('g'), []).map(({ id }) => id)).toEqual(['trigger>g', 'g>end']);
+  expect(flowEdges(collapsedTo('h'), []).map(({ id }) => id)).toEqual(['trigger>g', 'g>end', 'a>h', 'g:a']);
+});
+
+test('unchanged frames and edges keep their objects', () => {
+  const [nodes, edges] = [flowNodes(ofGroups, []), flowEdges(ofGroups, [])];
+  const again = flowNodes({ ...ofGroups, target: 'h' }, nodes);
+  expect(again.filter((node, index) => node !== nodes[index]).map(({ id }) => id)).toEqual(['h']);
+  expect(flowEdges(ofGroups, edges).every((edge, index) => edge === edges[index])).toBe(true);
+});
+
+test.each([[[]], [['g']]])('a dragged group takes its body along (collapsed: %j)', (collapsed) => {
+  const state = { draft: ofGroups.draft, collapsed: new Set<string>(collapsed) };
+  const { x = 0, y = 0 } =
+    flowNodes(collapsedTo(...collapsed), []).find(({ id }) => id === 'g')?.position ?? {};
+  const places = placesOf(state, [{ id: 'g', position: { x: x + 10, y: y - 20 } }]);
+  const before = ofGroups.draft.positions;
+  expect(places['b']).toEqual({ x: (before['b']?.x ?? 0) + 10, y: (before['b']?.y ?? 0) - 20 });
+  expect(Object.keys(places).toSorted()).toEqual(['a', 'b', 'g', 'h']);
+});
+
+test('of dragged nodes only those whose group is not dragged change their group', () => {
+  const state = { draft: ofGroups.draft, collapsed: new Set<string>() };
+  const at = (id: string) => ({ id, position: ofGroups.draft.positions[id] ?? { x: 0, y: 0 } });
+  expect(groupsOf(state, [at('h'), at('b')]).map(({ id, group }) => [id, group])).toEqual([['h', 'g']]);
+  const over = { id: 'end', position: at('a').position };
+  expect(hoveredGroup(state, [over])).toBe('g');
+  expect(hoveredGroup(state, [at('a')])).toBeUndefined();
 });

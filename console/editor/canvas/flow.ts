@@ -58,6 +58,7 @@ export type Shown = {
 };
 
 const NONE: readonly Problem[] = [];
+const NOWHERE = { x: 0, y: 0, width: 0, height: 0 };
 /** Frames are below the edges in them, which are below the nodes. */
 const LAYERS = 3;
 
@@ -75,7 +76,7 @@ export function flowNodes(
   return shown.map((node): CardNode => {
     const old = known.get(node.id);
     const isFrame = node.group !== undefined && !collapsed.has(node.id);
-    const { x, y, width, height } = boxes.get(node.id) ?? { x: 0, y: 0, width: 0, height: 0 };
+    const { x, y, width, height } = boxes.get(node.id) ?? NOWHERE;
     const data: CardNode['data'] = {
       node,
       hasSuccessor: sources.has(node.id),
@@ -83,7 +84,7 @@ export function flowNodes(
       view: sameView(old?.data.view, views?.get(node.id)),
       isInRun: isUnfinished,
       problems: problems.nodes.get(node.id) ?? NONE,
-      bodySize: node.group === undefined ? 0 : scopes.members(node.id).length,
+      bodySize: scopes.members(node.id).length,
       isTarget: node.id === target,
     };
     const next: CardNode = {
@@ -97,18 +98,17 @@ export function flowNodes(
       // The space in a frame belongs to the canvas: only its header moves it.
       ...(isFrame && { width, height, dragHandle: '[data-frame-head]', style: { pointerEvents: 'none' } }),
     };
-    const isSame =
-      old !== undefined &&
-      old.type === next.type &&
-      old.data === next.data &&
-      old.zIndex === next.zIndex &&
-      old.measured?.width === width &&
-      old.measured.height === height &&
-      old.selected === next.selected &&
-      old.position.x === next.position.x &&
-      old.position.y === next.position.y;
-    return isSame ? old : next;
+    return old !== undefined && areEqualNodes(old, next) ? old : next;
   });
+}
+
+function areEqualNodes(old: CardNode, next: CardNode): boolean {
+  const shape = ({ type, data, zIndex, selected }: CardNode) => ({ type, data, zIndex, selected });
+  return (
+    areSame(shape(old), shape(next)) &&
+    areSame(old.position, next.position) &&
+    areSame(old.measured ?? {}, next.measured ?? {})
+  );
 }
 
 export function flowEdges(

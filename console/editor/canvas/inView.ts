@@ -2,12 +2,16 @@
  * Where to move the viewport so that nodes are visible: no further than needed and never too small to read.
  * Pure.
  */
-import { CARD, type Position } from '../model/place.ts';
+import { EMPTY_FRAME } from '../model/frames.ts';
+import { CARD, type Box as NodeBox, type Position } from '../model/place.ts';
 
 export type Viewport = { x: number; y: number; zoom: number };
 export type Size = { width: number; height: number };
 
 type Box = { left: number; top: number; right: number; bottom: number };
+
+/** A node without a size is a card. Of a frame only the header and the first node need to be visible. */
+type Place = Position & Partial<NodeBox>;
 
 /** Below this zoom, text cannot be read. */
 export const READABLE = 0.5;
@@ -18,7 +22,7 @@ const ROOM = { left: 24, top: 24, right: 76, bottom: 24 } as const;
  * The viewport that shows the last of these places, with the others if they fit; undefined if it is visible
  * already.
  */
-export function viewportFor(places: readonly Position[], now: Viewport, size: Size): Viewport | undefined {
+export function viewportFor(places: readonly Place[], now: Viewport, size: Size): Viewport | undefined {
   const last = places.at(-1);
   if (last === undefined || isInside(onScreen(boxOf([last]), now), size)) return undefined;
   const all = boxOf(places);
@@ -28,12 +32,14 @@ export function viewportFor(places: readonly Position[], now: Viewport, size: Si
     : moved(boxOf([last]), now, size);
 }
 
-function boxOf(places: readonly Position[]): Box {
+function boxOf(places: readonly Place[]): Box {
   return {
     left: Math.min(...places.map(({ x }) => x)),
     top: Math.min(...places.map(({ y }) => y)),
-    right: Math.max(...places.map(({ x }) => x)) + CARD.width,
-    bottom: Math.max(...places.map(({ y }) => y)) + CARD.height,
+    right: Math.max(...places.map(({ x, width = CARD.width }) => x + Math.min(width, EMPTY_FRAME.width))),
+    bottom: Math.max(
+      ...places.map(({ y, height = CARD.height }) => y + Math.min(height, EMPTY_FRAME.height)),
+    ),
   };
 }
 

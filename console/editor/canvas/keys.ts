@@ -150,7 +150,7 @@ function pickAfter(store: EditorStore, isAnywhere: boolean): boolean {
 /** Moves by arrow keys: along the edges, and to nodes above and below. */
 type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** The next visible node in this direction; undefined: none. Left and right lead into and out of frames too. */
+/** The next visible node in this direction; undefined: none. Left and right cross the borders of frames. */
 function neighbor({ draft, collapsed }: EditorState, from: string, way: Direction): string | undefined {
   const { spec, positions } = draft;
   const scopes = scopesOf(spec.nodes);

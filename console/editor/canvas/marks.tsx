@@ -70,9 +70,7 @@ const PHASES: Record<NodePhase, Phase> = {
 export function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['view'] }) {
   const { label, icon: Icon, color } = PHASES[phase];
   const took = useTook(view);
-  const attempts = (view?.attempts ?? 1) > 1 ? `, attempt ${view?.attempts}` : '';
-  const waits = phase === 'Waiting' && view?.waitingFor ? waitText(view.waitingFor) : undefined;
-  const said = waits ?? view?.message ?? `${label}${attempts}`;
+  const said = whyOf(phase, view) ?? label;
   const words = [view?.items && itemsText(view.items), took].filter((word) => word !== undefined);
   return (
     <Tooltip multiline maw={320} label={said} position="bottom">
@@ -82,6 +80,14 @@ export function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['d
       </span>
     </Tooltip>
   );
+}
+
+/** What a node waits for, its message, or its attempt. */
+function whyOf(phase: NodePhase, view: CardNode['data']['view']): string | undefined {
+  if (view === undefined) return undefined;
+  const { waitingFor, message, attempts = 1 } = view;
+  if (phase === 'Waiting' && waitingFor !== undefined) return waitText(waitingFor);
+  return message ?? (attempts > 1 ? `${PHASES[phase].label}, attempt ${attempts}` : undefined);
 }
 
 function useTook(view: CardNode['data']['view']): string | undefined {

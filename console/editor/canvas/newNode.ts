@@ -43,33 +43,48 @@ export function newNode(
       return { id: id('agent_1'), agent: newAgent(draft, known, place) };
     case 'response':
       return { id: id('reply'), response: { body: outputBefore(draft, place) ?? { ok: true } } };
-    case 'fail':
-      return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
     case 'code':
       return { id: id('code'), code: { source: sourceAfter(draft, place) } };
+    case 'skill':
+      return { id: id(choice.name), skill: newSkill(choice, known) };
+    case 'trigger':
+      return {
+        id: triggerOf(draft)?.id ?? id('trigger'),
+        ...newTrigger(choice.trigger, onlyOne(known, choice.credentials)?.name ?? ''),
+      };
+    default:
+      return newFlowNode(choice.kind, id, outputBefore(draft, place));
+  }
+}
+
+/** A node that decides what runs, and when. */
+function newFlowNode(
+  kind: 'group' | 'forEach' | 'repeat' | 'wait' | 'workflow' | 'fail',
+  id: (base: string) => string,
+  items = '',
+): WorkflowNode {
+  switch (kind) {
     case 'group':
       return { id: id('group'), group: {} };
     case 'forEach':
-      return { id: id('for_each'), group: {}, forEach: { items: outputBefore(draft, place) ?? '' } };
+      return { id: id('for_each'), group: {}, forEach: { items } };
     case 'repeat':
       return { id: id('repeat_until'), group: {}, repeat: { until: '', limit: 10, delay: '10s' } };
     case 'wait':
       return { id: id('wait'), wait: { duration: '10m' } };
     case 'workflow':
       return { id: id('workflow'), workflow: { name: '' } } as WorkflowNode;
-    case 'skill': {
-      const credential = choice.isOptional ? undefined : onlyOne(known, choice.credentials)?.name;
-      return {
-        id: id(choice.name),
-        skill: { name: choice.name, ...(credential !== undefined && { credential }), parameters: {} },
-      };
-    }
-    case 'trigger':
-      return {
-        id: triggerOf(draft)?.id ?? id('trigger'),
-        ...newTrigger(choice.trigger, onlyOne(known, choice.credentials)?.name ?? ''),
-      };
+    case 'fail':
+      return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
   }
+}
+
+function newSkill(
+  { name, credentials, isOptional }: Choice & { kind: 'skill' },
+  known: readonly Known[],
+): NonNullable<WorkflowNode['skill']> {
+  const credential = isOptional ? undefined : onlyOne(known, credentials)?.name;
+  return { name, ...(credential !== undefined && { credential }), parameters: {} };
 }
 
 function newAgent(

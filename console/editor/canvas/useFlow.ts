@@ -46,7 +46,9 @@ export function useFlow(store: EditorStore) {
         ? drawn.nodes
         : drawn.nodes.map((node) => {
             const position = drag[node.id];
-            return position === undefined ? node : { ...node, position, dragging: true };
+            return position === undefined
+              ? node
+              : { ...node, position, dragging: true, zIndex: DRAGGED + (node.zIndex ?? 0) };
           }),
     [drawn.nodes, drag],
   );
@@ -79,6 +81,9 @@ export function useFlow(store: EditorStore) {
   );
   return { nodes, edges: drawn.edges, onNodesChange, onDragStop };
 }
+
+/** Dragged nodes are above all others. */
+const DRAGGED = 100;
 
 function selectChanged(store: EditorStore, changes: NodeChange<CardNode>[]): void {
   const picked = changes.filter((change) => change.type === 'select');

@@ -1,6 +1,6 @@
 /**
- * Groups on the canvas: a group with a body is a frame around it, any other group an empty frame. Sizes follow
- * from the positions of the bodies, so that only the positions of nodes are stored. Pure.
+ * Groups on the canvas: a group with a body is a frame around it, any other group an empty frame. Sizes
+ * follow from the positions of the bodies, so that only the positions of nodes are stored. Pure.
  */
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
@@ -9,12 +9,15 @@ import { CARD, GAP, type Box, type Position, type Positions } from './place.ts';
 import { scopesOf, type Scopes } from './scopes.ts';
 
 /**
- * The space between a frame and its body. The header of the frame is in the upper one, and in the right one the
- * button that adds the next node.
+ * The space between a frame and its body. The header of the frame is in the upper one, and in the right one
+ * the button that adds the next node.
  */
 export const FRAME = { left: 32, right: 76, top: 56, bottom: 56 } as const;
-/** The size of a group without a body. */
-export const EMPTY_FRAME = { width: CARD.width + FRAME.left + FRAME.right, height: 144 } as const;
+/** The size of a group without a body: there is room for one node. */
+export const EMPTY_FRAME = {
+  width: CARD.width + FRAME.left + FRAME.right,
+  height: CARD.height + FRAME.top + FRAME.bottom,
+} as const;
 
 type Nodes = readonly WorkflowNode[];
 
@@ -41,7 +44,7 @@ export function boxesOf(
 }
 
 /** The frame around these boxes. */
-export function frameAround(boxes: readonly Box[]): Box {
+function frameAround(boxes: readonly Box[]): Box {
   const x = Math.min(...boxes.map((box) => box.x)) - FRAME.left;
   const y = Math.min(...boxes.map((box) => box.y)) - FRAME.top;
   const right = Math.max(...boxes.map((box) => box.x + box.width)) + FRAME.right;
@@ -142,7 +145,7 @@ export function groupAt(
   if (isOther) return holding;
   // A node leaves its group only when it is wholly outside of the frame.
   const frame = boxes.get(current);
-  if (current !== RUN_SCOPE && frame && overlaps(frame, box)) return current;
+  if (current !== RUN_SCOPE && frame && covers(frame, box)) return current;
   return holding;
 }
 
@@ -150,7 +153,8 @@ function contains(box: Box | undefined, { x, y }: Position): boolean {
   return box !== undefined && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
 }
 
-function overlaps(one: Box, other: Box): boolean {
+/** Whether one node lies on the other. */
+export function covers(one: Box, other: Box): boolean {
   return (
     one.x < other.x + other.width &&
     other.x < one.x + one.width &&

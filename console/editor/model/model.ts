@@ -7,17 +7,16 @@ import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/work
 import {
   connectionProblem,
   edgesOf,
-  isChain,
   nodesAfter,
   orderedGraph,
   removalProblem,
   type EdgeEnds,
 } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
-import { boxesOf, FRAME, withRoom } from './frames.ts';
+import { boxesOf, EMPTY_FRAME, withRoom } from './frames.ts';
 import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
-import { moveProblem, scopesOf } from './scopes.ts';
+import { scopesOf } from './scopes.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 
 export type Draft = { readonly spec: WorkflowSpec; readonly positions: Positions };
@@ -45,13 +44,13 @@ export function freeId(taken: Iterable<string>, base: string): string {
 }
 
 /**
- * Adds a node after another one, in the same group, and connects them; if that node has successors already, as
- * a new branch.
+ * Adds a node after another one, in the same group, and connects them; if that node has successors already,
+ * as a new branch.
  */
 export function addNode(draft: Draft, node: WorkflowNode, after?: string, position?: Position): Draft {
   if (isTrigger(node)) return addTrigger(draft, node);
   const place =
-    position ?? placeBehind(draft, after ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id);
+    position ?? placeBehind(draft, node, after ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id);
   const edges = edgesOf(draft.spec);
   const joined = after === undefined ? edges : [...edges, { from: after, to: node.id }];
   const added = after === undefined ? node : inScope(node, scopesOf(draft.spec.nodes).of(after));
@@ -60,102 +59,32 @@ export function addNode(draft: Draft, node: WorkflowNode, after?: string, positi
   );
 }
 
-/** Adds a node to the body of a group: after the last one of a chain, and else without a connection. */
-export function addInside(draft: Draft, node: WorkflowNode, group: string): Draft {
-  const last = lastOfChain(draft, group);
-  if (last !== undefined) return addNode(draft, node, last);
-  const scopes = scopesOf(draft.spec.nodes);
-  const boxes = boxesOf(draft.spec.nodes, draft.positions);
-  const frame = boxes.get(group) ?? { x: 0, y: 0 };
-  const body = scopes.members(group).flatMap((member) => boxes.get(member.id) ?? []);
-  const place = freePlace(body, { x: frame.x + FRAME.left, y: frame.y + FRAME.top });
-  return spread(
-    restructured(draft, [...draft.spec.nodes, inScope(node, group)], edgesOf(draft.spec), {
-      ...draft.positions,
-      [node.id]: place,
-    }),
-  );
-}
-
-/** The last node of a body that is a chain; undefined for any other body, and for an empty one. */
-function lastOfChain({ spec }: Draft, group: string): string | undefined {
-  const members = scopesOf(spec.nodes).members(group);
-  const ids = new Set(members.map(({ id }) => id));
-  const edges = edgesOf(spec).filter(({ from }) => ids.has(from));
-  return isChain(members, edges) ? members.at(-1)?.id : undefined;
-}
-
-function inScope(node: WorkflowNode, scope: string): WorkflowNode {
+/** The node in the body of this group, or outside of groups. */
+export function inScope(node: WorkflowNode, scope: string): WorkflowNode {
   const { within: _within, ...rest } = node;
   return scope === RUN_SCOPE ? rest : { ...rest, within: scope };
 }
 
 /** A free place to the right of a node or of its frame, among the nodes of its scope. */
-function placeBehind({ spec, positions }: Draft, id = ''): Position {
+function placeBehind({ spec, positions }: Draft, node: WorkflowNode, id = ''): Position {
   const scopes = scopesOf(spec.nodes);
   const boxes = boxesOf(spec.nodes, positions);
   const siblings = scopes.members(scopes.of(id)).flatMap((node) => boxes.get(node.id) ?? []);
   const box = boxes.get(id) ?? { x: 0, y: 0, ...CARD };
   return freePlace(siblings, {
     x: box.x + box.width + GAP.x,
-    y: box.y + (box.height - CARD.height) / 2,
+    y: box.y + (box.height - heightOf(node)) / 2,
   });
 }
 
+/** The height of a new node. */
+function heightOf({ group }: WorkflowNode): number {
+  return group === undefined ? CARD.height : EMPTY_FRAME.height;
+}
+
 /** The draft with room around each frame. */
-function spread(draft: Draft): Draft {
+export function spread(draft: Draft): Draft {
   return { ...draft, positions: withRoom(draft.spec, draft.positions) };
-}
-
-/** A moved draft, with the connections that crossed the border of a group and are gone. */
-export type Moved = { draft: Draft; removed: readonly WorkflowEdge[] };
-
-/**
- * Moves nodes into the body of a group, or out of all groups. Connections that would cross the border are
- * removed: what was before a moved node is connected with what was after it, and in a chain the node gets a
- * place by its position. Returns why it cannot be done.
- */
-export function moveInto(draft: Draft, ids: readonly string[], group: string | undefined): Moved | string {
-  const problem = moveProblem(draft.spec.nodes, ids, group);
-  if (problem !== undefined) return problem;
-  return ids.reduce<Moved>(
-    (moved, id) => {
-      const next = moveOne(moved.draft, id, group ?? RUN_SCOPE);
-      return { draft: next.draft, removed: [...moved.removed, ...next.removed] };
-    },
-    { draft, removed: [] },
-  );
-}
-
-function moveOne(draft: Draft, id: string, scope: string): Moved {
-  const scopes = scopesOf(draft.spec.nodes);
-  if (scopes.of(id) === scope) return { draft, removed: [] };
-  const edges = edgesOf(draft.spec);
-  const removed = edges.filter(({ from, to }) => from === id || to === id);
-  const kept = bridged(edges, id);
-  const nodes = draft.spec.nodes.map((node) => (node.id === id ? inScope(node, scope) : node));
-  const inChain = scope === RUN_SCOPE ? kept : chained(draft, kept, { id, scope });
-  return { draft: spread(restructured(draft, nodes, inChain)), removed };
-}
-
-/** The edges with the node at its place in the chain of a body, by its position. */
-function chained(
-  { spec, positions }: Draft,
-  edges: readonly WorkflowEdge[],
-  { id, scope }: { id: string; scope: string },
-): readonly WorkflowEdge[] {
-  const members = scopesOf(spec.nodes).members(scope);
-  const ids = new Set(members.map((node) => node.id));
-  const inside = edges.filter(({ from }) => ids.has(from));
-  if (members.length === 0 || !isChain(members, inside)) return edges;
-  const x = positions[id]?.x ?? Infinity;
-  const order = members.map((node) => node.id);
-  const at = order.findIndex((other) => (positions[other]?.x ?? 0) > x);
-  const chain = order.toSpliced(at === -1 ? order.length : at, 0, id);
-  return [
-    ...edges.filter((edge) => !inside.includes(edge)),
-    ...chain.slice(1).map((to, index) => ({ from: chain[index] ?? '', to })),
-  ];
 }
 
 /** Makes this node the trigger. It takes over the edges of the former trigger, and references are renamed. */
@@ -198,7 +127,10 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
             ]
           : [other],
       ),
-      { ...makeRoom(draft.positions, moving, x), [node.id]: { x, y: to.y + (to.height - CARD.height) / 2 } },
+      {
+        ...makeRoom(draft.positions, moving, x),
+        [node.id]: { x, y: to.y + (to.height - heightOf(node)) / 2 },
+      },
     ),
   );
 }
@@ -238,14 +170,6 @@ export function removeNodes(draft: Draft, ids: readonly string[]): Draft {
   return ids.reduce(removeNode, draft);
 }
 
-/** Removes nodes with the bodies of groups among them. */
-export function removeWithBodies(draft: Draft, ids: readonly string[]): Draft {
-  const scopes = scopesOf(draft.spec.nodes);
-  const inner = ids.flatMap((id) => scopes.bodyOf(id));
-  // Innermost nodes first, so that no body moves out of its group.
-  return removeNodes(draft, [...new Set([...inner.toReversed(), ...ids])]);
-}
-
 function removeNode(draft: Draft, id: string): Draft {
   if (nodeOf(draft, id) === undefined) return draft;
   const { [id]: _gone, ...positions } = draft.positions;
@@ -266,7 +190,7 @@ function removeNode(draft: Draft, id: string): Draft {
 }
 
 /** The edges without those of a node. The neighbors of a node between two others are connected. */
-function bridged(edges: readonly WorkflowEdge[], id: string): WorkflowEdge[] {
+export function bridged(edges: readonly WorkflowEdge[], id: string): WorkflowEdge[] {
   const into = edges.filter(({ to }) => to === id);
   const outOf = edges.filter(({ from }) => from === id);
   const rest = edges.filter((edge) => !into.includes(edge) && !outOf.includes(edge));

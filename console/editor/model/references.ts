@@ -7,7 +7,7 @@ import { isEqual } from '../../kube/patch.ts';
 /** New IDs by old ones. */
 export type Renaming = ReadonlyMap<string, string>;
 
-/** References start right after the braces, so `$('old')` in plain text is not one. `$url('old')` is one too. */
+/** References start right after the braces, so `$('old')` in plain text is none. `$url('old')` is one. */
 const IN_TEXT = /(\{\{\s*\$(?:url)?\(\s*)(['"])([A-Za-z]\w*)\2/g;
 
 export function renameInText(text: string, renaming: Renaming): string {

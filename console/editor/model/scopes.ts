@@ -8,14 +8,17 @@ import { isTrigger } from '../../workflows/kinds.ts';
 
 export type Scopes = {
   /** The group whose body the node belongs to; `RUN_SCOPE` for none. */
-  of(id: string): string;
+  readonly of: (id: string) => string;
   /** The groups around a node, the innermost first. */
-  around(id: string): readonly string[];
+  readonly around: (id: string) => readonly string[];
   /** The nodes of a body, with the bodies of groups in it, in the order of the list. */
-  bodyOf(group: string): readonly string[];
+  readonly bodyOf: (group: string) => readonly string[];
   /** The nodes of a scope without the bodies of its groups, in the order of the list. */
-  members(scope: string): readonly WorkflowNode[];
+  readonly members: (scope: string) => readonly WorkflowNode[];
 };
+
+/** The index of the shown item, by loop. Default 0. */
+export type ShownItems = Readonly<Record<string, number>>;
 
 export function scopesOf(nodes: readonly WorkflowNode[]): Scopes {
   const byId = new Map(nodes.map((node) => [node.id, node]));

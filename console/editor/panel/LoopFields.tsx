@@ -42,10 +42,10 @@ export function LoopFields({ node, change }: { node: WorkflowNode; change: Chang
   const choose = (next: string): void =>
     change(({ forEach: _items, repeat: _until, ...rest }) => {
       const chosen = LOOPS.find((name) => name === next);
-      return chosen === undefined ? rest : ({ ...rest, [chosen]: NEW[chosen] } as WorkflowNode);
+      return chosen === undefined ? rest : { ...rest, [chosen]: NEW[chosen] };
     }, 'loop');
   const set = (values: Values): void =>
-    change((old) => (loop === undefined ? old : ({ ...old, [loop]: values } as WorkflowNode)), `${loop}`);
+    change((old) => (loop === undefined ? old : { ...old, [loop]: values }), `${loop}`);
   return (
     <Stack gap="sm">
       <Input.Wrapper size="xs" label="Run" labelElement="div">

@@ -8,7 +8,7 @@ import { FormContext, useFormScope, type FormScope } from '../../forms/scope.ts'
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
 import { useLastOutputs, useRunView } from '../../runs/live/runStore.ts';
-import { ItemPager } from '../../runs/output/LoopOutput.tsx';
+import { ItemPager } from '../../runs/LoopOutput.tsx';
 import { useEditor, useEditorStore } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { NodeName } from './NodeName.tsx';

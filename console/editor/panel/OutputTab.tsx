@@ -21,50 +21,29 @@ const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,
 }));
 const LoopOutput = lazy(async () => ({
-  default: (await import('../../runs/output/LoopOutput.tsx')).LoopOutput,
+  default: (await import('../../runs/LoopOutput.tsx')).LoopOutput,
 }));
+
+type Output = NodeOutputs | undefined;
 
 export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs | undefined }) {
   const at = useShownRun();
   const { nodes } = useRunView();
   const node = nodes.get(nodeId);
-  const { draft, shownItems, showItem } = useEditor();
-  const output = node === undefined ? last : node.output;
-  const isLoop = nodeOf(draft, nodeId)?.forEach !== undefined;
   return (
     <Stack gap="xs">
       <Group gap="xs">
         {node !== undefined && <Progress node={node} />}
         <RunToHere nodeId={nodeId} />
       </Group>
-      {node !== undefined && <Outcome node={node} />}
-      {node !== undefined && <WaitNote node={node} />}
-      {node?.run !== undefined && at !== undefined && <ChildLink project={at.namespace} run={node.run} />}
+      {node !== undefined && at !== undefined && <Notes node={node} project={at.namespace} />}
       {at !== undefined && node?.phase === 'Running' && <LiveText at={at} nodeId={nodeId} />}
       {node === undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
           From the last run in which this node produced output.
         </Text>
       )}
-      {node?.item !== undefined && <SampleNote item={node.item} />}
-      {isLoop && (output !== undefined || node?.items !== undefined) ? (
-        <Suspense>
-          <LoopOutput
-            output={output}
-            nodeId={nodeId}
-            items={node?.items}
-            index={shownItems[nodeId] ?? 0}
-            onIndex={(index) => showItem(nodeId, index)}
-            isTruncated={node?.truncated === true}
-          />
-        </Suspense>
-      ) : output === undefined ? (
-        <EmptyOutput node={node} />
-      ) : (
-        <Suspense>
-          <OutputView output={output} nodeId={nodeId} isTruncated={node?.truncated === true} />
-        </Suspense>
-      )}
+      <Result nodeId={nodeId} node={node} output={node === undefined ? last : node.output} />
       {node?.log !== undefined && (
         <>
           <Text size="xs" fw={600} c="dimmed">
@@ -74,6 +53,43 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         </>
       )}
     </Stack>
+  );
+}
+
+/** The output of the node; of a loop with its items. */
+function Result({ nodeId, node, output }: { nodeId: string; node: NodeView | undefined; output: Output }) {
+  const { draft, shownItems, showItem } = useEditor();
+  const isLoop = nodeOf(draft, nodeId)?.forEach !== undefined;
+  const isTruncated = node?.truncated === true;
+  if (isLoop && (output !== undefined || node?.items !== undefined))
+    return (
+      <Suspense>
+        <LoopOutput
+          output={output}
+          nodeId={nodeId}
+          items={node?.items}
+          index={shownItems[nodeId] ?? 0}
+          onIndex={(index) => showItem(nodeId, index)}
+          isTruncated={isTruncated}
+        />
+      </Suspense>
+    );
+  if (output === undefined) return <EmptyOutput node={node} />;
+  return (
+    <Suspense>
+      <OutputView output={output} nodeId={nodeId} isTruncated={isTruncated} />
+    </Suspense>
+  );
+}
+
+function Notes({ node, project }: { node: NodeView; project: string }) {
+  return (
+    <>
+      <Outcome node={node} />
+      <WaitNote node={node} />
+      {node.run !== undefined && <ChildLink project={project} run={node.run} />}
+      {node.item !== undefined && <SampleNote item={node.item} />}
+    </>
   );
 }
 

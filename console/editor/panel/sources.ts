@@ -11,12 +11,10 @@ import { scopeOf } from '../../forms/expression/preview.ts';
 import { sourceOf, type Element, type Source, type Sources } from '../../forms/source.ts';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { edgesOf } from '../model/graph.ts';
-import { scopesOf, visibilityOfDraft } from '../model/scopes.ts';
+import { scopesOf, visibilityOfDraft, type ShownItems } from '../model/scopes.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 
 export type Outputs = ReadonlyMap<string, NodeOutputs>;
-/** The index of the shown item, by loop. Default 0. */
-export type ShownItems = Readonly<Record<string, number>>;
 
 /** The items whose values are recorded for the nodes of bodies, by loop. */
 export function sampledItems(
@@ -45,7 +43,7 @@ export function sourcesOf(spec: WorkflowSpec, id: string, outputs: Outputs, item
   return { ...around, ...(element && { element }), ...(previous && { previous }) };
 }
 
-/** The sources of the options of a loop: its items cannot refer to themselves, `until` reads the own output. */
+/** The sources of the options of a loop: its items cannot name themselves, `until` reads the own output. */
 export function loopSourcesOf(
   spec: WorkflowSpec,
   id: string,
@@ -90,7 +88,7 @@ function groupSource(group: WorkflowNode, element: Element | undefined): Source[
   return [{ ...source, output, members, isReal: element?.isReal ?? true }];
 }
 
-/** The node before, if there is exactly one. For the first nodes of a body that is what is before the group. */
+/** The node before, if there is exactly one. For the first nodes of a body it is the one before the group. */
 function previousOf(given: Given, id: string, sources: readonly Source[]): Source | undefined {
   const { spec, visible } = given;
   const previous = visible.previousOf(id);

@@ -4,7 +4,7 @@
  * ends.
  */
 import { createContext, use, useSyncExternalStore } from 'react';
-import type { ShownItems } from '../panel/sources.ts';
+import type { ShownItems } from '../model/scopes.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import type { EdgeEnds } from '../model/graph.ts';
 import type { Draft, Operation } from '../model/model.ts';

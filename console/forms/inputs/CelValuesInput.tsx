@@ -1,6 +1,6 @@
 /**
- * Inputs for CEL: the values of the skill `set`, which are names with an expression each or one expression for
- * the whole output, and conditions.
+ * Inputs for CEL: the values of the skill `set`, which are names with an expression each or one expression
+ * for the whole output, and conditions.
  */
 import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';

@@ -96,10 +96,7 @@ test('the counts of a loop are live, never go back, and keep the known failures'
     attempts: 1,
     items: { ...counts(1, 1), failures },
   };
-  const state = applyView(
-    after(node('Running', 1, 20)),
-    view('Running', [running as RunView['nodes'][number]]),
-  );
+  const state = applyView(after(node('Running', 1, 20)), view('Running', [running]));
   const later = applyEvent(state, HEAD, items(3));
   expect(later.nodes.get('agent')).toMatchObject({ items: { succeeded: 3, failures } });
   expect(applyEvent(later, HEAD, items(2))).toBe(later);

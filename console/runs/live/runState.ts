@@ -122,12 +122,21 @@ function nodeAfter(before: NodeView | undefined, event: LiveEvent & { type: 'nod
     ...(isEnded(phase) && at !== undefined && { completionTime: at }),
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message }),
-    ...(before?.output !== undefined && { output: before.output }),
-    ...(before?.usage !== undefined && { usage: before.usage }),
-    ...(before?.items !== undefined && { items: before.items }),
-    ...(before?.item !== undefined && { item: before.item }),
-    ...(before?.run !== undefined && { run: before.run }),
-    ...(phase === 'Waiting' && before?.waitingFor !== undefined && { waitingFor: before.waitingFor }),
+    ...keptOf(before, phase),
+  };
+}
+
+/** The members of a view that events do not have. */
+function keptOf(before: NodeView | undefined, phase: NodePhase): Partial<NodeView> {
+  if (before === undefined) return {};
+  const { output, usage, items, item, run, waitingFor } = before;
+  return {
+    ...(output !== undefined && { output }),
+    ...(usage !== undefined && { usage }),
+    ...(items !== undefined && { items }),
+    ...(item !== undefined && { item }),
+    ...(run !== undefined && { run }),
+    ...(phase === 'Waiting' && waitingFor !== undefined && { waitingFor }),
   };
 }
 

@@ -29,7 +29,7 @@ export type TreeRow = OutputPath & {
 
 type ValueKind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
 
-/** The reference without braces: `$('mail').data_content.items[0]`. `item`: the output is this item of a loop. */
+/** The reference without braces: `$('mail').data_content.items[0]`. `item`: of this item of a loop. */
 export function referenceOf(nodeId: string, { member, path }: OutputPath, item?: number): string {
   const whole = item === undefined ? path : [item, ...path];
   return printReference({ source: 'node', node: nodeId, member, path: whole });

@@ -2,12 +2,12 @@
 import { ActionIcon, Anchor, Group, List, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
-import { count } from '../../ui/format.ts';
-import { FailureOf } from '../FailureOf.tsx';
-import { itemsText, type ItemCounts } from '../live/nodeView.ts';
-import { itemAt, itemTotal } from './items.ts';
-import { OutputView } from './OutputView.tsx';
-import type { Output } from './outputTree.ts';
+import { count } from '../ui/format.ts';
+import { FailureOf } from './FailureOf.tsx';
+import { itemsText, type ItemCounts } from './live/nodeView.ts';
+import { itemAt, itemTotal } from './output/items.ts';
+import { OutputView } from './output/OutputView.tsx';
+import type { Output } from './output/outputTree.ts';
 
 type Props = {
   output: Output | undefined;

@@ -5,16 +5,14 @@ import { isTrigger } from '../../workflows/kinds.ts';
 import { annotationOf } from './annotation.ts';
 import { fragmentOf, pasted } from './fragment.ts';
 import { boxesOf, groupAt, withRoom } from './frames.ts';
+import { addInside, moveInto, removeWithBodies } from './grouping.ts';
 import { connectionProblem, edgeId, edgesOf, removalProblem } from './graph.ts';
 import { layoutOf } from './layout.ts';
 import {
-  addInside,
   addNode,
   disconnect,
   insertOnEdge,
-  moveInto,
   removeNodes,
-  removeWithBodies,
   renameNode,
   type Draft,
   type Operation,
@@ -215,6 +213,16 @@ test.each([
 test('the connections that a move removes are known', () => {
   const result = moveInto(draftOf('trigger a g{ c }'), ['a'], 'g');
   expect(typeof result === 'string' ? [] : result.removed.map(edgeId)).toEqual(['trigger>a', 'a>g']);
+});
+
+test('a node dropped on another one of a chain takes its place, and later ones move to the right', () => {
+  const draft = draftOf('trigger a g{ b c }');
+  const at = draft.positions['b'] ?? { x: 0, y: 0 };
+  const dropped = { ...draft, positions: { ...draft.positions, a: { x: at.x - 8, y: at.y + 12 } } };
+  const { positions } = moved('a', 'g')(dropped);
+  const [a, b, c] = ['a', 'b', 'c'].map((id) => positions[id]);
+  expect(a?.y).toBe(b?.y);
+  expect([(b?.x ?? 0) - (a?.x ?? 0), (c?.x ?? 0) - (b?.x ?? 0)]).toEqual([288, 288]);
 });
 
 test('frames of the layout hold their bodies and cover no other node', () => {

@@ -105,8 +105,8 @@ function yamlIn(page: string): unknown[] {
 }
 
 /**
- * The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, or the spec of a
- * credential.
+ * The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, the spec of a credential,
+ * or a part of the spec of another kind.
  */
 function objectOf(shown: unknown): (Shown & { isPart?: true }) | undefined {
   if (Array.isArray(shown)) {
@@ -116,8 +116,19 @@ function objectOf(shown: unknown): (Shown & { isPart?: true }) | undefined {
   }
   if (!isRecord(shown)) return undefined;
   if ('edges' in shown) return { kind: 'Workflow', spec: shown, isPart: true };
-  if (Object.keys(shown).join() === 'spec') return { kind: 'Credential', ...shown };
+  if (Object.keys(shown).join() === 'spec') return { ...partOf(shown['spec']), ...shown };
   return KINDS.some(({ kind }) => kind === shown['kind']) ? shown : undefined;
+}
+
+/** Of a spec alone: its kind, by the fields that it has. */
+function partOf(spec: unknown): { kind: string; isPart?: true } {
+  const isOf = (kind: string) =>
+    KINDS.some((each) => {
+      const { properties } = rootSchema(each) as Schema;
+      return each.kind === kind && strangeFields(spec, properties?.['spec'], 'spec').length === 0;
+    });
+  if (isOf('Workflow')) return { kind: 'Workflow', isPart: true };
+  return isOf('WorkflowRun') ? { kind: 'WorkflowRun', isPart: true } : { kind: 'Credential' };
 }
 
 /** The fields of the YAML that do not go with its kind. */

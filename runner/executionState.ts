@@ -611,9 +611,14 @@ export function release(state: ExecutionState, key: string): void {
 
 /** The changes to store next, removed from the state. Those of items that are over are left out. */
 export function takeChanges(state: ExecutionState): Advance {
-  const items = state.itemCheckpoints.filter(({ owner }) => !owner.isOver);
-  for (const { owner, node } of items) owner.storedKeys.add(node.id);
-  const checkpoints = [...state.checkpoints, ...items.map(({ node }) => node)];
+  // Only the last checkpoint of a key counts: the run store charges the bytes of each that it gets.
+  const items = new Map<string, NodeState>();
+  for (const { owner, node } of state.itemCheckpoints) {
+    if (owner.isOver) continue;
+    owner.storedKeys.add(node.id);
+    items.set(node.id, node);
+  }
+  const checkpoints = [...state.checkpoints, ...items.values()];
   const { starts, waits, reply, dropped, consumed } = state;
   state.checkpoints = [];
   state.itemCheckpoints = [];

@@ -293,3 +293,11 @@ test('a start mark that the run store refused gives its attempt back', () => {
   delete state.halt;
   expect(pass(state)?.starts).toHaveLength(2);
 });
+
+test('an item that begins and waits in one step is stored once', () => {
+  const group = { ...each(), timeout: '10s', retry: { limit: 1, backoff: { initial: '5s' } } };
+  const bad = { id: 'bad', within: 'each', skill: { name: 'set', parameters: { values: 'item.missing' } } };
+  const state = openLoops(revision([webhook, group, bad, atLeastOnce]), { input: input(1) });
+  const ids = (pass(state)?.checkpoints ?? []).map(({ id }) => id).filter((id) => id === 'each.0');
+  expect(ids).toEqual(['each.0']);
+});

@@ -22,7 +22,10 @@ export function bytesProblems(dump: readonly DumpedKey[], prefix: string): strin
 function runProblems(dump: readonly DumpedKey[], prefix: string, counted: number): string[] {
   const runs = dump
     .filter(({ key }) => key.startsWith(`${prefix}run:`))
-    .map(({ key, value }) => ({ key, ...chargeOf(value) }));
+    .map(({ key, value }) => {
+      const name = key.slice(`${prefix}run:`.length);
+      return { key, ...chargeOf(value, itemBytes(dump, `${prefix}items:${name}`)) };
+    });
   const sum = runs.reduce((total, { charged, isDropped }) => total + (isDropped ? 0 : charged), 0);
   const wrong = runs.filter(({ charged, stored }) => charged < stored || charged > stored + SLACK_BYTES);
   return [
@@ -61,12 +64,21 @@ function differing(what: string, counted: number, found: number): string[] {
     : [`the project is charged with ${counted} bytes for ${what}, there are ${found}`];
 }
 
-function chargeOf(value: string[]): { charged: number; stored: number; isDropped: boolean } {
+/** The bytes of the items of a run; without their waits, which are not charged. */
+function itemBytes(dump: readonly DumpedKey[], key: string): number {
+  const fields = fieldsOf(dump.find((entry) => entry.key === key)?.value ?? []);
+  return [...fields].reduce(
+    (sum, [name, text]) => sum + (name.startsWith('w:') ? 0 : Buffer.byteLength(text)),
+    0,
+  );
+}
+
+function chargeOf(value: string[], items: number): { charged: number; stored: number; isDropped: boolean } {
   const fields = fieldsOf(value);
   const counted = [...fields].filter(
     ([name]) => name === 'input' || name === 'reply' || name.startsWith('n:'),
   );
-  const stored = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES);
+  const stored = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES + items);
   return { charged: Number(fields.get('bytes')), stored, isDropped: fields.has('dropped') };
 }
 

@@ -26,6 +26,11 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
     beats: numbers(hash('beats')),
   };
   addPlaces(state, problems, { scores, hash, cancels: keys.get('cancels')?.value ?? [] });
+  for (const [name, { value }] of named('items')) {
+    const run = state.runs[name.slice(6)];
+    if (run) run.items = pairs(value);
+    else problems.push(`${name} is of a run that is not there`);
+  }
   for (const [name, { value }] of named('runs')) addListed(state, problems, name.slice(5), pairs(value));
   for (const [name, { value }] of named('lines')) {
     const done = hash(`done:${name.slice(6)}`);
@@ -133,6 +138,7 @@ function runOf(fields: Fields): Run {
     input: fields['input'] ?? '',
     nodes: own('n:'),
     waits: numbers(own('w:')),
+    items: {},
     ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),

@@ -16,6 +16,8 @@ export type Run = {
   input: string;
   nodes: Record<string, string>;
   waits: Record<string, number>;
+  /** The items of its loops and their nodes, and the times at which they continue, by field. */
+  items: Record<string, string>;
   timeout?: number;
   deadline?: number;
   started?: number;

@@ -15,7 +15,18 @@ import type { Harness } from '../harness.ts';
 import { NODES } from '../workflows.ts';
 
 /** What a runner may do next with a run that it holds. */
-export const WORK = ['start', 'succeed', 'fail', 'reply', 'wait', 'end', 'handBack'] as const;
+export const WORK = [
+  'start',
+  'succeed',
+  'fail',
+  'reply',
+  'wait',
+  'end',
+  'handBack',
+  'startItem',
+  'waitItem',
+  'endItem',
+] as const;
 export type Work = (typeof WORK)[number];
 
 type Node = Pick<NodeState, 'phase' | 'attempts'> & { isOurs: boolean };
@@ -105,6 +116,23 @@ export function createRunner(harness: Harness, name: string) {
     });
   }
 
+  /** Items of a loop: they start, wait and end in any order, since the store decides nothing from them. */
+  function item(run: InFlightRun, work: Work, at: number): Promise<void> {
+    const id = `each.${at % 2}`;
+    const node = `${id}.0.1/send`;
+    if (work === 'startItem')
+      return move(run, { starts: [{ id: node, attempt: 1, atMostOnce: false, at: store.now() }] }, nothing);
+    if (work === 'waitItem')
+      return move(
+        run,
+        { checkpoints: [{ id, phase: 'Waiting', attempts: 1 }], waits: [{ id, delayMs: 1_000 }] },
+        nothing,
+      );
+    const output = { text_content: '', data_content: at };
+    const ended: NodeState = { id, phase: 'Succeeded', attempts: 1, output };
+    return move(run, { checkpoints: [ended], dropped: [node] }, nothing);
+  }
+
   /** One more step with a run; the node counts only where one can be meant. */
   function step(run: InFlightRun, work: Work, at: number): Promise<void> {
     const node = NODES[at % NODES.length] ?? NODES[0];
@@ -119,6 +147,7 @@ export function createRunner(harness: Harness, name: string) {
       const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';
       return move(run, { end: { phase } }, () => drop(run));
     }
+    if (work === 'startItem' || work === 'waitItem' || work === 'endItem') return item(run, work, at);
     if (work === 'start' || executing === undefined) return start(run, node);
     const reply = { status: 200, headers: {}, body: `reply ${at}`, contentType: 'text/plain' };
     if (work === 'reply') return settle(run, executing, 'Succeeded', { reply });

@@ -55,6 +55,7 @@ export function newRun({ group = '', head = '', input = '' }: Call['args'], acce
     epoch: 0,
     sequence: 0,
     nodes: {},
+    items: {},
     waits: {},
     crashes: 0,
     wasClaimed: false,

@@ -112,6 +112,7 @@ export function endRun(
     overLimit: false,
     cancel: false,
     live: false,
+    items: {},
   });
   const isReplaced = run.replacedBy !== undefined && phase === 'Cancelled';
   if (isReplaced) run.reason = 'Replaced';

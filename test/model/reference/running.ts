@@ -54,11 +54,25 @@ function endOf({ phase, reason = '', message = '' }: Call['args']) {
   return { phase: phase as TerminalPhase, reason, message };
 }
 
-/** The waits come first, in pairs, then the nodes with their events. Of several replies the first is kept. */
+/**
+ * The waits come first, in pairs, then items and their nodes with their waits and events, keys to drop, and
+ * nodes with their events. Of several replies the first is kept.
+ */
 function storeValues(run: Run, { args, rest, now }: Call): void {
   if (args['reply']) run.reply ??= args['reply'];
-  const nodesAt = 2 * Number(args['waits_count']);
-  for (let at = 0; at < nodesAt; at += 2) run.waits[rest[at] ?? ''] = now + Number(rest[at + 1]);
+  const itemsAt = 2 * Number(args['waits_count']);
+  const droppedAt = itemsAt + 4 * Number(args['item_nodes_count']);
+  const nodesAt = droppedAt + Number(args['dropped_count']);
+  for (let at = 0; at < itemsAt; at += 2) run.waits[rest[at] ?? ''] = now + Number(rest[at + 1]);
+  for (let at = itemsAt; at < droppedAt; at += 4) {
+    const [field = '', value = '', delay = ''] = rest.slice(at);
+    run.items[field] = value;
+    if (delay !== '') run.items[`w:${field}`] = String(now + Number(delay));
+  }
+  for (const field of rest.slice(droppedAt, nodesAt)) {
+    delete run.items[field];
+    delete run.items[`w:${field}`];
+  }
   for (let at = nodesAt; at < rest.length; at += 3)
     run.nodes[(rest[at] ?? '').slice('n:'.length)] = rest[at + 1] ?? '';
 }

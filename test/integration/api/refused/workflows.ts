@@ -25,7 +25,24 @@ const auth = {
   github: { secretRefs: [{ name: 'a', key: 'b' }] },
 };
 
+const waiting = (wait: object, options: object = {}) => ({
+  nodes: [trigger, { id: 'pause', wait, ...options }],
+});
+
 export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][] = [
+  ['a wait of -1 s', waiting({ duration: '-1s' }), /must be a duration from 0s to 90d|should match/],
+  ['a wait of 91 days', waiting({ duration: '91d' }), /must be a duration from 0s to 90d/],
+  ['a wait for nothing', waiting({}), /a wait must have exactly one of/],
+  [
+    'a wait for two things',
+    waiting({ duration: '1s', until: '2026-05-01T08:00:00Z' }),
+    /a wait must have exactly one of/,
+  ],
+  [
+    'a wait with a timeout',
+    waiting({ duration: '1h' }, { timeout: '10s' }),
+    /timeout, retry and effect have no effect on the wait node pause: remove them/,
+  ],
   ['no trigger', { nodes: steps }, /a workflow needs a trigger: add a node with one of manual, schedule/],
   [
     'two triggers',

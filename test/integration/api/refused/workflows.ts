@@ -25,6 +25,10 @@ const auth = {
   github: { secretRefs: [{ name: 'a', key: 'b' }] },
 };
 
+const waiting = (wait: object, options: object = {}) => ({
+  nodes: [trigger, { id: 'pause', wait, ...options }],
+});
+
 const group = (id: string, within?: string) => ({ id, group: {}, ...(within !== undefined && { within }) });
 const inGroup = (id: string, within: string) => ({ ...call(id), within });
 const forEach = { items: "{{ $('trigger').data_content }}" };
@@ -105,6 +109,19 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
     'an effect on a group',
     { nodes: [trigger, { ...group('g'), effect: 'AtMostOnce' }, inGroup('a', 'g')] },
     /effect has no effect on the group g: set it on the nodes of the body/,
+  ],
+  ['a wait of -1 s', waiting({ duration: '-1s' }), /must be a duration from 0s to 90d|should match/],
+  ['a wait of 91 days', waiting({ duration: '91d' }), /must be a duration from 0s to 90d/],
+  ['a wait for nothing', waiting({}), /a wait must have exactly one of/],
+  [
+    'a wait for two things',
+    waiting({ duration: '1s', until: '2026-05-01T08:00:00Z' }),
+    /a wait must have exactly one of/,
+  ],
+  [
+    'a wait with a timeout',
+    waiting({ duration: '1h' }, { timeout: '10s' }),
+    /timeout, retry and effect have no effect on the wait node pause: remove them/,
   ],
   ['no trigger', { nodes: steps }, /a workflow needs a trigger: add a node with one of manual, schedule/],
   [

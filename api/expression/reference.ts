@@ -16,8 +16,8 @@ export const RUN_MEMBERS = ['id', 'workflow', 'project', 'accepted', 'test'] as 
 /**
  * `node`: `$('<node id>').<member>` and a path below it; `previous`: the same of the node before. `run`:
  * `$run.<member>`. `vars`: `$vars.<name>` and a path below it. `item` and `index`: `$item` and `$index`,
- * which exist only in a node with `forEach`. `url`: `$url('<node id>')`, the URL of a callback. `default`: `?? <literal>`, for a value that is null or does not
- * exist.
+ * which exist only in a node with `forEach`. `url`: `$url('<node id>')`, the URL of a callback. `default`:
+ * `?? <literal>`, for a value that is null or does not exist.
  */
 export type Reference = (
   | { source: 'node'; node: string; member: NodeMember; path: readonly PathStep[] }

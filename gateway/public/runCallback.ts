@@ -20,7 +20,7 @@ import type { Reservation } from '../limits/inFlight.ts';
 import type { Called } from '../limits/rates.ts';
 
 /** The longest body, in bytes. */
-export const CALLBACK_BYTES = 65_536;
+const CALLBACK_BYTES = 65_536;
 const RETRY_AFTER = { retryAfter: 2 };
 const POST_ALONE = {
   allow: 'POST',

@@ -70,7 +70,7 @@ export function poolRoleBinding(namespace: string): Manifest<RoleBinding> {
 /** The pool's account in the run store. */
 export type PoolAccount = { username: string; password: string };
 
-/** `authority`: PEM, the certificate authorities of the run store. `callbackKeys`: as text (`callbackKeys.ts`). */
+/** `authority`: PEM, those of the run store. `callbackKeys`: as text (`callbackKeys.ts`). */
 export function poolSecret(
   namespace: string,
   account: PoolAccount,

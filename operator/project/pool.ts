@@ -65,12 +65,12 @@ export async function ensurePool(
   before: AppliedPool | undefined,
 ): Promise<AppliedPool> {
   const isDue = before === undefined || context.clock.now() - before.applied.at >= DRIFT_CHECK_MS;
-  const held = isDue
+  const known = isDue
     ? await poolCredentials(context.client, project, context.clock.date().getTime())
     : before;
-  const { account, callbackKeys } = held;
+  const { account, callbackKeys } = known;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
-  const applied = await applyUncached(context, project, held, isDue ? undefined : before?.applied);
+  const applied = await applyUncached(context, project, known, isDue ? undefined : before?.applied);
   const granted = await ensurePoolAccount(context.conn, project.uid, sha256(account.password));
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   const stored = await putCallbackSettings(

@@ -50,6 +50,18 @@ test('the node before, the run and a default are valid without another node', ()
   expect(validate(spec([webhook, mail(good)], edges))).toEqual([]);
 });
 
+test('the URL of a callback can be named before its node, and in the group of its node', () => {
+  const approve = (within?: string): WorkflowNode => ({
+    id: 'approve',
+    wait: { callback: { timeout: '14d' } },
+    ...(within !== undefined && { within }),
+  });
+  const asking = agent("{{ $url('approve') }}");
+  expect(validate(spec([webhook, asking, approve()]))).toEqual([]);
+  const inGroup = [webhook, { id: 'each', group: {} }, { ...asking, within: 'each' }, approve('each')];
+  expect(validate(spec(inGroup))).toEqual([]);
+});
+
 const stop: WorkflowNode = { id: 'stop', fail: { reason: 'OutOfStock', message: 'sold out' } };
 
 test('variables must exist, unless they are tested or have a default', () => {
@@ -226,6 +238,43 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     spec([webhook, agent('{{ $item.name }}')]),
     'InvalidExpression',
     /^node agent_1: agent\.prompt: \$item\.name exists only in a node with forEach/,
+  ],
+  [
+    'the URL of a node that does not exist',
+    spec([webhook, agent("{{ $url('done') }}"), { id: 'approve', wait: { callback: {} } }]),
+    'UnknownReference',
+    /^node agent_1: agent\.prompt: \$url\('done'\) names a node which does not exist\. Callbacks that agent_1 can name: approve$/,
+  ],
+  [
+    'the URL of a node that waits for no callback',
+    spec([webhook, agent("{{ $url('pause') }}"), { id: 'pause', wait: { duration: '1m' } }]),
+    'UnknownReference',
+    /\$url\('pause'\) names a node which does not wait for a callback\. .*: \(none\)$/,
+  ],
+  [
+    'the URL of a node in a group, outside of the group',
+    spec([
+      webhook,
+      agent("{{ $url('approve') }}"),
+      { id: 'each', group: {} },
+      { id: 'approve', within: 'each', wait: { callback: {} } },
+    ]),
+    'UnknownReference',
+    /names a node which is in the group each: its URL exists only in that group/,
+  ],
+  [
+    'the URL of a node with forEach',
+    spec([
+      webhook,
+      agent("{{ $url('approve') }}"),
+      {
+        id: 'approve',
+        wait: { callback: {} },
+        forEach: { items: "{{ $('trigger').data_content.items }}" },
+      },
+    ]),
+    'UnknownReference',
+    /names a node which has forEach or repeat, so that it has no single URL/,
   ],
   [
     'a reference to a node that does not exist',

@@ -8,7 +8,9 @@ import type { Runner } from '../../../runner/runner.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
-import { putRevision } from '../../../runs/revisions.ts';
+import { openProject } from '../../../runs/project.ts';
+import { restoreRun } from '../../../runs/restore.ts';
+import { getRevision, putRevision } from '../../../runs/revisions.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { putCallbackSettings } from '../../../store/callbacks.ts';
@@ -144,8 +146,12 @@ test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s changes nothing', asy
   const before = await stateOf(run);
   const answer = await call({ token, method });
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
-  if (method === 'GET') expect(await answer.text()).toContain('opening it changes nothing');
   expect(await stateOf(run)).toEqual(before);
+});
+
+test('who opens the URL reads that only a POST ends the wait', async () => {
+  const { token } = await waitingRun();
+  expect(await (await call({ token, method: 'GET' })).text()).toContain('opening it changes nothing');
 });
 
 test('a forged or changed token gets 404, the same bytes for all, and reaches no run', async () => {
@@ -217,4 +223,30 @@ test('while the run store has lost its data and is seeded, a genuine call gets 5
   expect([answer.status, await codeOf(answer)]).toEqual([503, 'callback-unavailable']);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await statusOf({ token })).toBe(200);
+});
+
+test('after the run store lost its data, a restored run still waits, and its URL works', async () => {
+  const { run, token } = await waitingRun();
+  const { runs } = harness;
+  const state = await stateOf(run);
+  const { revision, nodes, acceptedAt, startedAt, epoch, sequence, input, workflowUid: uid } = state;
+  const stored = await getRevision(runs, PROJECT, revision);
+  if (!stored || 'outcome' in stored) throw new Error('the revision is not in the run store');
+  await runner.stop(0);
+  await runs.command('flushall');
+  expect(await statusOf({ token })).toBe(503);
+  await openProject(runs, PROJECT);
+  await putCallbackSettings(runs, PROJECT, settings);
+  await putRevision(runs, PROJECT, revision, stored);
+  const recorded = {
+    ...{ run, workflow: 'orders', workflowUid: uid, revision, trigger: 'webhook', test: false, input },
+    ...{ uid: 'uid-of-record', epoch, sequence, acceptedAt, timeoutMs: 3_600_000, nodes },
+    ...(startedAt !== undefined && { startedAt }),
+  };
+  expect(await restoreRun(runs, PROJECT, recorded)).toEqual({ outcome: 'restored' });
+  runner = startTestRunner(runs, PROJECT, { runner: 'runner-2' });
+  await until(run, ({ phase }) => phase === 'Waiting');
+  expect(await statusOf({ token, body: '"after"' })).toBe(200);
+  const resumed = await until(run, (one) => phaseOf(one, 'second') === 'Waiting');
+  expect(resumed.nodes.find(({ id }) => id === 'approve')?.output?.data_content).toBe('after');
 });

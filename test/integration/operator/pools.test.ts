@@ -4,7 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
-import { deployments, events, pods } from '../../../kube/resource.ts';
+import { deployments, events, pods, secrets } from '../../../kube/resource.ts';
+import { parseKeys } from '../../../operator/project/callbackKeys.ts';
+import { CALLBACK_KEYS } from '../../../operator/project/manifests.ts';
 import { POOL, POOL_LABELS } from '../../../operator/shared/names.ts';
 import { projectSettings, workflows } from '../../../operator/shared/resources.ts';
 import {
@@ -12,6 +14,8 @@ import {
   SYSTEM,
   type OperatorHarness,
 } from '../../support/operator/operatorHarness.ts';
+import { readCallbackSettings } from '../../../store/callbacks.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { clusterRoles, isAllowed } from '../../support/cluster/users.ts';
 
@@ -55,6 +59,33 @@ test('a quota that keeps runners away is named by the workflow, which is Active 
   await harness.waitFor(namespace, 'orders', { type: 'Ready', status: 'True', reason: 'Serving' });
   await harness.waitFor(namespace, 'orders', { type: 'Active', status: 'True' });
 });
+
+test('the keys of callbacks are in the Secret of the pool, and in the run store also after it lost its data', async () => {
+  const { namespace, uid } = await harness.createProject();
+  const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
+  await harness.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
+  const stored = () =>
+    pollUntil(
+      'the keys in the run store',
+      async () => {
+        const read = await readCallbackSettings(harness.conn, uid);
+        return read.outcome === 'read' ? read.settings : undefined;
+      },
+      { timeoutMs: 60_000, everyMs: 50 },
+    );
+  const { key } = await stored();
+  const secret = await harness.client.find(secrets, { namespace, name: POOL });
+  const text = Buffer.from(secret?.data?.[CALLBACK_KEYS] ?? '', 'base64').toString();
+  expect(parseKeys(text).map(({ id }) => id)).toEqual([key.id]);
+  await harness.redisCommand('DEL', keysOf(uid).callbacks);
+  await harness.client.patch(
+    workflows,
+    { namespace, name: 'orders' },
+    { spec: { active: false } },
+    { type: 'merge' },
+  );
+  expect((await stored()).key).toEqual(key);
+}, 150_000);
 
 const UNSCHEDULED = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
 

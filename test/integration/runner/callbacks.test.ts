@@ -1,4 +1,4 @@
-/** Nodes that wait for a callback: what ends their wait, and what readers of a run get to see of their URL. */
+/** Nodes that wait for a callback: what ends their wait, and what readers of a run see of their URL. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Signals of runs: the first of a node is stored, wakes the run, and no run with unread signals is parked. */
+/** Signals of runs: the first of a node is stored and wakes the run. No run with unread signals is parked. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
@@ -160,7 +160,7 @@ test('a project without room for the signal refuses it', async () => {
   expect(await signal(ref, 'a')).toEqual({ outcome: 'full' });
 });
 
-test('a run that does not exist, and a store that lost its data, are told apart', async () => {
+test('a run that does not exist, and a store that lost its data, are distinguished', async () => {
   const ref = await startedRun(store.conn);
   expect(await signal({ ...ref, run: 'orders-never' }, 'a')).toEqual({ outcome: 'absent' });
   expect(await signal({ ...ref, project: 'project-empty' }, 'a')).toMatchObject({ outcome: 'unavailable' });

@@ -44,9 +44,7 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   const crashes = mark && isInScope ? { crashes: (mark.crashes ?? 0) + 1 } : {};
   scope.progress.set(id, { ...numbers, ...firstAt, ...crashes });
   locatedKey(state, scope, id);
-  if (phase === 'Waiting' && node.run !== undefined && node.reason === undefined)
-    restoreChild(state, scope, node, node.run);
-  else if (phase === 'Waiting') restoreWait(state, scope, node);
+  if (phase === 'Waiting') restoreWaiting(state, scope, node);
   if (!mark) return;
   const end = endOfMark(mark.atMostOnce, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
@@ -76,6 +74,12 @@ function restoreWait(
   const delayMs = delayUntil(state, nextAttemptAt);
   const key = keyOf(scope, id);
   addTimer(state, key, { delayMs, isStored: true }, () => endWait(state, key));
+}
+
+function restoreWaiting(state: ExecutionState, scope: ScopeState, node: NodeState): void {
+  // With a reason, the node waits for its next attempt.
+  if (node.run !== undefined && node.reason === undefined) restoreChild(state, scope, node, node.run);
+  else restoreWait(state, scope, node);
 }
 
 /** The end of the child may be lost where the run store was. */

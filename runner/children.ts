@@ -195,17 +195,24 @@ export async function findResult(
     if (state) return resultOf(state, state.phase, await lastOutput(conn, parent.project, state));
     const record = await readRecord?.(child);
     if (record?.spec.parent?.run !== parent.run) return lost('the run has no record');
-    const { phase, nodes = [], revision = '', reason, message } = record.status ?? {};
-    if (!isTerminal(phase)) return 'unfinished';
-    const ended = { phase, reason, message };
-    if (phase !== 'Succeeded') return resultOf(ended, phase, undefined);
-    const last = await lastNode(conn, parent.project, revision, nodes);
-    if (last?.truncated) return lost('its record does not have all of its output');
-    const { text_content = '', data_content = null, exact } = last?.output ?? {};
-    return resultOf(ended, phase, { text_content, data_content: joinExact(data_content, exact) });
+    return await resultOfRecord(conn, parent.project, record);
   } catch {
     return 'unknown';
   }
+}
+
+async function resultOfRecord(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  { status = {} }: WorkflowRun,
+): Promise<ChildResult | 'unfinished'> {
+  const { phase, nodes = [], revision = '' } = status;
+  if (!isTerminal(phase)) return 'unfinished';
+  if (phase !== 'Succeeded') return resultOf(status, phase, undefined);
+  const last = await lastNode(conn, project, revision, nodes);
+  if (last?.truncated) return lost('its record does not have all of its output');
+  const { text_content = '', data_content = null, exact } = last?.output ?? {};
+  return resultOf(status, phase, { text_content, data_content: joinExact(data_content, exact) });
 }
 
 function lost(why: string): ChildResult {

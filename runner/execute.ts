@@ -274,9 +274,13 @@ export class RunExecution {
     if (step.checkpoints) void this.#events.flush();
     const waits = () =>
       waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
+<<<<<<< HEAD
     this.#reply ??= step.reply;
     if (step.end?.output) step.end = { ...step.end, output: outputOfRun(step.end.output, this.#reply) };
     step.signalsRead = this.#state.signals.version;
+=======
+    this.#complete(step);
+>>>>>>> n-children
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
@@ -293,14 +297,27 @@ export class RunExecution {
       refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
       return undefined;
     }
-    for (const child of this.#state.abandonedChildren.splice(0))
-      void cancelRun(this.#deps.conn, this.#claim.state.project, child);
+    this.#cancelAbandoned();
     if (step.end) return (this.end = step.end).phase;
     if (outcome.signaled) this.#hasUnreadSignals = true;
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#start(start);
     return undefined;
+  }
+
+  /** Adds to a step the signals that were read, and to the end of a child run its reply. */
+  #complete(step: Advance): void {
+    this.#reply ??= step.reply;
+    if (step.end?.output) step.end = { ...step.end, output: outputOfRun(step.end.output, this.#reply) };
+    step.signalsRead = this.#signals.version;
+  }
+
+  /** Cancels children whose node has ended before them. */
+  #cancelAbandoned(): void {
+    const { conn } = this.#deps;
+    for (const child of this.#state.abandonedChildren.splice(0))
+      void cancelRun(conn, this.#claim.state.project, child);
   }
 
   async #handBack(): Promise<Conclusion> {
@@ -396,14 +413,15 @@ export class RunExecution {
     const child = state.children.get(key);
     if (child === undefined) return;
     this.#lookUps += 1;
-    void findResult(this.#deps, this.#claim.state, child).then((result) => {
+    const conclude = (result: ChildResult | 'unfinished' | 'unknown'): void => {
       this.#lookUps -= 1;
       if (!this.#over && state.children.get(key) === child) {
         if (typeof result !== 'string') this.#endChild(key, child, result);
         else watchChild(state, key, child, result === 'unknown' ? LOOK_UP_AGAIN_MS : CHILD_CHECK_MS);
       }
       this.#wake.resolve();
-    });
+    };
+    void findResult(this.#deps, this.#claim.state, child).then(conclude);
   }
 
   #succeed(key: string, result: StepResult): void {

@@ -44,9 +44,7 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   const crashes = mark && isInScope ? { crashes: (mark.crashes ?? 0) + 1 } : {};
   scope.progress.set(id, { ...numbers, ...firstAt, ...crashes });
   locatedKey(state, scope, id);
-  if (phase === 'Waiting' && node.run !== undefined && node.reason === undefined)
-    restoreChild(state, scope, node, node.run);
-  else if (phase === 'Waiting') restoreWait(state, scope, node);
+  if (phase === 'Waiting') restoreWaiting(state, scope, node);
   if (!mark) return;
   const end = endOfMark(mark.atMostOnce, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
@@ -80,6 +78,12 @@ function restoreWait(
   addWaitTimer(state, key, delayMs);
   // A loop opens after the signals were read.
   if (state.signals.values.has(key)) endWait(state, key);
+}
+
+function restoreWaiting(state: ExecutionState, scope: ScopeState, node: NodeState): void {
+  // With a reason, the node waits for its next attempt.
+  if (node.run !== undefined && node.reason === undefined) restoreChild(state, scope, node, node.run);
+  else restoreWait(state, scope, node);
 }
 
 /** The end of the child may be lost where the run store was. */

@@ -2,15 +2,14 @@
 import type { TerminalPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
-import type { RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { ENQUEUE, EVENTS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import { parentOf } from './read.ts';
-import type { ParentRef, RunEnd } from './types.ts';
+import { readSubject } from './read.ts';
+import type { RunEnd } from './types.ts';
 
 export type Cancelled =
   | { outcome: 'cancelled' }
@@ -68,7 +67,7 @@ const CANCEL = defineScript({
  */
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
   return orUnavailable(async () => {
-    const subject = await subjectOf(conn, project, run);
+    const subject = await readSubject(conn, project, run);
     if (!subject) return { outcome: 'absent' };
     const args = argumentsOf(CANCEL, { run_id: run, ...endArgs(END_OF_CANCELLED) });
     const answer = (await conn.script(CANCEL, scriptKeys(CANCEL, subject), args)) as
@@ -79,20 +78,6 @@ export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: st
     if (answer === 'absent' || answer === 'requested' || answer === 'cancelled') return { outcome: answer };
     return { outcome: 'ended', phase: answer };
   });
-}
-
-/** The run with what names the keys of its end; undefined if the store does not have it. */
-async function subjectOf(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  run: string,
-): Promise<
-  { project: ProjectUid; run: string; group: RunGroup; parent?: ParentRef | undefined } | undefined
-> {
-  const fields = await conn.command('hmget', keysOf(project).run(run), 'wf', 'head');
-  const [group, head] = fields as (string | null)[];
-  if (typeof group !== 'string') return undefined;
-  return { project, run, group, parent: parentOf(head) };
 }
 
 /**

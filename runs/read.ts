@@ -37,9 +37,19 @@ export type RunHead = {
   parent?: ParentRef | undefined;
 };
 
-/** The parent in the field `head` of a run. */
-export function parentOf(head: string | null | undefined): ParentRef | undefined {
-  return (JSON.parse(head ?? '{}') as Partial<RunHead>).parent;
+/** What names the keys of a run and of its parent. */
+type Subject = { project: ProjectUid; run: string; group: RunGroup; parent?: ParentRef | undefined };
+
+/** The run with what names its keys; undefined if the store does not have it. Throws as the connection does. */
+export async function readSubject(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+): Promise<Subject | undefined> {
+  const fields = await conn.command('hmget', keysOf(project).run(run), 'wf', 'head');
+  const [group, head] = fields as (string | null)[];
+  if (typeof group !== 'string') return undefined;
+  return { project, run, group, parent: (JSON.parse(head ?? '{}') as Partial<RunHead>).parent };
 }
 
 /** The run, while the store has it: until it has ended and is recorded, and ten seconds more. */

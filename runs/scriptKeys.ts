@@ -1,6 +1,6 @@
 /** The keys of a script that is about one run, as the script declares them. */
 import { workflowOfGroup, type RunGroup } from '../store/groups.ts';
-import { keysOf, type ProjectKey, type ProjectUid } from '../store/keys.ts';
+import { keysOf, type KeyName, type ProjectKey, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
 import type { Script } from '../store/script.ts';
 import { groupOfToken } from './token.ts';
 import type { ParentRef } from './types.ts';
@@ -17,6 +17,7 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
   const { project, run, parent } = subject;
   const group = 'group' in subject ? subject.group : groupOfToken(subject.token);
   const keys = keysOf(project);
+<<<<<<< HEAD
   return names.map((name) => {
     if (name === 'run' || name === 'events' || name === 'items' || name === 'signals') return keys[name](run);
     if (name === 'failed' || name === 'failedItems') return keys[name](run);
@@ -31,4 +32,30 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
     if (name === 'seenNodes') return keys.seenNodes(workflowOfGroup(group));
     return keys[name as ProjectKey];
   });
+=======
+  const ofRun: Partial<Record<KeyName, string>> = {
+    run: keys.run(run),
+    events: keys.events(run),
+    items: keys.items(run),
+    signals: keys.signals(run),
+    children: keys.children(run),
+    wf: keys.wf(group),
+    runs: keys.runs(group),
+    summarized: keys.summarized(group),
+    summaries: keys.summaries(group),
+    seenNodes: keys.seenNodes(workflowOfGroup(group)),
+    ...parentKeys(keys, parent ?? { run, group, root: run }),
+  };
+  return names.map((name) => ofRun[name] ?? keys[name as ProjectKey]);
+}
+
+function parentKeys(keys: ProjectKeys, { run, group, root }: Pick<ParentRef, 'run' | 'group' | 'root'>) {
+  return {
+    parent: keys.run(run),
+    parentWf: keys.wf(group),
+    parentSignals: keys.signals(run),
+    siblings: keys.children(run),
+    descendants: keys.descendants(root),
+  };
+>>>>>>> n-children
 }

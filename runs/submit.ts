@@ -202,7 +202,7 @@ export function submitChild(
 async function store(
   conn: RunStoreConnection,
   submission: Submission,
-  { token, isInDoubt } = { token: '', isInDoubt: false },
+  holder = { token: '', isInDoubt: false },
 ): Promise<Submitted | ChildOutcome> {
   const { project, workflow, workflowUid } = submission;
   const keys = keysOf(project);
@@ -217,11 +217,15 @@ async function store(
     size: sizeOf(submission),
     head: headOf(submission, hash),
     input: submission.input,
+<<<<<<< HEAD
     parent_run: submission.parent?.run ?? '',
     parent_token: token,
     parent_waits: submission.parent?.waits ? '1' : '',
     parent_doubt: isInDoubt ? '1' : '',
     ...keptRows(submission.resumed),
+=======
+    ...parentArgs(submission.parent, holder),
+>>>>>>> n-children
   });
   const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;
@@ -230,14 +234,40 @@ async function store(
     const kept = hash === undefined ? [] : [keys.reply(workflowUid, hash)];
     return duplicate(conn, keys.run(detail), kept, { run: detail, reply, phase });
   }
-  if (outcome === 'fenced' || outcome === 'stopped' || outcome === 'too-many') return { outcome };
-  if (outcome === 'conflict') return { outcome, run: detail };
-  if (outcome === 'suspended') return { outcome };
-  if (outcome === 'rejected') return { outcome, limit: Number(detail) };
-  if (outcome === 'full')
-    return { outcome: 'unavailable', why: 'full', retryAfterSeconds: detail === 'keys' ? 60 : 10 };
+  const refused = refusalOf(outcome, detail);
+  if (refused) return refused;
   // The name exists. We choose another one; a name that the caller chose is a conflict.
   return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
+}
+
+function refusalOf(outcome: string | undefined, detail: string): Submitted | ChildOutcome | undefined {
+  switch (outcome) {
+    case 'fenced':
+    case 'stopped':
+    case 'too-many':
+    case 'suspended':
+      return { outcome };
+    case 'conflict':
+      return { outcome, run: detail };
+    case 'rejected':
+      return { outcome, limit: Number(detail) };
+    case 'full':
+      return { outcome: 'unavailable', why: 'full', retryAfterSeconds: detail === 'keys' ? 60 : 10 };
+    default:
+      return undefined;
+  }
+}
+
+function parentArgs(
+  parent: ParentRef | undefined,
+  { token, isInDoubt }: { token: string; isInDoubt: boolean },
+) {
+  return {
+    parent_run: parent?.run ?? '',
+    parent_token: token,
+    parent_waits: parent?.waits ? '1' : '',
+    parent_doubt: isInDoubt ? '1' : '',
+  };
 }
 
 /** The dedupe key. The prefix separates keys of callers from those of triggers, objects and names. */

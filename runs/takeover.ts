@@ -18,7 +18,7 @@ import { argumentsOf, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
 import { ENQUEUE, EVENTS, FENCE, MISSING_RUN } from './lua.ts';
-import { parentOf } from './read.ts';
+import { readSubject } from './read.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { holderOf } from './token.ts';
 import type { RunEnd } from './types.ts';
@@ -104,8 +104,8 @@ export function takeOver(
   return orUnavailable(async () => {
     const { run, token, runner, heartbeat } = claim;
     const args = argumentsOf(TAKE_OVER, { run_id: run, token, runner, heartbeat, ...endArgs(END_OF_POISON) });
-    const head = (await conn.command('hget', keysOf(claim.project).run(run), 'head')) as string | null;
-    const keys = scriptKeys(TAKE_OVER, { ...claim, parent: parentOf(head) });
+    const subject = await readSubject(conn, claim.project, run);
+    const keys = scriptKeys(TAKE_OVER, { ...claim, parent: subject?.parent });
     return (await conn.script(TAKE_OVER, keys, args)) as TakenOver;
   });
 }

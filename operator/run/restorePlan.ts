@@ -52,14 +52,9 @@ export function planRestore(
     const message = `Workflow ${spec.workflow} was deleted before the run had ended.`;
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
   }
-  if (spec.cancel) {
-    const message = 'The run was cancelled. The run store had lost it before it ended.';
-    return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
-  }
-  if (isOrphan) {
-    const message = `The parent of the run, ${spec.parent?.run}, has ended. The run store had lost this run before it ended.`;
-    return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
-  }
+  const cancelled = whyCancelled(spec, isOrphan);
+  if (cancelled !== undefined)
+    return endOf({ phase: 'Cancelled', reason: 'Cancelled', message: cancelled }, revision);
   if (!revision) {
     const message = 'The revision of the run no longer exists.';
     return endOf({ phase: 'Failed', reason: 'RevisionMissing', message }, undefined);
@@ -76,6 +71,13 @@ export function planRestore(
   }
   const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until };
   return { kind: 'restore', run: recorded, revision };
+}
+
+/** Why the run must not continue; undefined if it may. */
+function whyCancelled({ cancel, parent }: WorkflowRun['spec'], isOrphan = false): string | undefined {
+  if (cancel) return 'The run was cancelled. The run store had lost it before it ended.';
+  if (!isOrphan) return undefined;
+  return `The parent of the run, ${parent?.run}, has ended. The run store had lost this run before it ended.`;
 }
 
 function endOf(ending: Omit<RunEnding, 'isRepeatable'>, revision: NamedRevision | undefined): RestorePlan {

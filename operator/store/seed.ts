@@ -130,15 +130,26 @@ export async function seedWorkflows(
     const set = limits ? await setWorkflowLimits(conn, project, limits, seeding) : undefined;
     if (set?.outcome === 'unavailable') return set;
   }
-  for (const { callee } of workflows) {
-    const put = callee && (await putCallee(conn, project, callee, seeding));
-    if (put?.outcome === 'unavailable') return put;
-  }
+  const callees = await seedCallees(conn, project, workflows, seeding);
+  if (callees.outcome === 'unavailable') return callees;
   for (const { polled } of workflows) {
     if (!polled) continue;
     const { trigger, known } = polled;
     const put = await putTrigger(conn, project, trigger, { seeding, known });
     if (put.outcome === 'unavailable') return put;
+  }
+  return { outcome: 'done' };
+}
+
+async function seedCallees(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflows: readonly ServedWorkflow[],
+  seeding: Seeding | undefined,
+): Promise<{ outcome: 'done' } | Unavailable> {
+  for (const { callee } of workflows) {
+    const put = callee && (await putCallee(conn, project, callee, seeding));
+    if (put?.outcome === 'unavailable') return put;
   }
   return { outcome: 'done' };
 }

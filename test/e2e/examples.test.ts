@@ -99,7 +99,11 @@ test.concurrent(
   async ({ expect }) => {
     const names = [`ada-${project}`, 'refuse', `bob-${project}`];
     const subscribers = names.map((name) => ({ name, email: `${name}@example.com` }));
-    const summary = await callExample('newsletter', 'newsletters', { subject: 'News', text: 'Lamps.', subscribers });
+    const summary = await callExample('newsletter', 'newsletters', {
+      subject: 'News',
+      text: 'Lamps.',
+      subscribers,
+    });
     expect(summary).toEqual({ sent: 2, failed: [expect.any(String)] });
     for (const name of [`ada-${project}`, `bob-${project}`])
       expect(await mailsTo(`${name}@example.com`)).toEqual([expect.objectContaining({ subject: 'News' })]);

@@ -91,7 +91,12 @@ export async function takeOverOnce(
   await looking;
 }
 
-const COMMANDS: Record<string, unknown> = { hget: 'w', hgetall: {}, scan: ['0', ['wl:{learned}:q']] };
+const COMMANDS: Record<string, unknown> = {
+  hget: 'w',
+  hmget: ['w', null],
+  hgetall: {},
+  scan: ['0', ['wl:{learned}:q']],
+};
 
 class Learned extends Error {}
 

@@ -1,5 +1,5 @@
 /** Workflows that run others: what is refused at apply, and what the run store knows of callees. */
-import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION } from '../../../api/group.ts';
 import { workflows } from '../../../operator/shared/resources.ts';
@@ -43,7 +43,8 @@ test('a workflow that runs a missing one is valid once that is applied, and inva
   await apply('callee');
   await valid('caller', 'True', 'Accepted');
   await harness.client.delete(workflows, { namespace, name: 'callee' });
-  await valid('caller', 'False', 'WorkflowMissing');
+  const { metadata } = await valid('caller', 'False', 'WorkflowMissing');
+  expect(metadata.name).toBe('caller');
 });
 
 test('a workflow that would run itself through another one is invalid', async () => {
@@ -51,7 +52,8 @@ test('a workflow that would run itself through another one is invalid', async ()
   await apply('a', 'b');
   await valid('a', 'True', 'Accepted');
   await apply('b', 'a');
-  await valid('b', 'False', 'WorkflowCycle');
+  const { status } = await valid('b', 'False', 'WorkflowCycle');
+  expect(JSON.stringify(status?.conditions)).toContain('b → a → b');
 });
 
 test('the run store knows each valid workflow, also an inactive one, until it is deleted', async () => {
@@ -68,4 +70,5 @@ test('the run store knows each valid workflow, also an inactive one, until it is
   );
   await harness.client.delete(workflows, { namespace, name: 'callee' });
   await pollUntil('the workflow is not known any more', async () => (await known()) === undefined, SOON);
+  expect(await known()).toBeUndefined();
 });

@@ -274,13 +274,7 @@ export class RunExecution {
     if (step.checkpoints) void this.#events.flush();
     const waits = () =>
       waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
-<<<<<<< HEAD
-    this.#reply ??= step.reply;
-    if (step.end?.output) step.end = { ...step.end, output: outputOfRun(step.end.output, this.#reply) };
-    step.signalsRead = this.#state.signals.version;
-=======
     this.#complete(step);
->>>>>>> n-children
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
@@ -310,7 +304,7 @@ export class RunExecution {
   #complete(step: Advance): void {
     this.#reply ??= step.reply;
     if (step.end?.output) step.end = { ...step.end, output: outputOfRun(step.end.output, this.#reply) };
-    step.signalsRead = this.#signals.version;
+    step.signalsRead = this.#state.signals.version;
   }
 
   /** Cancels children whose node has ended before them. */

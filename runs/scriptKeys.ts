@@ -17,27 +17,13 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
   const { project, run, parent } = subject;
   const group = 'group' in subject ? subject.group : groupOfToken(subject.token);
   const keys = keysOf(project);
-<<<<<<< HEAD
-  return names.map((name) => {
-    if (name === 'run' || name === 'events' || name === 'items' || name === 'signals') return keys[name](run);
-    if (name === 'failed' || name === 'failedItems') return keys[name](run);
-    if (name === 'wf' || name === 'runs' || name === 'summarized' || name === 'summaries')
-      return keys[name](group);
-    if (name === 'children') return keys.children(run);
-    if (name === 'siblings') return keys.children(parent?.run ?? run);
-    if (name === 'parent') return keys.run(parent?.run ?? run);
-    if (name === 'parentWf') return keys.wf(parent?.group ?? group);
-    if (name === 'parentSignals') return keys.signals(parent?.run ?? run);
-    if (name === 'descendants') return keys.descendants(parent?.root ?? run);
-    if (name === 'seenNodes') return keys.seenNodes(workflowOfGroup(group));
-    return keys[name as ProjectKey];
-  });
-=======
   const ofRun: Partial<Record<KeyName, string>> = {
     run: keys.run(run),
     events: keys.events(run),
     items: keys.items(run),
     signals: keys.signals(run),
+    failed: keys.failed(run),
+    failedItems: keys.failedItems(run),
     children: keys.children(run),
     wf: keys.wf(group),
     runs: keys.runs(group),
@@ -57,5 +43,4 @@ function parentKeys(keys: ProjectKeys, { run, group, root }: Pick<ParentRef, 'ru
     siblings: keys.children(run),
     descendants: keys.descendants(root),
   };
->>>>>>> n-children
 }

@@ -217,15 +217,8 @@ async function store(
     size: sizeOf(submission),
     head: headOf(submission, hash),
     input: submission.input,
-<<<<<<< HEAD
-    parent_run: submission.parent?.run ?? '',
-    parent_token: token,
-    parent_waits: submission.parent?.waits ? '1' : '',
-    parent_doubt: isInDoubt ? '1' : '',
-    ...keptRows(submission.resumed),
-=======
     ...parentArgs(submission.parent, holder),
->>>>>>> n-children
+    ...keptRows(submission.resumed),
   });
   const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
   const [outcome, detail = '', reply = '', phase = ''] = answer;

@@ -28,8 +28,8 @@
  *   node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the hash of its
  *   variables. `unreported`: 1 until its entry in `failures` allows the record of its end. `onFailure`: JSON,
  *   the run that its failure started, or why none was
- * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store, for
- *   runs that resume it: as `run:<id>` and `items:<id>`. Expire after a day
+ * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store,
+ *   for runs that resume it: as `run:<id>` and `items:<id>`. Expire after a day
  * - `ev:<id>` (in code `events`), a list: live events, each `<number> <at> <json>`
  * - `dk:<workflow>:<hash>` (in code `dedupe`), a hash: of a dedupe key: its run, and the hash of the body.
  *   Once the run is recorded also its phase, empty if there was a reply
@@ -54,7 +54,8 @@
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
  * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and
  * `claimQuota` for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for
- * room); bytes of `keys` (dedupe), `summaries`, `replies` and `kept` (failed runs); `keyQuota`; `settled` (until when `expiring`
+ * room); bytes of `keys` (dedupe), `summaries`, `replies` and `kept` (failed runs);
+ * `keyQuota`; `settled` (until when `expiring`
  * was subtracted); `v` (virtual time); `vars` (hash of the current variables); ends of this minute (`minute`,
  * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
  *

@@ -210,12 +210,15 @@ function isRepeatable(
 ): boolean {
   const hasSucceeded = (node.items?.succeeded ?? Infinity) > 0;
   if (effect.id === step.id) return step.forEach !== undefined && (hasItems || !hasSucceeded);
-  if (step.repeat || effect.within !== step.id || effect.forEach || effect.repeat) return false;
   const sample = failed.nodes.find(({ id }) => id === effect.id);
   if (step.forEach && !(hasItems && isOnlyFailure(node, sample))) return false;
-  return (
-    sample?.phase === 'Failed' || sample?.phase === 'Skipped' || (sample?.phase === 'Unknown' && isDecided)
-  );
+  const isNested = step.repeat || effect.within !== step.id || effect.forEach || effect.repeat;
+  return !isNested && hadNoEffect(sample, isDecided);
+}
+
+function hadNoEffect(node: NodeState | undefined, isDecided: boolean): boolean {
+  const { phase } = node ?? {};
+  return phase === 'Failed' || phase === 'Skipped' || (phase === 'Unknown' && isDecided);
 }
 
 /** Whether the node is of the only item of the loop that failed. */

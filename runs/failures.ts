@@ -23,7 +23,7 @@ import { submit } from './submit.ts';
 import type { FailureOutcome, FailureTarget, NodeState, Submission } from './types.ts';
 
 /** The trigger of runs that a failure started. Their own failures start nothing. */
-export const ON_FAILURE = 'onFailure';
+const ON_FAILURE = 'onFailure';
 
 /** The event of a failed run: the data of the trigger of the workflow that it starts. */
 export type FailureEvent = {
@@ -118,7 +118,7 @@ const SETTLE = defineScript({
 const SWEEP_MS = 500;
 /** Entries of one call. */
 const PAGE = 100;
-/** How long an entry waits for a workflow that does not exist: objects of one manifest arrive in any order. */
+/** How long an entry waits for a missing workflow: objects of one manifest arrive in any order. */
 const PATIENCE_MS = 30_000;
 
 export type FailureSweepOptions = {

@@ -281,6 +281,6 @@ test.each([
   ['a repeated mail', [mail('l', { repeat: { until: 'false', limit: 3 } })], [failed('l')], {}, false],
 ] as [string, object[], NodeState[], Given, boolean][])('%s: %#', (_name, steps, nodes, given, isResumed) => {
   const planned = plan(steps, nodes, given);
-  if (isResumed) expect(planned).not.toHaveProperty('reason');
-  else expect(planned).toMatchObject({ reason: 'DataLost', message: expect.stringContaining('AtMostOnce') });
+  const reason = 'reason' in planned ? planned.reason : undefined;
+  expect(reason).toBe(isResumed ? undefined : 'DataLost');
 });

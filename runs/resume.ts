@@ -1,7 +1,7 @@
 /**
- * Decides what a run keeps of the failed run that it resumes: the outputs of nodes that succeeded, and failures
- * that were handled. The failed node and all that follows are executed again; which nodes are skipped is
- * decided anew. Pure, apart from reading what the run store keeps of failed runs.
+ * Decides what a run keeps of the failed run that it resumes: the outputs of nodes that succeeded, and
+ * failures that were handled. The failed node and all that follows are executed again; which nodes are skipped is
+ * decided again. Pure, apart from reading what the run store keeps of failed runs.
  */
 import { predecessors, type Graph } from '../api/graph.ts';
 import { isTerminal, type RunPhase } from '../api/phase.ts';
@@ -210,11 +210,20 @@ function isRepeatable(
 ): boolean {
   const hasSucceeded = (node.items?.succeeded ?? Infinity) > 0;
   if (effect.id === step.id) return step.forEach !== undefined && (hasItems || !hasSucceeded);
-  if (step.repeat || effect.within !== step.id || effect.forEach || effect.repeat) return false;
-  const { phase, item } = failed.nodes.find(({ id }) => id === effect.id) ?? {};
-  const [only] = node.items?.failures ?? [];
-  if (step.forEach && !(hasItems && node.items?.failed === 1 && only?.index === item)) return false;
+  const sample = failed.nodes.find(({ id }) => id === effect.id);
+  if (step.forEach && !(hasItems && isOnlyFailure(node, sample))) return false;
+  const isNested = step.repeat || effect.within !== step.id || effect.forEach || effect.repeat;
+  return !isNested && hadNoEffect(sample, isDecided);
+}
+
+function hadNoEffect(node: NodeState | undefined, isDecided: boolean): boolean {
+  const { phase } = node ?? {};
   return phase === 'Failed' || phase === 'Skipped' || (phase === 'Unknown' && isDecided);
+}
+
+/** Whether the node is of the only item of the loop that failed. */
+function isOnlyFailure({ items }: NodeState, sample: NodeState | undefined): boolean {
+  return items?.failed === 1 && items.failures[0]?.index === sample?.item;
 }
 
 /** The items that succeeded, or whose failure is a result. Without nodes of their executions. */

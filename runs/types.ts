@@ -370,7 +370,7 @@ export type WorkflowLimits = {
   onFailure?: FailureTarget;
 };
 
-/** The workflow that a failure starts. Without `uid` and `revision` it is not in effect: nothing can start. */
+/** The workflow that a failure starts. Without `uid` and `revision` it is not in effect. */
 export type FailureTarget = { workflow: string; uid?: string; revision?: string };
 
 /** The run that a failure started, or why it started none. */

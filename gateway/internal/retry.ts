@@ -1,7 +1,7 @@
 /**
  * `POST /workflows/{id}/runs/{run}/retry`: repeats an ended run with its input, or resumes a failed one, for
- * callers who may start runs of the workflow. As long as the run store keeps the run: afterwards a WorkflowRun
- * with `spec.retryOf` does, from the record.
+ * callers who may start runs of the workflow. As long as the run store keeps the run: afterwards a
+ * WorkflowRun with `spec.retryOf` does, from the record.
  */
 import type { FastifyInstance } from 'fastify';
 import { MAX_USER_NAME } from '../../api/person.ts';
@@ -10,7 +10,7 @@ import { joinExact } from '../../api/exact/exactNumber.ts';
 import { effectOf } from '../../nodes/register.ts';
 import { planResume, readEnded } from '../../runs/resume.ts';
 import { getRevision } from '../../runs/revisions.ts';
-import type { Decision, RunState, Submission } from '../../runs/types.ts';
+import type { Decision, NodeState, RunState, Submission } from '../../runs/types.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { ProblemCode } from '../contract/problems.ts';
@@ -93,19 +93,24 @@ async function prepare(
   if (!state.test && !route.spec.active)
     return { code: route.spec.inactiveReason === 'AuthRequired' ? 'auth-required' : 'inactive' };
   const event = eventOf(route, state, admitted);
-  if (!body.resume) return event;
-  const { phase, origin, nodes, revision } = state;
-  const executed = await getRevision(deps.runs, route.spec.projectUID, revision);
+  return body.resume ? resume(deps, event, { state, items }, body) : event;
+}
+
+async function resume(
+  deps: GatewayDeps,
+  event: Submission,
+  { state, items }: { state: RunState; items: ReadonlyMap<string, NodeState> | undefined },
+  body: RetryBody,
+): Promise<Submission | Refused> {
+  const { run, phase, origin, nodes, revision } = state;
+  const executed = await getRevision(deps.runs, state.project, revision);
   if (isUnavailable(executed)) return { code: 'run-unavailable' };
   if (!executed) return { code: 'not-resumable', more: 'The revision of the run no longer exists.' };
   const decisions = (body.decisions ?? []).map(decisionOf);
   const resumed = planResume({ run, phase, origin, nodes, items }, executed, decisions, isAtMostOnce);
-  if ('reason' in resumed)
-    return {
-      code: resumed.reason === 'DecisionMissing' ? 'decision-missing' : 'not-resumable',
-      more: resumed.message,
-    };
-  return { ...event, revision, resumed };
+  if (!('reason' in resumed)) return { ...event, revision, resumed };
+  const code = resumed.reason === 'DecisionMissing' ? 'decision-missing' : 'not-resumable';
+  return { code, more: resumed.message };
 }
 
 /** The body, which may be left out; undefined if the client disconnected. */

@@ -1,6 +1,6 @@
 /**
- * What a WorkflowRun with `spec.resume` executes: the revision and the input of the failed run in `retryOf`, and
- * the nodes that it keeps. From the run store while that keeps the failed run, otherwise from its record.
+ * What a WorkflowRun with `spec.resume` executes: the revision and the input of the failed run in `retryOf`,
+ * and the nodes that it keeps. From the run store while that keeps the failed run, otherwise from its record.
  */
 import { joinExact } from '../../api/exact/exactNumber.ts';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';

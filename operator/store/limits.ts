@@ -8,8 +8,8 @@ const RUN_TIMEOUT_MS = 3_600_000;
 const HISTORY = { succeeded: 10, failed: 10, ttlMs: 168 * 3_600_000 };
 
 /**
- * The limits of the workflow. `routeOf` finds the route of another workflow of the namespace: a failed run can
- * start that workflow only if it has one.
+ * The limits of the workflow. `routeOf` finds the route of another workflow of the namespace: a failed run
+ * can start that workflow only if it has one.
  */
 export function limitsOf(
   { metadata, spec }: Workflow,

@@ -102,8 +102,8 @@ end
 });
 
 /**
- * `keep_failed(quota, kept)`: keeps a failed run for a day, where there is room, so that another run can resume
- * it. A copy, because its name is free again. An account of an older version may not copy: then nothing is
+ * `keep_failed(quota, kept)`: keeps a failed run for a day, where there is room, so that another run can
+ * resume it. A copy, because its name is free again. An account of an older version may not copy: then nothing is
  * kept.
  */
 const KEEP_FAILED = defineFragment({

@@ -36,8 +36,8 @@ const BATCH = 100;
 const CONCURRENCY = 8;
 const IDLE_MS = 200;
 /**
- * The delay of runs that the budget does not pay for now, so that all get their turn, and of failed runs whose
- * error workflow has not been started.
+ * The delay of runs that the budget does not pay for now, so that all get their turn, and of failed runs
+ * whose error workflow has not been started.
  */
 const UNPAID_MS = 1_000;
 /** A delay that puts a run before all others. */

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { revisionOf } from '../../../api/revision.ts';
-import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { roleBindings, roles, serviceAccounts } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { putRevision } from '../../../runs/revisions.ts';
@@ -35,7 +34,7 @@ beforeAll(async () => {
     { id: 'trigger', manual: {} },
     { id: 'a', skill: { name: 'set', parameters: { values: '1' } } },
   ];
-  await putRevision(harness.runs, PROJECT, REVISION, revisionOf({ active: true, nodes } as WorkflowSpec));
+  await putRevision(harness.runs, PROJECT, REVISION, revisionOf({ active: true, nodes }));
   await pollUntil('the route', async () => (await fetch(harness.hook(workflow))).status === 405, {
     timeoutMs: 20_000,
   });

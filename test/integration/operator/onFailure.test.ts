@@ -39,7 +39,7 @@ const READY = { type: 'Valid', status: 'True' };
 /** What a failed run of the workflow starts, as the run store has it. */
 const stored = async (workflowUid: string) => {
   const text = await harness.conn.command('hget', keysOf(uid).wf(workflowUid), 'onFailure');
-  return typeof text === 'string' ? (JSON.parse(text) as object) : undefined;
+  return typeof text === 'string' ? (JSON.parse(text) as { revision?: string }) : undefined;
 };
 
 test('a workflow that names itself is refused at apply', async () => {
@@ -85,7 +85,7 @@ test('an unknown workflow is named in the condition Valid until it exists; the r
     'the next revision',
     async () => {
       const { status } = await harness.client.get(workflows, { namespace, name: 'alarm' });
-      const found = (await stored(orders)) as { revision?: string } | undefined;
+      const found = await stored(orders);
       return found?.revision === status?.revision && found?.revision !== target.revision;
     },
     SOON,
@@ -94,7 +94,7 @@ test('an unknown workflow is named in the condition Valid until it exists; the r
   await harness.client.delete(workflows, { namespace, name: 'alarm' });
   await says(missing);
   await apply('orders', { active: true });
-  await pollUntil('nothing', async () => (await stored(orders)) === undefined, SOON);
+  await expect.poll(() => stored(orders), { timeout: SOON.timeoutMs }).toBeUndefined();
 });
 
 test('a recorded run that a lost run store cannot continue starts the workflow of its failure', async () => {

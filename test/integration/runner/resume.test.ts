@@ -118,7 +118,7 @@ test('a node that is assumed to be done is not executed, and later nodes read it
   expect(mailbox.messages).toEqual([]);
 });
 
-test('what was skipped because of the failure is decided anew', async () => {
+test('what was skipped because of the failure is decided again', async () => {
   const check = { id: 'check', agent: { credential: 'gone', model: 'demo', prompt: 'check' } };
   const set = (id: string) => ({ id, skill: { name: 'set', parameters: { values: '1' } } });
   const edges = [

@@ -51,7 +51,7 @@ beforeEach(async () => {
 });
 afterEach(() => visitor?.close());
 
-/** What the browser complained of, without refused dry runs, and styles that it copies as text is replaced. */
+/** What the browser complained of, without refused dry runs and styles that it copies itself. */
 const complaints = () =>
   visitor.complaints.filter((each) => !/Failed to load resource|Applying inline style/.test(each));
 

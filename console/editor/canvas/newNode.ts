@@ -7,16 +7,14 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
 
+const FLOW_KINDS = ['group', 'forEach', 'repeat', 'wait', 'workflow', 'fail'] as const;
+type FlowKind = (typeof FLOW_KINDS)[number];
+
 export type Choice =
   | { kind: 'agent' }
   | { kind: 'response' }
-  | { kind: 'fail' }
   | { kind: 'code' }
-  | { kind: 'group' }
-  | { kind: 'forEach' }
-  | { kind: 'repeat' }
-  | { kind: 'wait' }
-  | { kind: 'workflow' }
+  | { kind: FlowKind }
   | { kind: 'skill'; name: string; credentials: readonly string[]; isOptional: boolean }
   | { kind: 'trigger'; trigger: TriggerKind; credentials: readonly string[] };
 
@@ -38,6 +36,7 @@ export function newNode(
       draft.spec.nodes.map((node) => node.id),
       base,
     );
+  if (isFlow(choice)) return newFlowNode(choice.kind, id, outputBefore(draft, place));
   switch (choice.kind) {
     case 'agent':
       return { id: id('agent_1'), agent: newAgent(draft, known, place) };
@@ -52,17 +51,15 @@ export function newNode(
         id: triggerOf(draft)?.id ?? id('trigger'),
         ...newTrigger(choice.trigger, onlyOne(known, choice.credentials)?.name ?? ''),
       };
-    default:
-      return newFlowNode(choice.kind, id, outputBefore(draft, place));
   }
 }
 
+function isFlow(choice: Choice): choice is { kind: FlowKind } {
+  return FLOW_KINDS.some((kind) => kind === choice.kind);
+}
+
 /** A node that decides what runs, and when. */
-function newFlowNode(
-  kind: 'group' | 'forEach' | 'repeat' | 'wait' | 'workflow' | 'fail',
-  id: (base: string) => string,
-  items = '',
-): WorkflowNode {
+function newFlowNode(kind: FlowKind, id: (base: string) => string, items = ''): WorkflowNode {
   switch (kind) {
     case 'group':
       return { id: id('group'), group: {} };

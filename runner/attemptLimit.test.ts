@@ -18,7 +18,7 @@ test('a run always gets its first attempt, also while another uses up the limit'
   expect(takeAll(limit.share(() => undefined))).toBe(1);
 });
 
-test('while the limit is used up, runs get attempts in turn', () => {
+test('while the limit is used up, runs get attempts one after the other', () => {
   const limit = new AttemptLimit(2);
   const started: string[] = [];
   const shareOf = (name: string) => {

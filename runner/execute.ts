@@ -96,8 +96,8 @@ export class RunExecution {
   end?: RunEnd;
 
   /**
-   * `items`: what the run store holds of the items of loops in progress. `variables`: those of the project when
-   * the run was accepted.
+   * `items`: what the run store holds of the items of loops in progress. `variables`: those of the project
+   * when the run was accepted.
    */
   constructor(
     claim: Claim,

@@ -42,8 +42,8 @@ const PASS_MS = 5;
 /**
  * The step to store now; undefined if there is none. Removes the changes from the state: the caller stores
  * the step, then starts the marked attempts. Changes that another runner could repeat may wait a moment, so
- * that they are stored with the results of computations. `state.hasMore` says that the next pass has work: after `passMs` no further items
- * start.
+ * that they are stored with the results of computations. `state.hasMore` says that the next
+ * pass has work: after `passMs` no further items start.
  */
 export function decidePass(state: ExecutionState, now: number, passMs = PASS_MS): Advance | undefined {
   state.hasMore = false;

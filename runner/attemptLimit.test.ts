@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { AttemptLimit } from './attemptLimit.ts';
 
 /** Takes as many attempts as the run gets. */
-function takeAll({ take }: { take(): boolean }): number {
+function takeAll(share: { take(): boolean }): number {
   let taken = 0;
-  while (taken < 1_000 && take()) taken += 1;
+  while (taken < 1_000 && share.take()) taken += 1;
   return taken;
 }
 

@@ -298,7 +298,7 @@ function aroundOutput({ loop, item, index, previous }: Iteration): Partial<NodeO
   return {
     ...(loop.items && { item, index }),
     ...(loop.plan.repeat && { text_content: '', data_content: previous }),
-  } as Partial<NodeOutput>;
+  };
 }
 
 /** Notes that a node of the scope has changed, so that the next scheduling pass visits it. */

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { AttemptLimit } from './attemptLimit.ts';
 
 /** Takes as many attempts as the run gets. */
-function takeAll({ take }: { take(): boolean }): number {
+function takeAll(share: { take(): boolean }): number {
   let taken = 0;
-  while (taken < 1_000 && take()) taken += 1;
+  while (taken < 1_000 && share.take()) taken += 1;
   return taken;
 }
 
@@ -18,7 +18,7 @@ test('a run always gets its first attempt, also while another uses up the limit'
   expect(takeAll(limit.share(() => undefined))).toBe(1);
 });
 
-test('while the limit is used up, runs get attempts in turn', () => {
+test('while the limit is used up, runs get attempts one after the other', () => {
   const limit = new AttemptLimit(2);
   const started: string[] = [];
   const shareOf = (name: string) => {

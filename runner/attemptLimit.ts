@@ -1,6 +1,7 @@
 /**
  * Bounds the attempts in flight of a runner. A run may always have one, so that no run waits for another.
- * Further attempts share the limit, and while it is used up runs get them in turn. Pure.
+ * Further attempts share the limit, and while it is used up the runs that wait
+ * get them one after the other. Pure.
  */
 
 /** The attempts in flight of one run. */

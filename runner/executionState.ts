@@ -61,8 +61,8 @@ export type ScopeState = KeyOwner & {
 };
 
 /**
- * A node in progress that is executed for items, again, or as a group. Without forEach it has one item without
- * a value.
+ * A node in progress that is executed for items, again, or as a group. Without forEach it has one item
+ * without a value.
  */
 export type Loop = KeyOwner & {
   readonly scope: ScopeState;
@@ -91,7 +91,7 @@ export type Loop = KeyOwner & {
   /** When the counts were last stored, and whether they have changed since. */
   reportedAt: number;
   hasNews: boolean;
-  /** An execution of its body was lost with the run store: effects that must not be repeated must not begin. */
+  /** An execution of its body was lost with the run store: no `AtMostOnce` effect begins. */
   isInDoubt: boolean;
   /** An ended execution whose nodes the record shows: the first that failed, or the last. */
   sample?: { index: number; scope: ScopeState; hasFailed: boolean };
@@ -148,7 +148,7 @@ export type ExecutionState = {
   readonly timers: Map<string, Timer>;
   /** Loops in progress that have not opened again in this runner, by key. */
   readonly unfinishedLoops: Map<string, NodeState>;
-  /** What the run store held of items when the run was claimed, by the key of their loop. */
+  /** What the run store had of items when the run was claimed, by the key of their loop. */
   readonly storedItems: ReadonlyMap<string, LoopItems>;
   /** By node: how many items it was executed for, over all outer iterations. */
   readonly itemTotals: Map<string, number>;
@@ -288,8 +288,8 @@ export function isInItem(scope: ScopeState): boolean {
 }
 
 /**
- * The scope of references in a node, or in the condition of an edge. `previous`: the ID of the node before, in
- * the graph of the scope.
+ * The scope of references in a node, or in the condition of an edge. `previous`: the ID of the node before,
+ * in the graph of the scope.
  */
 export function scopeOf(state: ExecutionState, scope: ScopeState, previous: string | undefined): Scope {
   const { run, workflow, acceptedAt, test } = state.claim.state;
@@ -351,7 +351,7 @@ function aroundOutput({ loop, item, index, previous }: Iteration): Partial<NodeO
   return {
     ...(loop.items && { item, index }),
     ...(loop.plan.repeat && { text_content: '', data_content: previous }),
-  } as Partial<NodeOutput>;
+  };
 }
 
 /** Notes that a node of the scope has changed, so that the next scheduling pass visits it. */

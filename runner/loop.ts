@@ -150,7 +150,7 @@ function startItems(pass: Pass, loop: Loop): void {
   }
 }
 
-/** Whether the next items are left to the next pass, so that others have their turn and the store keeps up. */
+/** Whether the next items are left to the next pass, so that other runs continue and the store keeps up. */
 function isUsedUp({ endedItems, until }: Pass): boolean {
   return endedItems >= ITEMS_OF_PASS || (endedItems > 0 && performance.now() > until);
 }
@@ -300,7 +300,7 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
   awaitExecution(pass.state, iteration, repeat.delayMs, output);
 }
 
-/** The scope of `repeat.until`: as that of the node, and the node itself names the output of the execution. */
+/** The scope of `repeat.until`: that of the node, in which the node itself is the output of the execution. */
 function resultScope(state: ExecutionState, iteration: Iteration, output: NodeOutput): Scope {
   const { loop, item, index } = iteration;
   const outer = scopeOf(state, loop.scope, previousOf(loop.scope.graph, loop.id));

@@ -114,8 +114,7 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   if (phase === 'Running' && node.nextAttemptAt !== undefined)
     iteration.leftMs = delayUntil(state, node.nextAttemptAt);
   if (phase !== 'Waiting') return;
-  if (node.reason !== undefined)
-    iteration.lastEnd = { phase: 'Failed', reason: reason as FailureReason, message };
+  if (node.reason !== undefined) iteration.lastEnd = { phase: 'Failed', reason: reason, message };
   const delayMs = delayUntil(state, node.nextAttemptAt);
   addTimer(state, itemKey(iteration), { delayMs, isStored: true }, () => touch(loop.scope));
 }

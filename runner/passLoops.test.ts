@@ -209,7 +209,7 @@ test('after the loss of the run store a loop of a parked run without items in pr
 test('after the loss of the run store a group in progress does not repeat an effect that must not be repeated', () => {
   const group = { id: 'each', group: {} };
   const state = afterLoss([group, send], {
-    nodes: [done('trigger'), { ...lost(), items: undefined } as never],
+    nodes: [done('trigger'), { ...lost(), items: undefined }],
   });
   expect(pass(state)).toMatchObject({ end: { phase: 'Failed', reason: 'EffectUnknown' } });
 });

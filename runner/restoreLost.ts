@@ -2,7 +2,6 @@
  * Loops that were in progress when the run store lost its data. The record has which items had ended, but
  * neither their results nor what items in progress had done.
  */
-import type { FailureReason } from '../api/reasons.ts';
 import type { ItemCounts, NodeState } from '../runs/types.ts';
 import type { ExecutionState, Loop } from './executionState.ts';
 import { hasItemEnded, noteItemEnd } from './loop.ts';
@@ -19,18 +18,15 @@ const LISTED_RANGES = 20;
 export function restoreLost(state: ExecutionState, loop: Loop, node: NodeState | undefined): void {
   // Only a node that was in progress in the record has a start mark: a loop of this run store has none.
   const isRestored = node?.mark !== undefined;
-  const isAtMostOnce = hasAtMostOnceEffect(state.plan, loop.id);
   if (!loop.items) {
-    loop.isInDoubt = isRestored && isAtMostOnce;
+    loop.isInDoubt = isRestored && hasAtMostOnceEffect(state.plan, loop.id);
     return;
   }
   const counts = node?.items;
   if (counts && isRestored && counts.total !== loop.total) return failAsChanged(loop, counts);
   const lost = counts ? noteEndedItems(state, loop, counts) : 0;
-  if (isAtMostOnce) {
-    const undecided = undecidedItems(state, loop, isRestored ? counts?.running : 0);
-    if (undecided.length > 0) failAsUndecided(loop, undecided);
-  }
+  const undecided = undecidedItems(state, loop, isRestored ? counts?.running : 0);
+  if (undecided.length > 0) failAsUndecided(loop, undecided);
   if (lost > 0 && loop.plan.collects) {
     const message = `the run store lost its data, and with it the results of ${lost} of ${loop.total} items, which have ended. Start a new run for the other items`;
     loop.failure ??= { phase: 'Failed', reason: 'DataLost', message };
@@ -54,7 +50,7 @@ function noteEndedItems(
     else {
       const { reason, message } = failure;
       noteItemEnd(state, loop, index, {
-        end: { phase: 'Failed', reason: reason as FailureReason, message },
+        end: { phase: 'Failed', reason: reason, message },
       });
     }
   }
@@ -69,7 +65,9 @@ function noteEndedItems(
  * The items that may have had their effect. Items start in their order: those in progress were the first that
  * had not ended. A run that may have advanced after its record may have started all others too.
  */
-function undecidedItems({ claim }: ExecutionState, loop: Loop, running = 0): number[] {
+function undecidedItems(state: ExecutionState, loop: Loop, running = 0): number[] {
+  if (!hasAtMostOnceEffect(state.plan, loop.id)) return [];
+  const { claim } = state;
   const most = claim.state.doubt ? loop.total : running;
   const undecided: number[] = [];
   for (let index = 0; index < loop.total && undecided.length < most; index += 1)

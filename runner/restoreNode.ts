@@ -1,5 +1,4 @@
 /** Restores a node in progress or an ended node from what the run store holds of it. */
-import type { FailureReason } from '../api/reasons.ts';
 import type { NodeState } from '../runs/types.ts';
 import {
   addWaitTimer,
@@ -67,7 +66,7 @@ function restoreWait(
 ): void {
   const progress = scope.progress.get(id) ?? { tried: 1, next: 1 };
   if (reason !== undefined) {
-    const lastEnd: FailedEnd = { phase: 'Failed', reason: reason as FailureReason, message };
+    const lastEnd: FailedEnd = { phase: 'Failed', reason: reason, message };
     scope.progress.set(id, { ...progress, lastEnd });
   }
   scope.phases.set(id, 'Waiting');

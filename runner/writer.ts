@@ -33,7 +33,7 @@ export class RunWriter {
   #stored: Advance[] = [];
   #isBehind = false;
 
-  /** `items`: the items of loops that the run store held at the claim. */
+  /** `items`: the items of loops that the run store had at the claim. */
   constructor(conn: RunStoreConnection, claim: Claim, log: Log, items: Iterable<NodeState> = []) {
     const { project, run, epoch, sequence, parent } = claim.state;
     this.#conn = conn;

@@ -29,7 +29,9 @@ export type Use = {
   keyQuota: number;
   summaries: number;
   replies: number;
-  /** Unfinished runs that are recorded, how many may be, and those that are not because there are too many. */
+  /**
+   * Unfinished runs that are recorded, how many may be, and those that are not because there are too many.
+   */
   recorded: number;
   unfinished: number;
   beyond: number;

@@ -12,7 +12,7 @@ import type { RunState } from '../types.ts';
 import { hasObject } from './priority.ts';
 
 /** Recorded unfinished runs of one workflow, live runs and test runs each. */
-export const UNFINISHED_OF_WORKFLOW = 1_000;
+const UNFINISHED_OF_WORKFLOW = 1_000;
 /** The same of a project, before the operator has set it. */
 const UNFINISHED_OF_PROJECT = 10_000;
 

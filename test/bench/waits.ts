@@ -1,7 +1,7 @@
 /**
- * `waits`: 100,000 runs that wait in one project: bytes of each, and what they cost while nothing happens; how
- * late 1,000 of them end that are due in the same second; and how soon 10,000 recorded ones wait again after
- * the run store has lost its data. Operator, gateway, runner, API server and run store really run.
+ * `waits`: 100,000 runs that wait in one project: bytes of each, and what they cost while nothing happens;
+ * how late 1,000 of them end that are due in the same second; and how soon 10,000 recorded ones wait again
+ * after the run store has lost its data. All programs really run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowSpec } from '../../api/workflow.ts';

@@ -51,17 +51,22 @@ type FailedRun = {
   nodes: readonly Pick<NodeState, 'id' | 'phase' | 'reason' | 'endedAt'>[];
 };
 
-/** Whether the end of a run starts the workflow in `onFailure`. */
+/**
+ * Whether the end of a run starts the workflow in `onFailure`. The failure of a child run whose parent waits
+ * for it is the parent's to handle.
+ */
 export function isReported({
   phase,
   test,
   trigger,
+  parent,
 }: {
   phase: RunPhase;
   test: boolean;
   trigger: string;
+  parent?: { waits: boolean } | undefined;
 }): boolean {
-  return phase === 'Failed' && !test && trigger !== ON_FAILURE;
+  return phase === 'Failed' && !test && trigger !== ON_FAILURE && parent?.waits !== true;
 }
 
 /**

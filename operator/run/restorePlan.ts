@@ -160,9 +160,11 @@ function endOfWait({ nextAttemptTime, waitingFor }: NodeStatus): number | undefi
   return timeOf(waitingFor?.until ?? waitingFor?.callback?.until ?? nextAttemptTime);
 }
 
-/** Whether the run may have been parked: for a retry, by a wait node, or by one in a group. */
+/** Whether the run may have been parked: for a retry, by a node that waits, or by one in a group. */
 function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
-  const waits = new Set(steps.filter(({ kind }) => kind === 'wait').map(({ id }) => id));
+  const waits = new Set(
+    steps.filter(({ kind }) => kind === 'wait' || kind === 'workflow').map(({ id }) => id),
+  );
   // A group precedes its body.
   for (const { id, within } of steps.toReversed())
     if (within !== undefined && waits.has(id)) waits.add(within);

@@ -23,7 +23,7 @@ export type RevisionTrigger = { id: string; kind: TriggerKind; testData: NodeOut
 export type RetryPolicy = { limit: number; initialMs: number; factor: number; maxMs: number };
 
 /** `batch` and `delayMs` are left out if not set. */
-export type ForEach = {
+type ForEach = {
   items: string;
   maxParallel: number;
   batch?: number;
@@ -31,7 +31,7 @@ export type ForEach = {
   collect: 'Results' | 'None';
 };
 
-export type Repeat = {
+type Repeat = {
   until: string;
   limit: number;
   delayMs: number;

@@ -177,14 +177,14 @@ function bodyOf(body: string, contentType: string): unknown {
 /** Reads the record of a run from the API server; undefined if it has none. Throws if the server does not answer. */
 export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
 
-type Lookup = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
+type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
 
 /**
  * The result of a child whose end may be lost: `unfinished` while it executes or will be restored, `unknown`
  * while that cannot be read. A run that has neither a key nor a record is lost.
  */
 export async function findResult(
-  { conn, readRecord }: Lookup,
+  { conn, readRecord }: ChildStore,
   parent: RunState,
   child: string,
 ): Promise<ChildResult | 'unfinished' | 'unknown'> {

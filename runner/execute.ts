@@ -98,8 +98,8 @@ const SHORTEST_PARK_MS = 1_000;
 /** How long a lost message can delay a signal of a run that is not parked. */
 const SIGNAL_POLL_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
-/** Until a child whose record could not be read is looked up again. */
-const LOOK_UP_AGAIN_MS = 10_000;
+/** Until a child whose record could not be read is read again. */
+const READ_CHILD_AGAIN_MS = 10_000;
 
 /** What the run store holds for a claimed run. */
 type Stored = {
@@ -128,8 +128,8 @@ export class RunExecution {
   #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
-  /** Children that are looked up now. */
-  #lookUps = 0;
+  /** How many children are being read. */
+  #childReads = 0;
   /** The reply of the run, for its parent. */
   #reply: Reply | undefined;
   #hasUnreadSignals = false;
@@ -249,12 +249,12 @@ export class RunExecution {
     // A loop that has opened again may wait for children whose end is known.
     if (this.#endChildren()) this.#state.hasMore = true;
     this.#stopExpired();
-    for (const key of this.#state.doubtfulChildren.splice(0)) this.#lookUpChild(key);
+    for (const key of this.#state.doubtfulChildren.splice(0)) this.#readChild(key);
     for (const start of this.#state.computations.splice(0)) {
       this.#start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#lookUps > 0 || this.#state.stopping || this.#state.hasMore)
+    if (this.#attempts.size > 0 || this.#childReads > 0 || this.#state.stopping || this.#state.hasMore)
       return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
@@ -402,16 +402,16 @@ export class RunExecution {
     }
   }
 
-  #lookUpChild(key: string): void {
+  #readChild(key: string): void {
     const state = this.#state;
     const child = state.children.get(key);
     if (child === undefined) return;
-    this.#lookUps += 1;
+    this.#childReads += 1;
     const conclude = (result: ChildResult | 'unfinished' | 'unknown'): void => {
-      this.#lookUps -= 1;
+      this.#childReads -= 1;
       if (!this.#over && state.children.get(key) === child) {
         if (typeof result !== 'string') this.#endChild(key, child, result);
-        else watchChild(state, key, child, result === 'unknown' ? LOOK_UP_AGAIN_MS : CHILD_CHECK_MS);
+        else watchChild(state, key, child, result === 'unknown' ? READ_CHILD_AGAIN_MS : CHILD_CHECK_MS);
       }
       this.#wake.resolve();
     };

@@ -37,7 +37,7 @@ type Progress = {
 };
 
 /** An owner of keys in the run store. Checkpoints of an owner that is over are not stored. */
-export type KeyOwner = { isOver: boolean; readonly storedKeys: Set<string> };
+type KeyOwner = { isOver: boolean; readonly storedKeys: Set<string> };
 
 export type ScopeState = KeyOwner & {
   /** Empty for the scope of the run. */
@@ -121,13 +121,13 @@ export type LoopItems = {
 };
 
 /** A point in time at which something of the run continues, on the monotonic clock of this process. */
-export type Timer = { dueAt: number; fire: () => void; isStored: boolean };
+type Timer = { dueAt: number; fire: () => void; isStored: boolean };
 
 /**
  * The signals of the run as they were last read. `awaiting`: keys of nodes that wait for one. `due`: those
  * whose time has passed: before they fail, the run store must refuse further signals.
  */
-export type SignalState = {
+type SignalState = {
   version: string;
   values: ReadonlyMap<string, unknown>;
   readonly awaiting: Set<string>;
@@ -173,7 +173,7 @@ export type ExecutionState = {
   stopping: boolean;
   /** Child runs that the run waits for, by the key of their node. */
   readonly children: Map<string, string>;
-  /** Keys of nodes whose child is to be looked up, because its end may be lost. */
+  /** Keys of nodes whose child is to be read, because its end may be lost. */
   doubtfulChildren: string[];
   /** Child runs to cancel, because their node has ended before them. */
   abandonedChildren: string[];
@@ -199,7 +199,7 @@ export function isEnded(phase: NodePhase | undefined): boolean {
 export function newScope(
   path: string,
   graph: Graph,
-  around: { parent: ScopeState; iteration: Iteration } | undefined = undefined,
+  around?: { parent: ScopeState; iteration: Iteration },
 ): ScopeState {
   return {
     path,
@@ -310,8 +310,9 @@ function callbackURL(
   scope: ScopeState,
   id: string,
 ): string | undefined {
+  if (!callbacks) return undefined;
   const { project, run, acceptedAt } = claim.state;
-  for (let at: ScopeState | undefined = scope; at && callbacks; at = at.parent) {
+  for (let at: ScopeState | undefined = scope; at; at = at.parent) {
     if (!at.graph.nodes.some((node) => node.id === id)) continue;
     const token = callbackToken(project, callbacks.key, { run, acceptedAt, node: keyOf(at, id) });
     return `${callbacks.url}${CALLBACK_PREFIX}${token}`;
@@ -498,7 +499,7 @@ export function awaitRetry(state: ExecutionState, key: string, failed: FailedEnd
   addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', reason, message });
 }
 
-/** How often a run that waits for a child looks it up, where no signal comes. */
+/** How often a run that waits for a child reads it, where no signal comes. */
 export const CHILD_CHECK_MS = 3_600_000;
 
 /** Begins the wait for the child run that the attempt has started. `isKnown`: it may have ended before. */
@@ -514,7 +515,7 @@ export function awaitChild(state: ExecutionState, key: string, child: string, is
   addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
 }
 
-/** Looks up the child of the node after the delay, and later again. */
+/** Reads the child of the node after the delay, and later again. */
 export function watchChild(state: ExecutionState, key: string, child: string, delayMs: number): void {
   state.children.set(key, child);
   addTimer(state, key, { delayMs, isStored: true }, () => state.doubtfulChildren.push(key));

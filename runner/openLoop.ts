@@ -31,7 +31,7 @@ import { restoreLost } from './restoreLost.ts';
 import { delayUntil, restoreNode } from './restoreNode.ts';
 
 /** The most items of a node in a run. */
-export const MAX_ITEMS = 10_000;
+const MAX_ITEMS = 10_000;
 
 /**
  * Opens the loop. Its items are evaluated again, which gives the same ones as before.

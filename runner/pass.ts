@@ -8,7 +8,8 @@ import { ExpressionError } from '../api/expression/errors.ts';
 import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
-import { executePure, isImmediate } from '../nodes/step.ts';
+import type { Effect } from '../nodes/contract/node.ts';
+import { executePure, isImmediate, type StepFields } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import {
   beginWait,
@@ -95,7 +96,7 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
   for (;;) {
     const halt = haltOf(state, scope);
     let hasChanged = false;
-    for (const loop of [...scope.loops.values()]) if (advanceLoop(pass, loop, halt)) hasChanged = true;
+    for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, halt)) hasChanged = true;
     if (halt) return drain(pass, scope, halt) ? { kind: 'failed', end: scope.failure ?? halt } : undefined;
     const next = nextOf(state, scope);
     if (!next) continue;
@@ -238,21 +239,31 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
     }
-    if (planned.effect === 'AtMostOnce' && isInDoubt(state, scope)) {
-      state.attempts.release();
-      endNode(state, key, IN_DOUBT, now);
-      return true;
-    }
-    scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }), fields });
-    if (planned.effect === 'None') compute(state, scope, id, now);
-    else mark(state, scope, id, now);
-    return false;
+    return startAttempt(pass, scope, id, { fields, effect: planned.effect });
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
     if (!planned.loop && hasAttempt(planned.step)) state.attempts.release();
     endNode(state, key, failedEnd(asStepError(error)), now);
     return true;
   }
+}
+
+/** Starts an attempt of a node that is not executed in the pass itself. Returns whether the node has ended. */
+function startAttempt(
+  { state, now }: Pass,
+  scope: ScopeState,
+  id: string,
+  { fields, effect }: { fields: StepFields; effect: Effect | 'None' },
+): boolean {
+  if (effect === 'AtMostOnce' && isInDoubt(state, scope)) {
+    state.attempts.release();
+    endNode(state, locatedKey(state, scope, id), IN_DOUBT, now);
+    return true;
+  }
+  scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }), fields });
+  if (effect === 'None') compute(state, scope, id, now);
+  else mark(state, scope, id, now);
+  return false;
 }
 
 /** Whether an execution of the step is an attempt that takes time. */

@@ -281,7 +281,7 @@ export async function advance(
 }
 
 /** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */
-export function isItemKey(key: string): boolean {
+function isItemKey(key: string): boolean {
   return /[./]/.test(key);
 }
 

@@ -15,7 +15,7 @@ import { scriptKeys } from './scriptKeys.ts';
 import type { ClaimRef } from './types.ts';
 
 /** The keys that SIGNAL_RUN needs. Those of the run are its parameters. */
-export const SIGNAL_KEYS = ['meta', 'ready', 'overLimit', 'parked', 'claims', 'signaled'] as const;
+const SIGNAL_KEYS = ['meta', 'ready', 'overLimit', 'parked', 'claims', 'signaled'] as const;
 
 /**
  * `signal_run(run, wf, signals, run_id, node, value)`: stores the first signal of a node, and makes the run
@@ -133,7 +133,7 @@ export function signalRun(
 }
 
 /** The fields of each loop and item around the node, the outer first, and of the node. */
-export function placesOf(node: string): [field: string, isItem: 0 | 1][] {
+function placesOf(node: string): [field: string, isItem: 0 | 1][] {
   const places: [string, 0 | 1][] = [];
   let path = '';
   for (const segment of node.split('/')) {

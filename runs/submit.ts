@@ -227,13 +227,13 @@ async function store(
     const kept = hash === undefined ? [] : [keys.reply(workflowUid, hash)];
     return duplicate(conn, keys.run(detail), kept, { run: detail, reply, phase });
   }
-  const refused = refusalOf(outcome, detail);
+  const refused = refusalOf(outcome ?? '', detail);
   if (refused) return refused;
   // The name exists. We choose another one; a name that the caller chose is a conflict.
   return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
 }
 
-function refusalOf(outcome: string | undefined, detail: string): Submitted | ChildOutcome | undefined {
+function refusalOf(outcome: string, detail: string): Submitted | ChildOutcome | undefined {
   switch (outcome) {
     case 'fenced':
     case 'stopped':

@@ -58,12 +58,7 @@ export function identityOf(value: unknown): string {
 export function equalValues(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (isNumber(one) && isNumber(other)) return areEqualNumbers(one, other);
-  if (Array.isArray(one))
-    return (
-      Array.isArray(other) &&
-      one.length === other.length &&
-      one.every((item, index) => equalValues(item, other[index]))
-    );
+  if (Array.isArray(one)) return Array.isArray(other) && equalLists(one, other);
   const members = typeof one === 'object' && one !== null ? entriesOf(one) : undefined;
   if (!members) return isObject(one) && isObject(other) && identityOf(one) === identityOf(other);
   const others = isObject(other) && !Array.isArray(other) ? entriesOf(other) : undefined;
@@ -73,6 +68,10 @@ export function equalValues(one: unknown, other: unknown): boolean {
     const identity = identityOf(key);
     return byKey.has(identity) && equalValues(member, byKey.get(identity));
   });
+}
+
+function equalLists(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, index) => equalValues(item, other[index]));
 }
 
 function areEqualNumbers(one: ExactNumber | number | bigint, other: ExactNumber | number | bigint): boolean {

@@ -75,12 +75,23 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     ...((fitted?.truncated || state.inputRedacted) && { inputTruncated: true }),
     ...(state.inputRedacted && { inputRedacted: true }),
     ...(state.test && { test: true }),
-    ...(state.retryOf !== undefined && { retryOf: state.retryOf }),
-    ...(state.origin !== undefined && { resume: true }),
-    ...(state.decisions && { decisions: state.decisions.map(recordedDecision) }),
+    ...repeatedOf(state),
     ...(state.until !== undefined && { until: state.until }),
     ...(state.requestedBy !== undefined && { requestedBy: state.requestedBy }),
     ...(state.parent && { parent: { run: state.parent.run, node: state.parent.node } }),
+  };
+}
+
+/** What the spec says of the run that this run repeats or resumes. */
+function repeatedOf({
+  retryOf,
+  origin,
+  decisions,
+}: RunState): Pick<RunSpec, 'retryOf' | 'resume' | 'decisions'> {
+  return {
+    ...(retryOf !== undefined && { retryOf }),
+    ...(origin !== undefined && { resume: true }),
+    ...(decisions && { decisions: decisions.map(recordedDecision) }),
   };
 }
 

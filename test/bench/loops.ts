@@ -146,10 +146,10 @@ async function besideLoop(project: TestProject): Promise<Pick<Found, 'manyPerSec
     { id: 'a', skill: { name: 'set', parameters: { values: '1' } } },
   ]);
   const loop = project.send(many, itemsOf(MANY)).then((run) => project.ended(run, 120_000));
-  let hasEnded = false;
-  void loop.finally(() => (hasEnded = true));
+  const progress = { hasEnded: false };
+  void loop.finally(() => (progress.hasEnded = true));
   const ended: Promise<RunState>[] = [];
-  while (!hasEnded) {
+  while (!progress.hasEnded) {
     ended.push(project.ended(await project.send(short, {}), 120_000));
     await delay(NEIGHBOUR_EVERY_MS);
   }

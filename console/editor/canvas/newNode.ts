@@ -70,7 +70,7 @@ function newFlowNode(kind: FlowKind, id: (base: string) => string, items = ''): 
     case 'wait':
       return { id: id('wait'), wait: { duration: '10m' } };
     case 'workflow':
-      return { id: id('workflow'), workflow: { name: '' } } as WorkflowNode;
+      return { id: id('workflow'), workflow: { name: '' } };
     case 'fail':
       return { id: id('fail'), fail: { reason: 'Failed', message: 'The run has failed.' } };
   }

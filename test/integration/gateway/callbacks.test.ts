@@ -239,8 +239,19 @@ test('after the run store lost its data, a restored run still waits, and its URL
   await putCallbackSettings(runs, PROJECT, settings);
   await putRevision(runs, PROJECT, revision, stored);
   const recorded = {
-    ...{ run, workflow: 'orders', workflowUid: uid, revision, trigger: 'webhook', test: false, input },
-    ...{ uid: 'uid-of-record', epoch, sequence, acceptedAt, timeoutMs: 3_600_000, nodes },
+    run,
+    workflow: 'orders',
+    workflowUid: uid,
+    revision,
+    trigger: 'webhook',
+    test: false,
+    input,
+    uid: 'uid-of-record',
+    epoch,
+    sequence,
+    acceptedAt,
+    timeoutMs: 3_600_000,
+    nodes,
     ...(startedAt !== undefined && { startedAt }),
   };
   expect(await restoreRun(runs, PROJECT, recorded)).toEqual({ outcome: 'restored' });

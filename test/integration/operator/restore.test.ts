@@ -172,7 +172,7 @@ test('three hundred recorded runs all end after the store was wiped while no ope
   await recording;
 }, 120_000);
 
-test('a wait ends at its time after its runner, the operator and the data of the run store were lost in turn', async () => {
+test('a wait ends at its time after its runner, the operator and the data of the run store were lost one after the other', async () => {
   const nodes = [
     { id: 'trigger', webhook: { path: 'pausing' } },
     { id: 'pause', wait: { duration: '15s' } },

@@ -326,7 +326,7 @@ test('a child that ends before its parent waits is not missed', async () => {
   expect(dataOf(state, 'b')).toBe(7);
 });
 
-test('a parent whose child was removed by hand fails when it looks the child up', async () => {
+test('a parent whose child was removed by hand fails when it reads the child', async () => {
   const callee = await project.deploy([manual, pause]);
   const { run, child } = await waitingForChild([webhook, call(callee)]);
   await conn.command('del', keys.run(child));

@@ -114,7 +114,7 @@ function itemsOf(value: unknown, batch: number): readonly unknown[] {
  * whether it did. `halt`: no item starts any more, and items in progress end like this.
  */
 export function advanceLoop(pass: Pass, loop: Loop, halt: FailedEnd | undefined): boolean {
-  for (const iteration of [...loop.active.values()]) continueItem(pass, iteration, halt);
+  for (const iteration of loop.active.values()) continueItem(pass, iteration, halt);
   if (!halt) startItems(pass, loop);
   if (loop.active.size > 0) {
     if (loop.hasNews && performance.now() - loop.reportedAt >= REPORT_MS) report(pass, loop);
@@ -492,9 +492,6 @@ function addSample(state: ExecutionState, loop: Loop): void {
   for (const { id, trigger } of scope.graph.nodes) {
     const phase = scope.phases.get(id);
     if (trigger || id === loop.id || !isEnded(phase) || phase === undefined) continue;
-    const output = scope.outputs.get(id);
-    const error = output?.error as { reason?: string; message?: string } | undefined;
-    const isShown = output && !error && JSON.stringify(output).length <= SAMPLE_BYTES;
     const { tried = 1, firstAt } = scope.progress.get(id) ?? {};
     state.checkpoints.push({
       id,
@@ -502,9 +499,17 @@ function addSample(state: ExecutionState, loop: Loop): void {
       attempts: tried,
       ...(firstAt !== undefined && { startedAt: firstAt }),
       ...(items && { item: index }),
-      ...(isShown && { output }),
-      ...(error && { reason: error.reason ?? 'Internal', message: error.message ?? '' }),
+      ...shownOutput(scope.outputs.get(id)),
       isSilent: true,
     });
   }
+}
+
+/** What the record shows of an output: its error, or the output itself if it is small. */
+function shownOutput(
+  output: (NodeOutput & { error?: unknown }) | undefined,
+): Pick<NodeState, 'output' | 'reason' | 'message'> {
+  const error = output?.error as { reason?: string; message?: string } | undefined;
+  if (error) return { reason: error.reason ?? 'Internal', message: error.message ?? '' };
+  return output && JSON.stringify(output).length <= SAMPLE_BYTES ? { output } : {};
 }

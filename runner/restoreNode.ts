@@ -26,9 +26,7 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   const isInScope = scope !== state.root;
   if (isInScope) scope.storedKeys.add(keyOf(scope, id));
   if (isEnded(phase)) {
-    scope.phases.set(id, phase);
-    if (node.output) scope.outputs.set(id, node.output);
-    else if (phase !== 'Skipped') scope.outputs.set(id, failedOutput(node.reason, node.message));
+    restoreEnded(scope, node);
     return;
   }
   const firstAt = startedAt === undefined ? {} : { firstAt: startedAt };
@@ -47,6 +45,12 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   if (!mark) return;
   const end = endOfMark(mark.atMostOnce, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
+}
+
+function restoreEnded(scope: ScopeState, { id, phase, output, reason, message }: NodeState): void {
+  scope.phases.set(id, phase);
+  if (output) scope.outputs.set(id, output);
+  else if (phase !== 'Skipped') scope.outputs.set(id, failedOutput(reason, message));
 }
 
 function endOfMark(atMostOnce: boolean, crashes = 0): FailedEnd | undefined {

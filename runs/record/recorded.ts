@@ -103,8 +103,8 @@ end
 
 /**
  * `keep_failed(quota, kept)`: keeps a failed run for a day, where there is room, so that another run can
- * resume it. A copy, because its name is free again. An account of an older version may not copy: then nothing is
- * kept.
+ * resume it. A copy, because its name is free again. An account of an older version may not copy: then
+ * nothing is kept.
  */
 const KEEP_FAILED = defineFragment({
   needs: ['meta', 'run', 'items', 'failed', 'failedItems', 'bytes', 'expire_later'],

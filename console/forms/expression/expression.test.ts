@@ -94,11 +94,10 @@ test('an accepted option replaces the typed part only', () => {
 });
 
 test.each<[text: string, labels: string[] | undefined]>([
-  ['|', ['nodes.agent_1', 'nodes.trigger', 'previous', 'run', 'vars']],
+  ['|', ['nodes.agent_1', 'nodes.trigger', 'run', 'vars']],
   ['va|', ['vars']],
   ['run.|', ['id', 'workflow', 'project', 'accepted', 'test']],
   ['1 + run.acc|', ['accepted']],
-  ['previous.da|', ['data_content']],
   ['vars.|', undefined],
   ['1 + no|', ['nodes.agent_1', 'nodes.trigger']],
   ['nodes.|', ['nodes.agent_1', 'nodes.trigger']],

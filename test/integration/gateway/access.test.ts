@@ -242,6 +242,7 @@ test('the operations without a token are listed here', () => {
     .map(([id]) => id);
   expect(open).toEqual([
     'callWebhook',
+    'callBack',
     'sendToBot',
     'openLink',
     'followLink',
@@ -282,8 +283,9 @@ test.each(operations)('%s answers on its own listener and not on the other', asy
   );
   expect([told.status, told.code]).toEqual([404, 'not-found']);
   const answer = await call(operation, tokens["allowed, for the API server's audience"], { base: own });
-  // Without a link or a state there is a page that says so.
-  expect(answer.ok || answer.headers.get('content-type')?.startsWith('text/html')).toBe(true);
+  // Without a link or a state there is a page that says so, and without a callback a problem of its own.
+  const isServed = answer.ok || answer.headers.get('content-type')?.startsWith('text/html') === true;
+  expect(isServed || (await toldBy(answer)).code === 'callback-unknown').toBe(true);
 });
 
 test('while the API server is unavailable, new callers get 503 with Retry-After', async () => {

@@ -37,8 +37,8 @@ export type Call = {
 };
 
 /**
- * `output`: the node does not wait for the child. `isKnown`: the child was started before, so that it may have
- * ended.
+ * `output`: the node does not wait for the child. `isKnown`: the child was started before, so that it may
+ * have ended.
  */
 export type Called = { child: string; isKnown: boolean } | { output: NodeOutput };
 
@@ -174,7 +174,10 @@ function bodyOf(body: string, contentType: string): unknown {
   }
 }
 
-/** Reads the record of a run from the API server; undefined if it has none. Throws if the server does not answer. */
+/**
+ * Reads the record of a run from the API server; undefined if it has none. Throws if the server does not
+ * answer.
+ */
 export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
 
 type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };

@@ -248,7 +248,9 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
   }
 }
 
-/** Starts an attempt of a node that is not executed in the pass itself. Returns whether the node has ended. */
+/**
+ * Starts an attempt of a node that is not executed in the pass itself. Returns whether the node has ended.
+ */
 function startAttempt(
   { state, now }: Pass,
   scope: ScopeState,

@@ -17,7 +17,8 @@ const CHILD_OUTCOMES = ['fenced', 'stopped', 'too-many'] as const;
 
 /**
  * Why `submitChild` refuses a child that `submit` would accept. `fenced`: the claim of the parent is not the
- * caller's. `stopped`: the parent shall be cancelled. `too-many`: the root has as many descendants as it may have.
+ * caller's. `stopped`: the parent shall be cancelled. `too-many`: the root has as many descendants as it may
+ * have.
  */
 export type ChildOutcome = { outcome: (typeof CHILD_OUTCOMES)[number] };
 

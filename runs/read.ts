@@ -40,7 +40,9 @@ export type RunHead = {
 /** What names the keys of a run and of its parent. */
 type Subject = { project: ProjectUid; run: string; group: RunGroup; parent?: ParentRef | undefined };
 
-/** The run with what names its keys; undefined if the store does not have it. Throws as the connection does. */
+/**
+ * The run with what names its keys; undefined if the store does not have it. Throws as the connection does.
+ */
 export async function readSubject(
   conn: RunStoreConnection,
   project: ProjectUid,

@@ -1,7 +1,7 @@
 /**
  * Decides what a run keeps of the failed run that it resumes: the outputs of nodes that succeeded, and
- * failures that were handled. The failed node and all that follows are executed again; which nodes are skipped is
- * decided again. Pure, apart from reading what the run store keeps of failed runs.
+ * failures that were handled. The failed node and all that follows are executed again; which nodes are
+ * skipped is decided again. Pure, apart from reading what the run store keeps of failed runs.
  */
 import { predecessors, type Graph } from '../api/graph.ts';
 import { isTerminal, type RunPhase } from '../api/phase.ts';

@@ -187,8 +187,8 @@ export function submit(conn: RunStoreConnection, submission: Omit<Submission, 'p
 }
 
 /**
- * Stores a child run for the runner that holds its parent. The name of the child is its dedupe key. A child of
- * a parent in doubt may have been executed before: effects of it that must not be repeated must not begin.
+ * Stores a child run for the runner that holds its parent. The name of the child is its dedupe key. A child
+ * of a parent in doubt may have been executed before: effects of it that must not be repeated must not begin.
  * Everything else is as for `submit`.
  */
 export function submitChild(

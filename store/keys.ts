@@ -14,10 +14,12 @@
  * - `live` (in code `replaceable`), a sorted set: unfinished runs of workflows with the policy `Replace`
  * - `claims`, a hash: run → claim token: `<runner>/<group>/<random>`
  * - `beats` (in code `heartbeats`), a hash: runner → counter
- * - `workflows` (in code `callees`), a hash: the name of a valid workflow → its uid and the name of its revision,
+ * - `workflows` (in code `callees`), a hash: the name of a valid workflow → its uid and the name of its
+ * revision,
  *   which its child runs execute
  * - `children:<id>`, a set: unfinished child runs that the run waits for
- * - `descendants:<id>`, a number: how many child runs a run without a parent has, on all levels. Expires an hour
+ * - `descendants:<id>`, a number: how many child runs a run without a parent has, on all levels. Expires an
+ * hour
  *   after the last one
  * - `cancels`, a set: claimed runs that their runner shall cancel
  * - `replaced`, a hash: run in `cancels` → the run that replaces it
@@ -124,9 +126,9 @@ export type ProjectKey = keyof typeof PROJECT_KEYS;
 
 /**
  * The name of a key in a script: a key of a project, or one that the caller names. `requests` and `request`
- * stand for those of one kind of request, `parent`, `parentWf`, `parentSignals` and `siblings` (the children of
- * the parent) for those of the parent of a child run, `secret`, `counter` and `codes` for keys that belong to
- * no project.
+ * stand for those of one kind of request, `parent`, `parentWf`, `parentSignals` and `siblings` (the children
+ * of the parent) for those of the parent of a child run, `secret`, `counter` and `codes` for keys that belong
+ * to no project.
  */
 export type KeyName =
   | Exclude<keyof ProjectKeys, 'prefix'>

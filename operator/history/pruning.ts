@@ -17,9 +17,9 @@ export type Pruning = {
 };
 
 /**
- * The runs of a workflow to prune. Unfinished runs are never among them, nor child runs whose parent may still
- * need their result: after a loss of the run store it is only in their record. `isUnfinished`: of the run of
- * that name.
+ * The runs of a workflow to prune. Unfinished runs are never among them, nor child runs whose parent may
+ * still need their result: after a loss of the run store it is only in their record. `isUnfinished`: of the
+ * run of that name.
  */
 export function pruningOf(
   runs: readonly WorkflowRun[],

@@ -6,9 +6,9 @@ import type { DedupeMark, ParentRef, RunState } from '../types.ts';
 import { outputBytes, type RecordLimits } from './record.ts';
 
 /**
- * The annotations of a run's record: its dedupe mark, the ancestors of a child run, and whether the record can have less of the input than
- * the run (headers of a webhook, or a too large input). `input`: the run's input, also where the record
- * withholds it.
+ * The annotations of a run's record: its dedupe mark, the ancestors of a child run, and whether the record
+ * can have less of the input than the run (headers of a webhook, or a too large input). `input`: the run's
+ * input, also where the record withholds it.
  */
 export function restoreAnnotationsOf(
   { dedupeHash, bodyHash, parent }: Pick<RunState, 'dedupeHash' | 'bodyHash' | 'parent'>,

@@ -1,6 +1,6 @@
 /**
- * The examples of bots, spreadsheets, files, loops and callbacks on a real cluster, applied as they lie there:
- * from the event to what comes of it.
+ * The examples of bots, spreadsheets, files, loops and callbacks on a real cluster, applied as they lie
+ * there: from the event to what comes of it.
  */
 import { afterAll, beforeAll, test } from 'vitest';
 import { askLink } from '../support/installation/connectAccount.ts';

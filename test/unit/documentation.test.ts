@@ -105,8 +105,8 @@ function yamlIn(page: string): unknown[] {
 }
 
 /**
- * The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, the spec of a credential,
- * or a part of the spec of another kind.
+ * The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, the spec of a
+ * credential, or a part of the spec of another kind.
  */
 function objectOf(shown: unknown): (Shown & { isPart?: true }) | undefined {
   if (Array.isArray(shown)) {

@@ -109,6 +109,13 @@ test.each<[text: string, labels: string[] | undefined]>([
   expect(celLabels(text)).toEqual(expected);
 });
 
+test('the node before is offered where there is exactly one', () => {
+  const behind = { ...sources, previous: sourceOf(agent, 'agent', undefined, true) };
+  expect(celLabels('pre|', behind)).toEqual(['previous']);
+  expect(celLabels('previous.da|', behind)).toEqual(['data_content']);
+  expect(celLabels('pre|')).toBeUndefined();
+});
+
 test.each([
   ["$('agent_1').text_content", 'nodes.agent_1.text_content'],
   ["$('a').data_content.items[0]['any key']", 'nodes.a.data_content.items[0]["any key"]'],

@@ -14,7 +14,7 @@ export function bytesProblems(dump: readonly DumpedKey[], prefix: string): strin
   const counted = (name: string) => Number(meta.get(name) ?? 0);
   return [
     ...runProblems(dump, prefix, counted('bytes')),
-    ...keyProblems(dump, prefix, { keys: counted('keys'), replies: counted('replies') }),
+    ...keyProblems(dump, prefix, counted),
     ...summaryProblems(dump, prefix, counted('summaries')),
   ];
 }
@@ -38,15 +38,16 @@ function runProblems(dump: readonly DumpedKey[], prefix: string, counted: number
 function keyProblems(
   dump: readonly DumpedKey[],
   prefix: string,
-  counted: { keys: number; replies: number },
+  counted: (name: string) => number,
 ): string[] {
-  const expiring = { keys: 0, replies: 0 };
+  const expiring = { keys: 0, replies: 0, kept: 0 };
   for (const [name, bytes] of fieldsOf(dump.find(({ key }) => key === `${prefix}expiring`)?.value ?? []))
-    expiring[name.startsWith('keys ') ? 'keys' : 'replies'] += Number(bytes);
+    expiring[name.split(' ')[0] as keyof typeof expiring] += Number(bytes);
   const kept = dump.filter((entry) => entry.key.startsWith(`${prefix}dk:`) && entry.kept).length;
   return [
-    ...differing('dedupe keys that do not expire', counted.keys - expiring.keys, kept * DEDUPE_KEY_BYTES),
-    ...differing('replies that do not expire', counted.replies - expiring.replies, 0),
+    ...differing('dedupe keys that do not expire', counted('keys') - expiring.keys, kept * DEDUPE_KEY_BYTES),
+    ...differing('replies that do not expire', counted('replies') - expiring.replies, 0),
+    ...differing('failed runs that do not expire', counted('kept') - expiring.kept, 0),
   ];
 }
 

@@ -112,7 +112,8 @@ export function endRun(
     overLimit: false,
     cancel: false,
     live: false,
-    items: {},
+    // A run that resumes the failed one needs its items.
+    ...(phase !== 'Failed' && { items: {} }),
   });
   const isReplaced = run.replacedBy !== undefined && phase === 'Cancelled';
   if (isReplaced) run.reason = 'Replaced';

@@ -81,6 +81,7 @@ function release(state: State, { name, line }: { name: string; line: string }, {
   const run = runOf(state, name);
   run.dropped = true;
   run.listed = false;
+  run.items = {};
   workflowOf(state, run.wf).waiting[run.phase as TerminalPhase] -= 1;
   state.summaries[name] = { wf: run.wf, accepted: run.accepted, line };
   if (isUsedUp(state.keyQuota)) evict(state, run.wf);

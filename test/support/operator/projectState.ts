@@ -21,6 +21,8 @@ import {
   type Resource,
   type Secret,
 } from '../../../kube/resource.ts';
+import { parseKeys } from '../../../operator/project/callbackKeys.ts';
+import { CALLBACK_KEYS } from '../../../operator/project/manifests.ts';
 import { POOL } from '../../../operator/shared/names.ts';
 import {
   credentials,
@@ -187,7 +189,10 @@ function wordsOf(objects: KubeObject[], { namespace, uid }: Project): [string, s
     objects.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === wanted);
   for (const entry of Object.keys(secretOf(WEBHOOKS)?.data ?? {}))
     words.push([parseEntryName(entry)?.material ?? entry, 'MATERIAL']);
-  const { username = '', password = '' } = secretOf(POOL)?.data ?? {};
+  const { username = '', password = '', [CALLBACK_KEYS]: callbackKeys = '' } = secretOf(POOL)?.data ?? {};
+  if (callbackKeys !== '') words.push([callbackKeys, 'CALLBACK-KEYS']);
+  for (const { id, key } of parseKeys(plain(callbackKeys)))
+    words.push([id, 'ID-OF-CALLBACK-KEY'], [key, 'CALLBACK-KEY']);
   if (password !== '') {
     const account = { username: plain(username), password: plain(password) };
     words.push(

@@ -301,3 +301,21 @@ test('an item that begins and waits in one step is stored once', () => {
   const ids = (pass(state)?.checkpoints ?? []).map(({ id }) => id).filter((id) => id === 'each.0');
   expect(ids).toEqual(['each.0']);
 });
+
+test('items with a loop inside that do not fit into one pass continue in the next one', () => {
+  const nodes = [
+    webhook,
+    each({ maxParallel: 100 }),
+    {
+      id: 'again',
+      within: 'each',
+      skill: { name: 'set', parameters: { values: { n: 'previous.data_content == null ? 1 : 2' } } },
+      repeat: { until: 'nodes.again.data_content.n == 2', limit: 3 },
+    },
+  ];
+  const state = openLoops(revision(nodes), { input: input(200) });
+  const steps = [];
+  do steps.push(pass(state));
+  while (state.hasMore);
+  expect(steps.at(-1)?.end?.phase).toBe('Succeeded');
+});

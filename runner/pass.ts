@@ -218,6 +218,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
   const planned = state.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
   const key = locatedKey(state, scope, id);
+  let hasTaken = false;
   try {
     // The node of an item of a loop is executed itself.
     if (planned.loop && scope.iteration?.loop.id !== id) {
@@ -225,7 +226,8 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       return true;
     }
     // Before the fields are evaluated: thousands of items may wait for an attempt.
-    if (hasAttempt(planned.step) && !state.attempts.take()) {
+    hasTaken = hasAttempt(planned.step) && state.attempts.take();
+    if (hasAttempt(planned.step) && !hasTaken) {
       touch(scope);
       return false;
     }
@@ -242,7 +244,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
     return startAttempt(pass, scope, id, { fields, effect: planned.effect });
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
-    if (!planned.loop && hasAttempt(planned.step)) state.attempts.release();
+    if (hasTaken) state.attempts.release();
     endNode(state, key, failedEnd(asStepError(error)), now);
     return true;
   }

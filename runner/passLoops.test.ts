@@ -319,3 +319,21 @@ test('items with a loop inside that do not fit into one pass continue in the nex
   while (state.hasMore);
   expect(steps.at(-1)?.end?.phase).toBe('Succeeded');
 });
+
+test('an item whose parameters cannot be evaluated does not keep its attempt', () => {
+  const attempts = new AttemptLimit(2).share(() => undefined);
+  const nodes = [
+    webhook,
+    {
+      ...mail('send', { onError: 'Continue' }),
+      skill: {
+        name: 'send_email',
+        credential: 'smtp',
+        parameters: { to: '{{ $item.missing }}', subject: 's', body: 'b' },
+      },
+      forEach: { items: "{{ $('trigger').data_content.items }}", maxParallel: 9 },
+    },
+  ];
+  const state = openLoops(revision(nodes), { input: input(20), attempts });
+  expect(pass(state)?.end?.phase).toBe('Succeeded');
+});

@@ -10,6 +10,7 @@ import { StepError } from '../api/reasons.ts';
 import type { WorkflowStep } from '../api/step.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { getCallee } from '../runs/callees.ts';
+import { isAfterFailure } from '../runs/failures.ts';
 import { childName } from '../runs/names.ts';
 import { readRun } from '../runs/read.ts';
 import { getRevision } from '../runs/revisions.ts';
@@ -73,7 +74,15 @@ export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Pro
         input,
         bodyHash: '',
         test,
-        parent: { run: own, node, group, root, path, waits: wait },
+        parent: {
+          run: own,
+          node,
+          group,
+          root,
+          path,
+          waits: wait,
+          ...(isAfterFailure(parent) && { isAfterFailure: true }),
+        },
       },
       { token: ref.token, isInDoubt: parent.doubt === true },
     );

@@ -225,8 +225,10 @@ function continueItem(pass: Pass, iteration: Iteration, halt: FailedEnd | undefi
       const lastEnd = state.halt?.phase === 'Cancelled' ? undefined : iteration.lastEnd;
       return endItem(pass, iteration, { kind: 'failed', end: lastEnd ?? halt });
     }
-    if (state.timers.has(itemKey(iteration)) || isUsedUp(pass)) {
-      if (isUsedUp(pass)) state.hasMore = true;
+    if (state.timers.has(itemKey(iteration))) return;
+    if (isUsedUp(pass)) {
+      state.hasMore = true;
+      touch(loop.scope);
       return;
     }
     openScope(state, iteration);

@@ -301,3 +301,81 @@ test('an item that begins and waits in one step is stored once', () => {
   const ids = (pass(state)?.checkpoints ?? []).map(({ id }) => id).filter((id) => id === 'each.0');
   expect(ids).toEqual(['each.0']);
 });
+
+test('items with a loop inside that do not fit into one pass continue in the next one', () => {
+  const nodes = [
+    webhook,
+    each({ maxParallel: 100 }),
+    {
+      id: 'again',
+      within: 'each',
+      skill: { name: 'set', parameters: { values: { n: 'previous.data_content == null ? 1 : 2' } } },
+      repeat: { until: 'nodes.again.data_content.n == 2', limit: 3 },
+    },
+  ];
+  const state = openLoops(revision(nodes), { input: input(200) });
+  const steps = [];
+  do steps.push(pass(state));
+  while (state.hasMore);
+  expect(steps.at(-1)?.end?.phase).toBe('Succeeded');
+});
+
+test('an item whose parameters cannot be evaluated does not keep its attempt', () => {
+  const attempts = new AttemptLimit(2).share(() => undefined);
+  const nodes = [
+    webhook,
+    {
+      ...mail('send', { onError: 'Continue' }),
+      skill: {
+        name: 'send_email',
+        credential: 'smtp',
+        parameters: { to: '{{ $item.missing }}', subject: 's', body: 'b' },
+      },
+      forEach: { items: "{{ $('trigger').data_content.items }}", maxParallel: 9 },
+    },
+  ];
+  const state = openLoops(revision(nodes), { input: input(20), attempts });
+  expect(pass(state)?.end?.phase).toBe('Succeeded');
+});
+
+test('a loop in progress whose effect must not be repeated becomes Unknown also where another node has failed', () => {
+  const loop = { ...send, within: undefined, forEach: { items: "{{ $('trigger').data_content.items }}" } };
+  const nodes = [webhook, loop, mail('other')];
+  const edges = [
+    { from: 'trigger', to: 'send' },
+    { from: 'trigger', to: 'other' },
+  ];
+  const failed = { id: 'other', phase: 'Failed', attempts: 1, reason: 'Refused', message: 'no' } as const;
+  const mark = { attempt: 1, atMostOnce: true };
+  const state = openLoops(revision(nodes, edges), {
+    input: input(2),
+    nodes: [done('trigger'), { ...running, id: 'send' }, failed],
+    items: [{ ...marked('send.0.0.1/send'), mark }],
+  });
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Failed' } });
+  expect(phases(step?.checkpoints?.filter(({ id }) => id === 'send'))).toEqual({ send: 'Unknown' });
+});
+
+test('after a takeover of a cancelled run an inner loop is Unknown whose effect must not be repeated', () => {
+  const nodes = [
+    webhook,
+    { id: 'outer', group: {} },
+    { id: 'list', within: 'outer', skill: { name: 'set', parameters: { values: { items: '[1, 2]' } } } },
+    {
+      ...mail('inner', { within: 'outer' }),
+      forEach: { items: "{{ $('list').data_content.items }}" },
+    },
+  ];
+  const state = openLoops(revision(nodes), {
+    nodes: [done('trigger'), { ...running, id: 'outer' }],
+    items: [
+      { ...running, id: 'outer.0.0.1/inner' },
+      { ...marked('outer.0.0.1/inner.0.0.1/inner'), mark: { attempt: 1, atMostOnce: true } },
+    ],
+  });
+  state.halt = { phase: 'Cancelled', reason: 'Cancelled', message: 'the run was cancelled' };
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Cancelled' } });
+  expect(phases(step?.checkpoints)).toMatchObject({ inner: 'Unknown' });
+});

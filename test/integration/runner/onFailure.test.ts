@@ -1,5 +1,7 @@
 /** Runners start the workflow in `onFailure` of a workflow whose run has failed. */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
+import { keysOf } from '../../../store/keys.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
@@ -52,4 +54,23 @@ test('the message of a sensitive node stays withheld', async () => {
   expect(JSON.parse(alarm.input)).toMatchObject({
     data_content: { node: 'sold_out', message: 'node sold_out: OutOfStock' },
   });
+});
+
+test('a child run that an error workflow started starts no further one', async () => {
+  const orders = await project.deploy([webhook, stop]);
+  const again = { id: 'again', workflow: { name: orders, wait: false, input: { sku: 'desk' } } };
+  const alarm = await project.deploy([{ id: 'trigger', manual: {} }, again]);
+  const onFailure = { workflow: alarm, uid: alarm, revision: alarm };
+  const limits = { workflowUid: orders, policy: 'Queue', deadlineMs: 60_000, onFailure } as const;
+  await setWorkflowLimits(conn, project.uid, limits);
+  const first = await project.until(await project.send(orders, { sku: 'desk' }), (state) => {
+    return state.onFailure !== undefined;
+  });
+  if (!first.onFailure || !('run' in first.onFailure)) throw new Error('not started');
+  const started = await project.ended(first.onFailure.run);
+  const child = started.nodes.find(({ id }) => id === 'again')?.output?.data_content as { run: string };
+  expect(await project.ended(child.run)).toMatchObject({ phase: 'Failed' });
+  const { failures, runs } = keysOf(project.uid);
+  await expect.poll(() => conn.command('hlen', failures), { timeout: 20_000 }).toBe(0);
+  expect(await conn.command('zcard', runs(alarm))).toBe(1);
 });

@@ -242,8 +242,8 @@ test('the operations without a token are listed here', () => {
     .map(([id]) => id);
   expect(open).toEqual([
     'callWebhook',
-    'callBack',
     'sendToBot',
+    'callBack',
     'openLink',
     'followLink',
     'finishConnect',

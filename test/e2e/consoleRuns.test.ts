@@ -144,7 +144,7 @@ test('a failed run shows its cause and advice, is compared with the current revi
   await dialog.getByLabel('This run').getByText('nobody.invalid').waitFor();
   await dialog.getByLabel('Current revision').getByText('40 + 2').waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('button', { name: 'Retry', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Current revision' }).click();
   await linkOf(page, failed).waitFor();
   await page.getByRole('status').filter({ hasText: 'Succeeded' }).waitFor();

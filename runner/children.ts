@@ -180,7 +180,8 @@ function bodyOf(body: string, contentType: string): unknown {
  */
 export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
 
-type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
+/** Where the ends of child runs are read. */
+export type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
 
 /**
  * The result of a child whose end may be lost: `unfinished` while it executes or will be restored, `unknown`

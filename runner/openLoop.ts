@@ -2,33 +2,26 @@
  * Opens the loop of a node that is ready: for the first time, or again after its runner died or gave the run
  * up. Then items that have ended are not repeated, and those in progress continue.
  */
-import { StepError, type FailureReason } from '../api/reasons.ts';
+import { type FailureReason, StepError } from '../api/reasons.ts';
 import type { NodeState } from '../runs/types.ts';
+import { addCheckpoint, startOf } from './changes.ts';
 import {
-  addCheckpoint,
-  addTimer,
-  isEnded,
-  startOf,
-  touch,
   type ExecutionState,
+  isEnded,
   type Iteration,
   type Loop,
+  type Pass,
   type ScopeState,
+  touch,
 } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
-import {
-  attachLoop,
-  countsOf,
-  hasItemEnded,
-  itemKey,
-  newIteration,
-  newLoop,
-  noteItemEnd,
-  openScope,
-  type Pass,
-} from './loop.ts';
+import { itemKey, newIteration, openScope } from './iteration.ts';
+import { attachLoop, newLoop } from './loop.ts';
+import { countsOf } from './loopProgress.ts';
+import { hasItemEnded, noteItemEnd } from './loopResults.ts';
 import { restoreLost } from './restoreLost.ts';
 import { delayUntil, restoreNode } from './restoreNode.ts';
+import { addTimer } from './waits.ts';
 
 /** The most items of a node in a run. */
 const MAX_ITEMS = 10_000;

@@ -11,7 +11,9 @@ import {
   webhook,
 } from '../test/support/runner/passes.ts';
 import type { NodeState, RunState } from '../runs/types.ts';
-import { endNode, fireTimers, refuseOutputs, succeed } from './executionState.ts';
+import { endNode, succeed } from './transitions.ts';
+import { fireTimers } from './waits.ts';
+import { refuseOutputs } from './changes.ts';
 import { AttemptLimit } from './attemptLimit.ts';
 
 const each = (extra: object = {}) => ({

@@ -1,46 +1,10 @@
-/** Nodes that wait for a callback, and the signals that end their wait (`runs/signals.ts`). */
-import { boundedDuration, DURATION_BOUNDS } from '../api/duration.ts';
+/** The signals of a run in flight, which end the waits of its nodes (`runs/signals.ts`). */
 import { closeSignal, readSignals } from '../runs/signals.ts';
 import type { ClaimRef } from '../runs/types.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
-import {
-  beginWait,
-  endNode,
-  endWait,
-  locatedKey,
-  succeed,
-  type ExecutionState,
-  type ScopeState,
-} from './executionState.ts';
+import type { ExecutionState } from './executionState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
-
-const DEFAULT_TIMEOUT = '24h';
-
-/** Begins the wait of a node for its callback, or ends the node. Returns whether it has ended. */
-export function startCallback(
-  state: ExecutionState,
-  scope: ScopeState,
-  id: string,
-  { timeout = DEFAULT_TIMEOUT, now }: { timeout?: string | undefined; now: number },
-): boolean {
-  const key = locatedKey(state, scope, id);
-  const signal = state.signals.values.get(key);
-  if (signal === undefined) {
-    state.signals.awaiting.add(key);
-    const delayMs = boundedDuration(timeout, DURATION_BOUNDS.callback);
-    beginWait(state, scope, id, { delayMs, now, waitingFor: { callback: true } });
-    return false;
-  }
-  if (isObject(signal) && 'body' in signal) {
-    const { body } = signal;
-    const text = typeof body === 'string' ? body : '';
-    succeed(state, key, { output: { text_content: text, data_content: body } }, now);
-    return true;
-  }
-  const message = `no call came within ${timeout}: check the caller, or set a longer wait.callback.timeout`;
-  endNode(state, key, { phase: 'Failed', reason: 'CallbackTimeout', message }, now);
-  return true;
-}
+import { endWait } from './waits.ts';
 
 /** Reads the signals of the run, and ends the waits that they end. False if the process ends before. */
 export async function readNewSignals(
@@ -79,8 +43,4 @@ export async function closeDueSignals(
     endWait(state, key);
   }
   return undefined;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -52,8 +52,8 @@ type FailedRun = {
 };
 
 /**
- * Whether the end of a run starts the workflow in `onFailure`. The failure of a child run whose parent waits
- * for it is the parent's to handle.
+ * Whether the end of a run starts the workflow in `onFailure`. A child run whose parent waits for it does not:
+ * its failure fails a node of the parent.
  */
 export function isReported({
   phase,
@@ -139,7 +139,7 @@ export type FailureSweepOptions = {
   patienceMs?: number;
 };
 
-/** Starts what failures start, until the signal is aborted. Any number of sweeps may run. */
+/** Starts the error workflows of failed runs, until the signal is aborted. Any number of sweeps may run. */
 export function createFailureSweep(options: FailureSweepOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {

@@ -1,6 +1,6 @@
 /**
- * Child runs of workflow nodes: how one starts, what its end means for the node, and what the runner does
- * where the run store has lost the end.
+ * Child runs of workflow nodes: starts them, turns their end into the result of the node, and finds ends that
+ * the run store has lost.
  */
 import { joinExact, parseExact } from '../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
@@ -19,7 +19,7 @@ import { isUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import type { ProjectUid } from '../store/keys.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 
-/** How many levels deep child runs may be nested. */
+/** How many levels of child runs there may be. */
 const MAX_DEPTH = 10;
 /** Room for what surrounds the input of a child (`advance.ts`: 512 KiB). */
 const INPUT_LIMIT_BYTES = 512 * 1024;
@@ -77,7 +77,7 @@ export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Pro
       },
       { token: ref.token, isInDoubt: parent.doubt === true },
     );
-    // A full store is the error of the attempt: waiting here could keep what makes room from running.
+    // A full store fails the attempt: waiting here could block runs whose end makes room.
     return isUnavailable(answer) && answer.why === 'full' ? ({ outcome: 'full' } as const) : answer;
   }, abandon);
   if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');

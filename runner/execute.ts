@@ -66,7 +66,7 @@ const SHORTEST_PARK_MS = 1_000;
 const SIGNAL_POLL_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** What the run store holds for a claimed run. */
+/** The data of a claimed run that its claim does not have. */
 type Stored = {
   items?: ReadonlyMap<string, NodeState>;
   variables?: VariableValues;
@@ -87,7 +87,7 @@ export class RunExecution {
   readonly #children: AwaitedChildren;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
-  /** What succeeded nodes remember, to be stored before anything is decided from their outputs. */
+  /** The seen keys of succeeded nodes, to be stored before anything is decided from their outputs. */
   #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
@@ -99,7 +99,7 @@ export class RunExecution {
   end?: RunEnd;
 
   /**
-   * `items`: what the run store holds of the items of loops in progress. `variables`: those of the project
+   * `items`: the stored items of loops in progress. `variables`: those of the project
    * when the run was accepted.
    */
   constructor(
@@ -144,7 +144,7 @@ export class RunExecution {
     return true;
   }
 
-  /** Has the execution read the signals of the run. */
+  /** Makes the execution read the signals of the run. */
   noteSignal(): void {
     this.#hasUnreadSignals = true;
     this.#wake.resolve();
@@ -205,7 +205,7 @@ export class RunExecution {
     return closeDueSignals(conn, this.#writer.ref, this.#state, abandon);
   }
 
-  /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
+  /** The step to store now. It parks the run if nothing is left to do but to wait. */
   #nextStep(): Step | undefined {
     const remembering = this.#remembered.splice(0);
     if (remembering.length > 0) {

@@ -109,7 +109,7 @@ export type Iteration = {
   readonly collected: unknown[];
   scope?: ScopeState;
   lastEnd?: FailedEnd;
-  /** What is left of the timeout of the current execution, which another runner began. */
+  /** The rest of the timeout of the current execution, if another runner began it. */
   leftMs?: number;
 };
 
@@ -138,7 +138,7 @@ export type ExecutionState = {
   readonly plan: Plan;
   readonly namespace: string;
   readonly variables?: VariableValues;
-  /** What URLs of callbacks are made of. */
+  /** The URL and key for URLs of callbacks. */
   readonly callbacks?: CallbackSettings;
   readonly signals: SignalState;
   readonly root: ScopeState;
@@ -147,7 +147,7 @@ export type ExecutionState = {
   readonly timers: Map<string, Timer>;
   /** Loops in progress that have not opened again in this runner, by key. */
   readonly unfinishedLoops: Map<string, NodeState>;
-  /** What the run store had of items when the run was claimed, by the key of their loop. */
+  /** The items that were stored when the run was claimed, by the key of their loop. */
   readonly storedItems: ReadonlyMap<string, LoopItems>;
   /** By node: how many items it was executed for, over all outer iterations. */
   readonly itemTotals: Map<string, number>;

@@ -1,6 +1,6 @@
 /**
- * Opens the loop of a node that is ready: for the first time, or again after its runner died or gave the run
- * up. Then items that have ended are not repeated, and those in progress continue.
+ * Opens the loop of a node that is ready: for the first time, or again under another claim of the run. Then
+ * items that have ended are not repeated, and items in progress continue.
  */
 import { type FailureReason, StepError } from '../api/reasons.ts';
 import type { NodeState } from '../runs/types.ts';

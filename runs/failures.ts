@@ -41,7 +41,7 @@ export type FailureEvent = {
 /** An entry of the failures. With `event`, the record of the failed run may be complete. */
 type Entry = { target: FailureTarget; event?: FailureEvent };
 
-/** A run, as far as its failure event shows it. */
+/** The fields of a run that its failure event shows. */
 type FailedRun = {
   run: string;
   workflow: string;
@@ -213,7 +213,7 @@ type Found =
   /** The run is gone, or its failure starts nothing. */
   | { kind: 'none' };
 
-/** What the entry starts now. The target may have a new revision since the run ended. */
+/** Finds the event of the entry and its current target, which may have a new revision since the run ended. */
 async function findFailure(
   { conn, project, namespace, consoleUrl }: FailureSweepOptions,
   run: string,

@@ -12,7 +12,7 @@ export class AttemptsInFlight {
     return this.#attempts.size;
   }
 
-  /** Adds the attempt of a node. The returned signal stops it; it is aborted already if the run has to stop. */
+  /** Adds an attempt. The returned signal stops it, and is already aborted if the run has to stop. */
   add(state: ExecutionState, key: string, scope: ScopeState): AbortSignal {
     const controller = new AbortController();
     this.#attempts.set(key, { scope, controller });

@@ -34,7 +34,7 @@ export class AwaitedChildren {
     return this.#reads > 0;
   }
 
-  /** Ends the nodes whose child has ended according to the signals of the run. Returns whether there were any. */
+  /** Ends nodes whose child has ended, as the signals of the run show. Returns whether there were any. */
   endSignaled(): boolean {
     const { values } = this.#state.signals;
     const ended = [...this.#state.children].filter(([, child]) => values.has(child));

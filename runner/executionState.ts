@@ -1,8 +1,8 @@
 /**
  * The in-memory state of a run in flight: the scopes of the run, the state of their nodes, and the changes to
- * store next. Synchronous, without input or output. `transitions.ts` changes nodes, `waits.ts` begins and ends
- * waits, `changes.ts` collects the changes to store. Changes take effect for others when the run store has
- * stored them.
+ * store next. Synchronous, without input or output. `transitions.ts` changes nodes, `waits.ts` begins and
+ * ends waits, `changes.ts` collects the changes to store. Changes take effect for others when the run store
+ * has stored them.
  *
  * A scope is the run itself, or one execution of a node with forEach, repeat or a body (`loop.ts`). A node is
  * named by its key: its ID in the scope of the run, otherwise `<path of the scope>/<ID>`.

@@ -11,7 +11,7 @@ const DEFAULT_CALLBACK_TIMEOUT = '24h';
 /** RFC 3339, section 5.6. */
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Begins the wait of a wait node, or ends it. `fields`: its evaluated fields. Returns whether it has ended. */
+/** Begins the wait of a node, or ends it. `fields`: its evaluated fields. Returns whether it has ended. */
 export function startWait(
   { state, now }: Pick<Pass, 'state' | 'now'>,
   scope: ScopeState,

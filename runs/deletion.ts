@@ -150,7 +150,8 @@ const DELETE_RUNS = defineScript({
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local ${RUN_KEYS.join(', ')}, run_id, event_count, event_bytes
+    local ${RUN_KEYS.join(', ')}
+    local run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}

@@ -52,8 +52,8 @@ type FailedRun = {
 };
 
 /**
- * Whether the end of a run starts the workflow in `onFailure`. A child run whose parent waits for it does not:
- * its failure fails a node of the parent.
+ * Whether the end of a run starts the workflow in `onFailure`. The failure of a child run that its parent
+ * waits for does not: it fails a node of the parent.
  */
 export function isReported({
   phase,

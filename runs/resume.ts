@@ -1,7 +1,7 @@
 /**
  * Decides what a run keeps of the failed run that it resumes: the outputs of nodes that succeeded, and
- * failures that were handled. The failed node and all nodes after it are executed again, and skipped nodes are
- * decided again. Pure, apart from reading failed runs from the run store.
+ * failures that were handled. The failed node and all nodes after it are executed again, and skipped nodes
+ * are decided again. Pure, apart from reading failed runs from the run store.
  */
 import { predecessors, type Graph } from '../api/graph.ts';
 import { isTerminal, type RunPhase } from '../api/phase.ts';

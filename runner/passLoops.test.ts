@@ -67,7 +67,7 @@ test('after a takeover ended items are not repeated, and items in progress repea
   ]);
 });
 
-test('after a takeover an item of which nothing was stored starts, also where a later one had started', () => {
+test('after a takeover an item without stored state starts, also if a later item had started', () => {
   const state = openLoops(revision([webhook, each(), atLeastOnce]), {
     input: input(3),
     nodes: [done('trigger'), running],

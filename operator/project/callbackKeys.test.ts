@@ -20,7 +20,7 @@ test('a replaced key checks URLs for 90 days more, the longest wait', () => {
   expect(ids(120 * DAY_MS)).not.toContain(first[0]?.id);
 });
 
-test.each(['', 'null', '{', '[1]', '[{"id":"a"}]'])('text that is not of keys gives none: %s', (text) => {
+test.each(['', 'null', '{', '[1]', '[{"id":"a"}]'])('text of another form has no keys: %s', (text) => {
   expect(parseKeys(text)).toEqual([]);
 });
 

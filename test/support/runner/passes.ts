@@ -66,7 +66,7 @@ export function open(
   );
 }
 
-/** The state of a run with loops. `items`: what the run store holds of them. */
+/** The state of a run with loops. `items`: their stored items. */
 export function openLoops(
   plan: Revision,
   { items = [], attempts, ...state }: Partial<RunState> & { items?: NodeState[]; attempts?: AttemptShare },

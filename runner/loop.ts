@@ -299,7 +299,7 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
   iteration.attempt = 1;
   iteration.previous = output.data_content;
   delete iteration.lastEnd;
-  awaitExecution(pass.state, iteration, repeat.delayMs, output);
+  awaitExecution(pass.state, iteration, repeat.delayMs);
 }
 
 /** The scope of `repeat.until`: that of the node, in which the node itself is the output of the execution. */
@@ -314,18 +314,12 @@ function resultScope(state: ExecutionState, iteration: Iteration, output: NodeOu
 }
 
 /** Stores what the next execution of the item needs, and waits for its time. */
-function awaitExecution(
-  state: ExecutionState,
-  iteration: Iteration,
-  delayMs: number,
-  previous?: NodeOutput,
-): void {
+function awaitExecution(state: ExecutionState, iteration: Iteration, delayMs: number): void {
   const key = itemKey(iteration);
   const { lastEnd } = iteration;
   storeItem(state, iteration, {
     phase: delayMs > 0 ? 'Waiting' : 'Running',
     ...(lastEnd && { reason: lastEnd.reason, message: lastEnd.message }),
-    ...(previous && { output: previous }),
   });
   if (delayMs > 0) {
     state.waits.push({ id: key, delayMs });
@@ -336,8 +330,9 @@ function awaitExecution(
   }
 }
 
+/** Stores the item in progress, always with all that its current execution reads. */
 function storeItem(state: ExecutionState, iteration: Iteration, node: Partial<NodeState>): void {
-  const { loop, attempt, repeat, collected } = iteration;
+  const { loop, attempt, repeat, previous, collected } = iteration;
   state.itemCheckpoints.push({
     owner: loop,
     node: {
@@ -346,6 +341,7 @@ function storeItem(state: ExecutionState, iteration: Iteration, node: Partial<No
       attempts: attempt,
       repeat,
       ...node,
+      ...(repeat > 0 && { output: { text_content: '', data_content: previous } }),
       ...(collected.length > 0 && { collected: [...collected] }),
       isSilent: true,
     },

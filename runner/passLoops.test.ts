@@ -379,3 +379,39 @@ test('after a takeover of a cancelled run an inner loop is Unknown whose effect 
   expect(step).toMatchObject({ end: { phase: 'Cancelled' } });
   expect(phases(step?.checkpoints)).toMatchObject({ inner: 'Unknown' });
 });
+
+test.each<[string, object]>([
+  ['has a timeout', { timeout: '1h' }],
+  ['is retried', { retry: { limit: 1, backoff: { initial: '1h', max: '1h' } } }],
+])('after a takeover an execution of repeat that %s reads the execution before', (_what, options) => {
+  const group = { id: 'again', group: {}, repeat: { until: 'false', limit: 9 }, ...options };
+  const body = [
+    { id: 'n', within: 'again', skill: { name: 'set', parameters: { values: 'previous.data_content' } } },
+    mail('send', { within: 'again', effect: 'AtLeastOnce' }),
+    { id: 'count', within: 'again', skill: { name: 'set', parameters: { values: { n: '1' } } } },
+  ];
+  const plan = revision([webhook, group, ...body]);
+  const state = openLoops(plan, {});
+  const stored = new Map<string, NodeState>();
+  const step = () => {
+    for (const node of pass(state)?.checkpoints ?? []) if (node.id === 'again.0') stored.set(node.id, node);
+  };
+  step();
+  succeed(state, 'again.0.0.1/send', text('a'), NOW);
+  step();
+  step();
+  if ('retry' in options) {
+    endNode(state, 'again.0.1.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+    step();
+  }
+  expect(stored.get('again.0')).toMatchObject({ repeat: 1 });
+  const again = openLoops(plan, {
+    nodes: [done('trigger'), { ...running, id: 'again' }],
+    items: [...stored.values()],
+  });
+  pass(again);
+  fireTimers(again);
+  pass(again);
+  const loop = again.root.loops.get('again');
+  expect(loop?.active.get(0)?.previous).toEqual({ n: 1 });
+});

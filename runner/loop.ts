@@ -57,6 +57,7 @@ const FAILURE_MESSAGE_LENGTH = 300;
 const SAMPLE_BYTES = 16 * 1024;
 /** The text of the output repeats its data. */
 const RESULT_LIMIT_BYTES = Math.floor(VALUE_LIMIT_BYTES / 2) - 4_096;
+const RESULT_LIMIT_KIB = Math.floor(RESULT_LIMIT_BYTES / 1024);
 
 /** A loop in which no item has started. @throws ExpressionError or StepError if its items are invalid */
 export function newLoop(state: ExecutionState, scope: ScopeState, id: string, plan: PlannedLoop): Loop {
@@ -187,6 +188,7 @@ export function newIteration(loop: Loop, index: number): Iteration {
     attempt: 1,
     previous: plan.repeat?.initial ?? null,
     collected: [],
+    collectedBytes: 2,
   };
 }
 
@@ -274,13 +276,10 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
   if (!repeat) return endItem(pass, iteration, { kind: 'succeeded', output });
   const isOnce = pass.state.plan.until?.around.has(loop.id);
   const value = resultOf(output);
-  if (repeat.collects) iteration.collected.push(value);
+  if (repeat.collects) collectExecution(iteration, value);
   try {
     if (isOnce || evaluateCondition(repeat.until, resultScope(pass.state, iteration, output)))
-      return endItem(pass, iteration, {
-        kind: 'succeeded',
-        output: repeat.collects ? setResult(iteration.collected).output : output,
-      });
+      return endItem(pass, iteration, endOfRepeat(iteration, output));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const end: FailedEnd = {
@@ -300,6 +299,21 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
   iteration.previous = output.data_content;
   delete iteration.lastEnd;
   awaitExecution(pass.state, iteration, repeat.delayMs);
+}
+
+/** Collects the result of an execution of the item. */
+export function collectExecution(iteration: Iteration, value: unknown): void {
+  iteration.collectedBytes += bytesOf(value);
+  if (iteration.collectedBytes <= RESULT_LIMIT_BYTES) iteration.collected.push(value);
+  else iteration.collected.length = 0;
+}
+
+/** The end of an item whose condition holds. */
+function endOfRepeat({ loop, repeat, collected, collectedBytes }: Iteration, output: NodeOutput): ScopeEnd {
+  if (!loop.plan.repeat?.collects) return { kind: 'succeeded', output };
+  if (collectedBytes <= RESULT_LIMIT_BYTES) return { kind: 'succeeded', output: setResult(collected).output };
+  const message = `repeat.until holds, but the results of ${repeat + 1} executions exceed ${RESULT_LIMIT_KIB} KiB: set repeat.collect to None, or let each execution return less`;
+  return { kind: 'failed', end: { phase: 'Failed', reason: 'OutputTooLarge', message } };
 }
 
 /** The scope of `repeat.until`: that of the node, in which the node itself is the output of the execution. */
@@ -411,11 +425,14 @@ export function noteItemEnd(
 function collect(loop: Loop, index: number, value: unknown): void {
   if (!loop.items || !loop.plan.collects || loop.isTooLarge) return;
   loop.results[index] = value;
-  loop.resultBytes += Buffer.byteLength(JSON.stringify(value) ?? 'null') + 1;
+  loop.resultBytes += bytesOf(value);
   if (loop.resultBytes <= RESULT_LIMIT_BYTES) return;
   loop.isTooLarge = true;
   loop.results.length = 0;
 }
+
+/** As an element of an array in JSON. */
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? 'null') + 1;
 
 /** Whether the item has ended. */
 export function hasItemEnded({ ended }: Loop, index: number): boolean {
@@ -444,7 +461,7 @@ const isComplete = ({ succeeded, failed, total }: Loop) => succeeded + failed ==
 
 function tooLarge(loop: Loop): FailedEnd | undefined {
   if (!loop.isTooLarge) return undefined;
-  const message = `all ${loop.total} items have ended, but their results exceed ${Math.floor(RESULT_LIMIT_BYTES / 1024)} KiB: set forEach.collect to None, or let each item return less`;
+  const message = `all ${loop.total} items have ended, but their results exceed ${RESULT_LIMIT_KIB} KiB: set forEach.collect to None, or let each item return less`;
   return { phase: 'Failed', reason: 'OutputTooLarge', message };
 }
 

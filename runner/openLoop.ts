@@ -18,6 +18,7 @@ import {
 import type { FailedEnd } from './failure.ts';
 import {
   attachLoop,
+  collectExecution,
   countsOf,
   hasItemEnded,
   itemKey,
@@ -109,7 +110,7 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   loop.active.set(index, iteration);
   iteration.attempt = node.attempts;
   iteration.repeat = node.repeat ?? 0;
-  iteration.collected.push(...(node.collected ?? []));
+  restoreCollected(iteration, node.collected);
   if (output) iteration.previous = output.data_content;
   if (phase === 'Running' && node.nextAttemptAt !== undefined)
     iteration.leftMs = delayUntil(state, node.nextAttemptAt);
@@ -117,6 +118,12 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   if (node.reason !== undefined) iteration.lastEnd = { phase: 'Failed', reason: reason, message };
   const delayMs = delayUntil(state, node.nextAttemptAt);
   addTimer(state, itemKey(iteration), { delayMs, isStored: true }, () => touch(loop.scope));
+}
+
+/** Results beyond the limit are not stored, so that some are missing. */
+function restoreCollected(iteration: Iteration, collected: readonly unknown[] = []): void {
+  for (const value of collected) collectExecution(iteration, value);
+  if (collected.length < iteration.repeat) iteration.collectedBytes = Infinity;
 }
 
 function restoreExecution(

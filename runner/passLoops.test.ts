@@ -415,3 +415,44 @@ test.each<[string, object]>([
   const loop = again.root.loops.get('again');
   expect(loop?.active.get(0)?.previous).toEqual({ n: 1 });
 });
+
+test('results of repeat beyond the limit do not stop it, and the message names collect', () => {
+  const text = JSON.stringify({ text_content: '', data_content: { text: 'x'.repeat(20_000) } });
+  const values = {
+    text: 'nodes.trigger.data_content.text',
+    n: 'previous.data_content == null ? 1 : previous.data_content.n + 1',
+  };
+  const again = {
+    id: 'again',
+    skill: { name: 'set', parameters: { values } },
+    repeat: { until: 'nodes.again.data_content.n >= 40', limit: 50, collect: 'Results' },
+  };
+  const state = openLoops(revision([webhook, again]), { input: text });
+  const steps = [];
+  do steps.push(pass(state));
+  while (state.hasMore);
+  const sizes = steps.flatMap((step) => step?.checkpoints ?? []).map((node) => JSON.stringify(node).length);
+  expect(Math.max(...sizes)).toBeLessThan(512 * 1024);
+  expect(steps.at(-1)?.end).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringMatching(/^node again: OutputTooLarge: .*repeat\.collect/),
+  });
+});
+
+test('after a takeover repeat knows that it no longer collects', () => {
+  const plan = revision([
+    webhook,
+    {
+      id: 'again',
+      skill: { name: 'set', parameters: { values: { n: '1' } } },
+      repeat: { until: 'true', limit: 9, collect: 'Results' },
+    },
+  ]);
+  const end = (collected: unknown[]) => {
+    const nodes = [done('trigger'), { ...running, id: 'again' }];
+    const item: NodeState = { id: 'again.0', phase: 'Running', attempts: 1, repeat: 2, collected };
+    return pass(openLoops(plan, { nodes, items: [item] }))?.end;
+  };
+  expect(end([1, 2])).toMatchObject({ phase: 'Succeeded' });
+  expect(end([])?.message).toMatch(/OutputTooLarge/);
+});

@@ -198,11 +198,11 @@ export function openScope(state: ExecutionState, iteration: Iteration): ScopeSta
   const path = `${loop.key}.${index}.${repeat}.${attempt}`;
   const scope = newScope(path, loop.plan.body, { parent: loop.scope, iteration });
   iteration.scope = scope;
-  const { step } = state.plan.steps.get(loop.id) ?? {};
-  if (step?.kind === 'group' && step.timeoutMs > 0) {
+  const timeoutMs = timeoutOf(state, loop);
+  if (timeoutMs > 0) {
     const { leftMs } = iteration;
-    const delayMs = leftMs ?? step.timeoutMs;
-    const message = `the group took longer than its timeout of ${step.timeoutMs / 1_000} s`;
+    const delayMs = leftMs ?? timeoutMs;
+    const message = `the group took longer than its timeout of ${timeoutMs / 1_000} s`;
     addTimer(state, timeoutKey(scope), { delayMs, isStored: false }, () => {
       scope.failure ??= { phase: 'Failed', reason: 'Timeout', message };
       state.expired.push(scope);
@@ -215,6 +215,12 @@ export function openScope(state: ExecutionState, iteration: Iteration): ScopeSta
     delete iteration.leftMs;
   }
   return scope;
+}
+
+/** The timeout of one execution of the group; 0 if it has none. */
+function timeoutOf({ plan }: ExecutionState, { id }: Loop): number {
+  const { step } = plan.steps.get(id) ?? {};
+  return step?.kind === 'group' ? step.timeoutMs : 0;
 }
 
 const timeoutKey = ({ path }: ScopeState) => `${path}!`;
@@ -339,6 +345,9 @@ function awaitExecution(state: ExecutionState, iteration: Iteration, delayMs: nu
     state.waits.push({ id: key, delayMs });
     addTimer(state, key, { delayMs, isStored: true }, () => touch(iteration.loop.scope));
   } else {
+    // Not what the execution before left of its time: the runner may die before the next one.
+    const timeoutMs = timeoutOf(state, iteration.loop);
+    if (timeoutMs > 0) state.waits.push({ id: key, delayMs: timeoutMs });
     state.hasMore = true;
     touch(iteration.loop.scope);
   }

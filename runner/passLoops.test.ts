@@ -456,3 +456,19 @@ test('after a takeover repeat knows that it no longer collects', () => {
   expect(end([1, 2])).toMatchObject({ phase: 'Succeeded' });
   expect(end([])?.message).toMatch(/OutputTooLarge/);
 });
+
+test('the time of an execution that follows at once begins anew, also where its runner dies before it', () => {
+  const group = {
+    id: 'again',
+    group: {},
+    timeout: '1h',
+    repeat: { until: 'nodes.again.text_content == "b"', limit: 9 },
+  };
+  const state = openLoops(revision([webhook, group, mail('send', { within: 'again' })]), {});
+  expect(pass(state)?.waits).toEqual([{ id: 'again.0', delayMs: 3_600_000 }]);
+  succeed(state, 'again.0.0.1/send', text('a'), NOW);
+  expect(pass(state)).toMatchObject({
+    checkpoints: [{ id: 'again.0', repeat: 1 }],
+    waits: [{ id: 'again.0', delayMs: 3_600_000 }],
+  });
+});

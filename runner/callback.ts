@@ -34,6 +34,9 @@ export function startCallback(
   if (isObject(signal) && 'body' in signal) {
     const { body } = signal;
     const text = typeof body === 'string' ? body : '';
+    // Its body is stored in the output now. The calls of all items are not held at the same time.
+    state.consumed.push(key);
+    state.signals.values.delete(key);
     succeed(state, key, { output: { text_content: text, data_content: body } }, now);
     return true;
   }
@@ -54,7 +57,7 @@ export async function readNewSignals(
   const { signals } = state;
   signals.version = read.version;
   // A store that lost its data has fewer than were read before.
-  signals.values = new Map([...signals.values, ...read.values]);
+  for (const [key, value] of read.values) signals.values.set(key, value);
   for (const key of signals.awaiting) if (signals.values.has(key)) endWait(state, key);
   return true;
 }
@@ -75,7 +78,7 @@ export async function closeDueSignals(
     const closed = await retryUntilStored(() => closeSignal(conn, ref, key), abandon);
     if (!closed) return 'abandoned';
     if (closed.outcome === 'fenced') return 'fenced';
-    signals.values = new Map([...signals.values, [key, closed.value]]);
+    signals.values.set(key, closed.value);
     endWait(state, key);
   }
   return undefined;

@@ -131,7 +131,7 @@ type Timer = { dueAt: number; fire: () => void; isStored: boolean };
  */
 type SignalState = {
   version: string;
-  values: ReadonlyMap<string, unknown>;
+  readonly values: Map<string, unknown>;
   readonly awaiting: Set<string>;
   due: string[];
 };
@@ -179,7 +179,7 @@ export type ExecutionState = {
   doubtfulChildren: string[];
   /** Child runs to cancel, because their node has ended before them. */
   abandonedChildren: string[];
-  /** The signals of children whose nodes have ended, to remove with the next step. */
+  /** The signals whose nodes have ended, to remove with the next step. */
   consumed: string[];
   /** Scopes whose timeout has passed since the last pass: their attempts must stop. */
   expired: ScopeState[];

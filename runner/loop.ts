@@ -428,7 +428,9 @@ export function noteItemEnd(
   const continues = state.plan.steps.get(loop.id)?.step.onError === 'Continue' && loop.items !== undefined;
   if (phase === 'Failed' && continues) return collect(loop, index, { error: { reason, message } });
   const text = loop.items ? `item ${index}: ${message}` : message;
-  loop.failure ??= { phase, reason, message: text };
+  // A run that resumes this one executes the items of a failed loop again, but asks about one that is Unknown.
+  const isWorse = phase === 'Unknown' && loop.failure?.phase !== 'Unknown';
+  if (!loop.failure || isWorse) loop.failure = { phase, reason, message: text };
 }
 
 function collect(loop: Loop, index: number, value: unknown): void {

@@ -472,3 +472,14 @@ test('the time of an execution that follows at once begins anew, also where its 
     waits: [{ id: 'again.0', delayMs: 3_600_000 }],
   });
 });
+
+test('a loop with an item that is Unknown is Unknown, also where another item has failed before', () => {
+  const state = openLoops(revision([webhook, each(), send]), { input: input(2) });
+  pass(state);
+  endNode(state, 'each.0.0.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  pass(state);
+  endNode(state, 'each.1.0.1/send', { phase: 'Unknown', reason: 'EffectUnknown', message: 'who knows' }, NOW);
+  const step = pass(state);
+  expect(phases(step?.checkpoints?.filter(({ id }) => id === 'each'))).toEqual({ each: 'Unknown' });
+  expect(step?.end).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
+});

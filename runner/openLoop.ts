@@ -100,7 +100,10 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   const iteration = newIteration(loop, index);
   loop.storedKeys.add(itemKey(iteration));
   if (phase === 'Succeeded') {
-    if (loop.items) noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+    if (!loop.items) return;
+    noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+    // Results beyond the limit are not stored.
+    if (loop.plan.collects && !output) loop.isTooLarge = true;
     return;
   }
   if (isEnded(phase)) {

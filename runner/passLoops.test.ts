@@ -483,3 +483,16 @@ test('a loop with an item that is Unknown is Unknown, also where another item ha
   expect(phases(step?.checkpoints?.filter(({ id }) => id === 'each'))).toEqual({ each: 'Unknown' });
   expect(step?.end).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
 });
+
+test('after a takeover a loop knows that it no longer collects', () => {
+  const { output: _output, ...withoutOutput } = done('each.1');
+  const state = openLoops(revision([webhook, each(), atLeastOnce]), {
+    input: input(2),
+    nodes: [done('trigger'), running],
+    items: [done('each.0'), withoutOutput],
+  });
+  expect(pass(state)?.end).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringContaining('OutputTooLarge: all 2 items have ended'),
+  });
+});

@@ -182,11 +182,14 @@ export class RunExecution {
       if (step) {
         const conclusion = await this.#take(step);
         if (conclusion) return conclusion;
+        this.#watchDeadline();
       } else if (this.#state.hasMore) {
+        this.#watchDeadline();
         await setImmediate();
       } else if (this.#state.stopping && this.#attempts.size === 0) {
         return await this.#handBack();
       } else {
+        this.#watchDeadline();
         this.#setTimer();
         await this.#wake.promise;
         this.#wake = Promise.withResolvers();
@@ -322,6 +325,7 @@ export class RunExecution {
       step,
       fields,
       effectKey: this.#effectKey(key, attempt),
+      ownKey: `${this.#claim.state.project}/${this.#claim.state.run}/${key}/${attempt}`,
     });
   }
 
@@ -398,7 +402,7 @@ export class RunExecution {
     else awaitRetry(state, key, next.end, next.delayMs);
   }
 
-  /** Runs without effects do not need the timer. */
+  /** A run that ends in its first pass does not need the timer. */
   #watchDeadline(): void {
     if (this.#hasDeadline) return;
     this.#hasDeadline = true;

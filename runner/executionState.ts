@@ -106,7 +106,9 @@ export type Iteration = {
   /** From 1. */
   attempt: number;
   previous: unknown;
+  /** The results of its executions, and the bytes of them as JSON. Without any beyond the limit of an output. */
   readonly collected: unknown[];
+  collectedBytes: number;
   scope?: ScopeState;
   lastEnd?: FailedEnd;
   /** The rest of the timeout of the current execution, if another runner began it. */
@@ -128,7 +130,7 @@ type Timer = { dueAt: number; fire: () => void; isStored: boolean };
  */
 type SignalState = {
   version: string;
-  values: ReadonlyMap<string, unknown>;
+  readonly values: Map<string, unknown>;
   readonly awaiting: Set<string>;
   due: string[];
 };
@@ -176,7 +178,7 @@ export type ExecutionState = {
   doubtfulChildren: string[];
   /** Child runs to cancel, because their node has ended before them. */
   abandonedChildren: string[];
-  /** The signals of children whose nodes have ended, to remove with the next step. */
+  /** The signals whose nodes have ended, to remove with the next step. */
   consumed: string[];
   /** Scopes whose timeout has passed since the last pass: their attempts must stop. */
   expired: ScopeState[];

@@ -19,7 +19,13 @@ import {
 } from './executionState.ts';
 import { afterFailure, type FailedEnd } from './failure.ts';
 import { noteSample } from './loopProgress.ts';
-import { noteItemEnd, resultOf } from './loopResults.ts';
+import {
+  collectExecution,
+  noteItemEnd,
+  RESULT_LIMIT_BYTES,
+  RESULT_LIMIT_KIB,
+  resultOf,
+} from './loopResults.ts';
 import { scopeOf } from './references.ts';
 import { addTimer } from './waits.ts';
 
@@ -42,6 +48,7 @@ export function newIteration(loop: Loop, index: number): Iteration {
     attempt: 1,
     previous: plan.repeat?.initial ?? null,
     collected: [],
+    collectedBytes: 2,
   };
 }
 
@@ -51,11 +58,11 @@ export function openScope(state: ExecutionState, iteration: Iteration): ScopeSta
   const path = `${loop.key}.${index}.${repeat}.${attempt}`;
   const scope = newScope(path, loop.plan.body, { parent: loop.scope, iteration });
   iteration.scope = scope;
-  const { step } = state.plan.steps.get(loop.id) ?? {};
-  if (step?.kind === 'group' && step.timeoutMs > 0) {
+  const timeoutMs = timeoutOf(state, loop);
+  if (timeoutMs > 0) {
     const { leftMs } = iteration;
-    const delayMs = leftMs ?? step.timeoutMs;
-    const message = `the group took longer than its timeout of ${step.timeoutMs / 1_000} s`;
+    const delayMs = leftMs ?? timeoutMs;
+    const message = `the group took longer than its timeout of ${timeoutMs / 1_000} s`;
     addTimer(state, timeoutKey(scope), { delayMs, isStored: false }, () => {
       scope.failure ??= { phase: 'Failed', reason: 'Timeout', message };
       state.expired.push(scope);
@@ -70,6 +77,12 @@ export function openScope(state: ExecutionState, iteration: Iteration): ScopeSta
   return scope;
 }
 
+/** The timeout of one execution of the group; 0 if it has none. */
+function timeoutOf({ plan }: ExecutionState, { id }: Loop): number {
+  const { step } = plan.steps.get(id) ?? {};
+  return step?.kind === 'group' ? step.timeoutMs : 0;
+}
+
 const timeoutKey = ({ path }: ScopeState) => `${path}!`;
 
 export function continueItem(pass: Pass, iteration: Iteration, halt: FailedEnd | undefined): void {
@@ -80,8 +93,10 @@ export function continueItem(pass: Pass, iteration: Iteration, halt: FailedEnd |
       const lastEnd = state.halt?.phase === 'Cancelled' ? undefined : iteration.lastEnd;
       return endItem(pass, iteration, { kind: 'failed', end: lastEnd ?? halt });
     }
-    if (state.timers.has(itemKey(iteration)) || isUsedUp(pass)) {
-      if (isUsedUp(pass)) state.hasMore = true;
+    if (state.timers.has(itemKey(iteration))) return;
+    if (isUsedUp(pass)) {
+      state.hasMore = true;
+      touch(loop.scope);
       return;
     }
     openScope(state, iteration);
@@ -127,13 +142,10 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
   if (!repeat) return endItem(pass, iteration, { kind: 'succeeded', output });
   const isOnce = pass.state.plan.until?.around.has(loop.id);
   const value = resultOf(output);
-  if (repeat.collects) iteration.collected.push(value);
+  if (repeat.collects) collectExecution(iteration, value);
   try {
     if (isOnce || evaluateCondition(repeat.until, resultScope(pass.state, iteration, output)))
-      return endItem(pass, iteration, {
-        kind: 'succeeded',
-        output: repeat.collects ? setResult(iteration.collected).output : output,
-      });
+      return endItem(pass, iteration, endOfRepeat(iteration, output));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const end: FailedEnd = {
@@ -152,7 +164,15 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
   iteration.attempt = 1;
   iteration.previous = output.data_content;
   delete iteration.lastEnd;
-  awaitExecution(pass.state, iteration, repeat.delayMs, output);
+  awaitExecution(pass.state, iteration, repeat.delayMs);
+}
+
+/** The end of an item whose condition holds. */
+function endOfRepeat({ loop, repeat, collected, collectedBytes }: Iteration, output: NodeOutput): ScopeEnd {
+  if (!loop.plan.repeat?.collects) return { kind: 'succeeded', output };
+  if (collectedBytes <= RESULT_LIMIT_BYTES) return { kind: 'succeeded', output: setResult(collected).output };
+  const message = `repeat.until holds, but the results of ${repeat + 1} executions exceed ${RESULT_LIMIT_KIB} KiB: set repeat.collect to None, or let each execution return less`;
+  return { kind: 'failed', end: { phase: 'Failed', reason: 'OutputTooLarge', message } };
 }
 
 /** The scope of `repeat.until`: that of the node, in which the node itself is the output of the execution. */
@@ -167,30 +187,28 @@ function resultScope(state: ExecutionState, iteration: Iteration, output: NodeOu
 }
 
 /** Stores what the next execution of the item needs, and waits for its time. */
-function awaitExecution(
-  state: ExecutionState,
-  iteration: Iteration,
-  delayMs: number,
-  previous?: NodeOutput,
-): void {
+function awaitExecution(state: ExecutionState, iteration: Iteration, delayMs: number): void {
   const key = itemKey(iteration);
   const { lastEnd } = iteration;
   storeItem(state, iteration, {
     phase: delayMs > 0 ? 'Waiting' : 'Running',
     ...(lastEnd && { reason: lastEnd.reason, message: lastEnd.message }),
-    ...(previous && { output: previous }),
   });
   if (delayMs > 0) {
     state.waits.push({ id: key, delayMs });
     addTimer(state, key, { delayMs, isStored: true }, () => touch(iteration.loop.scope));
   } else {
+    // Not what the execution before left of its time: the runner may die before the next one.
+    const timeoutMs = timeoutOf(state, iteration.loop);
+    if (timeoutMs > 0) state.waits.push({ id: key, delayMs: timeoutMs });
     state.hasMore = true;
     touch(iteration.loop.scope);
   }
 }
 
+/** Stores the item in progress, always with all that its current execution reads. */
 function storeItem(state: ExecutionState, iteration: Iteration, node: Partial<NodeState>): void {
-  const { loop, attempt, repeat, collected } = iteration;
+  const { loop, attempt, repeat, previous, collected } = iteration;
   state.itemCheckpoints.push({
     owner: loop,
     node: {
@@ -199,6 +217,7 @@ function storeItem(state: ExecutionState, iteration: Iteration, node: Partial<No
       attempts: attempt,
       repeat,
       ...node,
+      ...(repeat > 0 && { output: { text_content: '', data_content: previous } }),
       ...(collected.length > 0 && { collected: [...collected] }),
       isSilent: true,
     },

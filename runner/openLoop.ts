@@ -18,7 +18,7 @@ import type { FailedEnd } from './failure.ts';
 import { itemKey, newIteration, openScope } from './iteration.ts';
 import { attachLoop, newLoop } from './loop.ts';
 import { countsOf } from './loopProgress.ts';
-import { hasItemEnded, noteItemEnd } from './loopResults.ts';
+import { collectExecution, hasItemEnded, noteItemEnd } from './loopResults.ts';
 import { restoreLost } from './restoreLost.ts';
 import { delayUntil, restoreNode } from './restoreNode.ts';
 import { addTimer } from './waits.ts';
@@ -92,7 +92,10 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   const iteration = newIteration(loop, index);
   loop.storedKeys.add(itemKey(iteration));
   if (phase === 'Succeeded') {
-    if (loop.items) noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+    if (!loop.items) return;
+    noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+    // Results beyond the limit are not stored.
+    if (loop.plan.collects && !output) loop.isTooLarge = true;
     return;
   }
   if (isEnded(phase)) {
@@ -102,7 +105,7 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   loop.active.set(index, iteration);
   iteration.attempt = node.attempts;
   iteration.repeat = node.repeat ?? 0;
-  iteration.collected.push(...(node.collected ?? []));
+  restoreCollected(iteration, node.collected);
   if (output) iteration.previous = output.data_content;
   if (phase === 'Running' && node.nextAttemptAt !== undefined)
     iteration.leftMs = delayUntil(state, node.nextAttemptAt);
@@ -110,6 +113,12 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   if (node.reason !== undefined) iteration.lastEnd = { phase: 'Failed', reason: reason, message };
   const delayMs = delayUntil(state, node.nextAttemptAt);
   addTimer(state, itemKey(iteration), { delayMs, isStored: true }, () => touch(loop.scope));
+}
+
+/** Results beyond the limit are not stored, so that some are missing. */
+function restoreCollected(iteration: Iteration, collected: readonly unknown[] = []): void {
+  for (const value of collected) collectExecution(iteration, value);
+  if (collected.length < iteration.repeat) iteration.collectedBytes = Infinity;
 }
 
 function restoreExecution(

@@ -15,6 +15,7 @@ import { takeChanges } from './changes.ts';
 import {
   type ExecutionState,
   isEnded,
+  keyOf,
   locatedKey,
   type Pass,
   type ScopeEnd,
@@ -25,6 +26,7 @@ import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } 
 import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
 import { scopeOf } from './references.ts';
+import { DIED_DURING_EFFECT } from './restoreNode.ts';
 import { endNode, markAttempt, skip, startComputation, succeed } from './transitions.ts';
 import { startWait } from './waitNode.ts';
 
@@ -92,6 +94,7 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
   for (;;) {
     const halt = haltOf(state, scope);
     let hasChanged = false;
+    if (halt) reopenLoops(pass, scope);
     for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, halt)) hasChanged = true;
     if (halt) return drain(pass, scope, halt) ? { kind: 'failed', end: scope.failure ?? halt } : undefined;
     const next = nextOf(state, scope);
@@ -102,6 +105,34 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     for (const id of ready) if (start(pass, scope, id)) hasChanged = true;
     if (!hasChanged) return undefined;
   }
+}
+
+/**
+ * Opens the loops of the scope that another runner began, although no node starts any more: their items in
+ * progress end as what is stored of them says.
+ */
+function reopenLoops(pass: Pass, scope: ScopeState): void {
+  const { state, now } = pass;
+  if (state.unfinishedLoops.size === 0) return;
+  for (const { id } of scope.graph.nodes) {
+    if (!state.unfinishedLoops.has(keyOf(scope, id))) continue;
+    const key = locatedKey(state, scope, id);
+    try {
+      openLoop(pass, scope, id);
+    } catch (error) {
+      if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
+      // Its items depend on nodes that would be computed again, but no node starts any more.
+      state.unfinishedLoops.delete(key);
+      if (hasMarkOfOnce(state, key)) endNode(state, key, DIED_DURING_EFFECT, now);
+    }
+  }
+}
+
+/** Whether a node in the loop was stopped during an effect that must not be repeated. */
+function hasMarkOfOnce({ storedItems }: ExecutionState, key: string): boolean {
+  const inLoop = [...storedItems].filter(([loop]) => loop === key || loop.startsWith(`${key}.`));
+  const nodes = inLoop.flatMap(([, items]) => [...items.nodes.values()].flatMap((all) => [...all.values()]));
+  return nodes.flat().some(({ mark }) => mark?.atMostOnce);
 }
 
 /** How the scope ends because it has failed, or because the run is halted. */
@@ -214,6 +245,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
   const planned = state.plan.steps.get(id);
   if (!planned) throw new Error(`the plan has no step ${id}`);
   const key = locatedKey(state, scope, id);
+  let hasTaken = false;
   try {
     // The node of an item of a loop is executed itself.
     if (planned.loop && scope.iteration?.loop.id !== id) {
@@ -221,7 +253,8 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       return true;
     }
     // Before the fields are evaluated: thousands of items may wait for an attempt.
-    if (hasAttempt(planned.step) && !state.attempts.take()) {
+    hasTaken = hasAttempt(planned.step) && state.attempts.take();
+    if (hasAttempt(planned.step) && !hasTaken) {
       touch(scope);
       return false;
     }
@@ -238,7 +271,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
     return startAttempt(pass, scope, id, { fields, effect: planned.effect });
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
-    if (!planned.loop && hasAttempt(planned.step)) state.attempts.release();
+    if (hasTaken) state.attempts.release();
     endNode(state, key, failedEnd(asStepError(error)), now);
     return true;
   }

@@ -303,3 +303,198 @@ test('an item that begins and waits in one step is stored once', () => {
   const ids = (pass(state)?.checkpoints ?? []).map(({ id }) => id).filter((id) => id === 'each.0');
   expect(ids).toEqual(['each.0']);
 });
+
+test('items with a loop inside that do not fit into one pass continue in the next one', () => {
+  const nodes = [
+    webhook,
+    each({ maxParallel: 100 }),
+    {
+      id: 'again',
+      within: 'each',
+      skill: { name: 'set', parameters: { values: { n: 'previous.data_content == null ? 1 : 2' } } },
+      repeat: { until: 'nodes.again.data_content.n == 2', limit: 3 },
+    },
+  ];
+  const state = openLoops(revision(nodes), { input: input(200) });
+  const steps = [];
+  do steps.push(pass(state));
+  while (state.hasMore);
+  expect(steps.at(-1)?.end?.phase).toBe('Succeeded');
+});
+
+test('an item whose parameters cannot be evaluated does not keep its attempt', () => {
+  const attempts = new AttemptLimit(2).share(() => undefined);
+  const nodes = [
+    webhook,
+    {
+      ...mail('send', { onError: 'Continue' }),
+      skill: {
+        name: 'send_email',
+        credential: 'smtp',
+        parameters: { to: '{{ $item.missing }}', subject: 's', body: 'b' },
+      },
+      forEach: { items: "{{ $('trigger').data_content.items }}", maxParallel: 9 },
+    },
+  ];
+  const state = openLoops(revision(nodes), { input: input(20), attempts });
+  expect(pass(state)?.end?.phase).toBe('Succeeded');
+});
+
+test('a loop in progress whose effect must not be repeated becomes Unknown also where another node has failed', () => {
+  const loop = { ...send, within: undefined, forEach: { items: "{{ $('trigger').data_content.items }}" } };
+  const nodes = [webhook, loop, mail('other')];
+  const edges = [
+    { from: 'trigger', to: 'send' },
+    { from: 'trigger', to: 'other' },
+  ];
+  const failed = { id: 'other', phase: 'Failed', attempts: 1, reason: 'Refused', message: 'no' } as const;
+  const mark = { attempt: 1, atMostOnce: true };
+  const state = openLoops(revision(nodes, edges), {
+    input: input(2),
+    nodes: [done('trigger'), { ...running, id: 'send' }, failed],
+    items: [{ ...marked('send.0.0.1/send'), mark }],
+  });
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Failed' } });
+  expect(phases(step?.checkpoints?.filter(({ id }) => id === 'send'))).toEqual({ send: 'Unknown' });
+});
+
+test('after a takeover of a cancelled run an inner loop is Unknown whose effect must not be repeated', () => {
+  const nodes = [
+    webhook,
+    { id: 'outer', group: {} },
+    { id: 'list', within: 'outer', skill: { name: 'set', parameters: { values: { items: '[1, 2]' } } } },
+    {
+      ...mail('inner', { within: 'outer' }),
+      forEach: { items: "{{ $('list').data_content.items }}" },
+    },
+  ];
+  const state = openLoops(revision(nodes), {
+    nodes: [done('trigger'), { ...running, id: 'outer' }],
+    items: [
+      { ...running, id: 'outer.0.0.1/inner' },
+      { ...marked('outer.0.0.1/inner.0.0.1/inner'), mark: { attempt: 1, atMostOnce: true } },
+    ],
+  });
+  state.halt = { phase: 'Cancelled', reason: 'Cancelled', message: 'the run was cancelled' };
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Cancelled' } });
+  expect(phases(step?.checkpoints)).toMatchObject({ inner: 'Unknown' });
+});
+
+test.each<[string, object]>([
+  ['has a timeout', { timeout: '1h' }],
+  ['is retried', { retry: { limit: 1, backoff: { initial: '1h', max: '1h' } } }],
+])('after a takeover an execution of repeat that %s reads the execution before', (_what, options) => {
+  const group = { id: 'again', group: {}, repeat: { until: 'false', limit: 9 }, ...options };
+  const body = [
+    { id: 'n', within: 'again', skill: { name: 'set', parameters: { values: 'previous.data_content' } } },
+    mail('send', { within: 'again', effect: 'AtLeastOnce' }),
+    { id: 'count', within: 'again', skill: { name: 'set', parameters: { values: { n: '1' } } } },
+  ];
+  const plan = revision([webhook, group, ...body]);
+  const state = openLoops(plan, {});
+  const stored = new Map<string, NodeState>();
+  const step = () => {
+    for (const node of pass(state)?.checkpoints ?? []) if (node.id === 'again.0') stored.set(node.id, node);
+  };
+  step();
+  succeed(state, 'again.0.0.1/send', text('a'), NOW);
+  step();
+  step();
+  if ('retry' in options) {
+    endNode(state, 'again.0.1.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+    step();
+  }
+  expect(stored.get('again.0')).toMatchObject({ repeat: 1 });
+  const again = openLoops(plan, {
+    nodes: [done('trigger'), { ...running, id: 'again' }],
+    items: [...stored.values()],
+  });
+  pass(again);
+  fireTimers(again);
+  pass(again);
+  const loop = again.root.loops.get('again');
+  expect(loop?.active.get(0)?.previous).toEqual({ n: 1 });
+});
+
+test('results of repeat beyond the limit do not stop it, and the message names collect', () => {
+  const text = JSON.stringify({ text_content: '', data_content: { text: 'x'.repeat(20_000) } });
+  const values = {
+    text: 'nodes.trigger.data_content.text',
+    n: 'previous.data_content == null ? 1 : previous.data_content.n + 1',
+  };
+  const again = {
+    id: 'again',
+    skill: { name: 'set', parameters: { values } },
+    repeat: { until: 'nodes.again.data_content.n >= 40', limit: 50, collect: 'Results' },
+  };
+  const state = openLoops(revision([webhook, again]), { input: text });
+  const steps = [];
+  do steps.push(pass(state));
+  while (state.hasMore);
+  const sizes = steps.flatMap((step) => step?.checkpoints ?? []).map((node) => JSON.stringify(node).length);
+  expect(Math.max(...sizes)).toBeLessThan(512 * 1024);
+  expect(steps.at(-1)?.end).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringMatching(/^node again: OutputTooLarge: .*repeat\.collect/),
+  });
+});
+
+test('after a takeover repeat knows that it no longer collects', () => {
+  const plan = revision([
+    webhook,
+    {
+      id: 'again',
+      skill: { name: 'set', parameters: { values: { n: '1' } } },
+      repeat: { until: 'true', limit: 9, collect: 'Results' },
+    },
+  ]);
+  const end = (collected: unknown[]) => {
+    const nodes = [done('trigger'), { ...running, id: 'again' }];
+    const item: NodeState = { id: 'again.0', phase: 'Running', attempts: 1, repeat: 2, collected };
+    return pass(openLoops(plan, { nodes, items: [item] }))?.end;
+  };
+  expect(end([1, 2])).toMatchObject({ phase: 'Succeeded' });
+  expect(end([])?.message).toMatch(/OutputTooLarge/);
+});
+
+test('the time of an execution that follows at once begins anew, also where its runner dies before it', () => {
+  const group = {
+    id: 'again',
+    group: {},
+    timeout: '1h',
+    repeat: { until: 'nodes.again.text_content == "b"', limit: 9 },
+  };
+  const state = openLoops(revision([webhook, group, mail('send', { within: 'again' })]), {});
+  expect(pass(state)?.waits).toEqual([{ id: 'again.0', delayMs: 3_600_000 }]);
+  succeed(state, 'again.0.0.1/send', text('a'), NOW);
+  expect(pass(state)).toMatchObject({
+    checkpoints: [{ id: 'again.0', repeat: 1 }],
+    waits: [{ id: 'again.0', delayMs: 3_600_000 }],
+  });
+});
+
+test('a loop with an item that is Unknown is Unknown, also where another item has failed before', () => {
+  const state = openLoops(revision([webhook, each(), send]), { input: input(2) });
+  pass(state);
+  endNode(state, 'each.0.0.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  pass(state);
+  endNode(state, 'each.1.0.1/send', { phase: 'Unknown', reason: 'EffectUnknown', message: 'who knows' }, NOW);
+  const step = pass(state);
+  expect(phases(step?.checkpoints?.filter(({ id }) => id === 'each'))).toEqual({ each: 'Unknown' });
+  expect(step?.end).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
+});
+
+test('after a takeover a loop knows that it no longer collects', () => {
+  const { output: _output, ...withoutOutput } = done('each.1');
+  const state = openLoops(revision([webhook, each(), atLeastOnce]), {
+    input: input(2),
+    nodes: [done('trigger'), running],
+    items: [done('each.0'), withoutOutput],
+  });
+  expect(pass(state)?.end).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringContaining('OutputTooLarge: all 2 items have ended'),
+  });
+});

@@ -5,6 +5,13 @@ import type { FailedEnd } from './failure.ts';
 import { endNode, failedOutput } from './transitions.ts';
 import { addWaitTimer, endWait, watchChild } from './waits.ts';
 
+/** The end of a node whose runner died during an effect that must not be repeated. */
+export const DIED_DURING_EFFECT: FailedEnd = {
+  phase: 'Unknown',
+  reason: 'EffectUnknown',
+  message: 'the runner died during the step, and the effect of the step must not be repeated',
+};
+
 /** Crashes during one attempt of an item after which the item fails. */
 const POISON_CRASHES = 3;
 
@@ -45,10 +52,7 @@ function restoreEnded(scope: ScopeState, { id, phase, output, reason, message }:
 }
 
 function endOfMark(atMostOnce: boolean, crashes = 0): FailedEnd | undefined {
-  if (atMostOnce) {
-    const message = 'the runner died during the step, and the effect of the step must not be repeated';
-    return { phase: 'Unknown', reason: 'EffectUnknown', message };
-  }
+  if (atMostOnce) return DIED_DURING_EFFECT;
   if (crashes < POISON_CRASHES) return undefined;
   const message = `${crashes} runners died while they executed the item`;
   return { phase: 'Failed', reason: 'Poison', message };

@@ -18,7 +18,7 @@ export async function readNewSignals(
   const { signals } = state;
   signals.version = read.version;
   // A store that lost its data has fewer than were read before.
-  signals.values = new Map([...signals.values, ...read.values]);
+  for (const [key, value] of read.values) signals.values.set(key, value);
   for (const key of signals.awaiting) if (signals.values.has(key)) endWait(state, key);
   return true;
 }
@@ -39,7 +39,7 @@ export async function closeDueSignals(
     const closed = await retryUntilStored(() => closeSignal(conn, ref, key), abandon);
     if (!closed) return 'abandoned';
     if (closed.outcome === 'fenced') return 'fenced';
-    signals.values = new Map([...signals.values, [key, closed.value]]);
+    signals.values.set(key, closed.value);
     endWait(state, key);
   }
   return undefined;

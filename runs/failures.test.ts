@@ -7,6 +7,21 @@ test.each([
   ['a cancelled run', { phase: 'Cancelled', test: false, trigger: 'webhook' }, false],
   ['a succeeded run', { phase: 'Succeeded', test: false, trigger: 'webhook' }, false],
   ['a run that a failure started', { phase: 'Failed', test: false, trigger: 'onFailure' }, false],
+  [
+    'a child run that nothing waits for',
+    { phase: 'Failed', test: false, trigger: 'workflow', parent: { waits: false } },
+    true,
+  ],
+  [
+    'a child run that its parent waits for',
+    { phase: 'Failed', test: false, trigger: 'workflow', parent: { waits: true } },
+    false,
+  ],
+  [
+    'a child run of an error workflow',
+    { phase: 'Failed', test: false, trigger: 'workflow', parent: { waits: false, isAfterFailure: true } },
+    false,
+  ],
 ] as const)('%s starts the error workflow: %#', (_name, run, expected) => {
   expect(isReported(run)).toBe(expected);
 });

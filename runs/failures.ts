@@ -22,7 +22,7 @@ import { readRun } from './read.ts';
 import { submit } from './submit.ts';
 import type { FailureOutcome, FailureTarget, NodeState, Submission } from './types.ts';
 
-/** The trigger of runs that a failure started. Their own failures start nothing. */
+/** The trigger of runs that a failure started. Their failures and those of their children start nothing. */
 const ON_FAILURE = 'onFailure';
 
 /** The event of a failed run: the data of the trigger of the workflow that it starts. */
@@ -51,6 +51,17 @@ type FailedRun = {
   nodes: readonly Pick<NodeState, 'id' | 'phase' | 'reason' | 'endedAt'>[];
 };
 
+/** Whether the failure of another run started the run, or the root of it. */
+export function isAfterFailure({
+  trigger,
+  parent,
+}: {
+  trigger: string;
+  parent?: { isAfterFailure?: true } | undefined;
+}): boolean {
+  return trigger === ON_FAILURE || parent?.isAfterFailure === true;
+}
+
 /**
  * Whether the end of a run starts the workflow in `onFailure`. The failure of a child run that its parent
  * waits for does not: it fails a node of the parent.
@@ -64,9 +75,9 @@ export function isReported({
   phase: RunPhase;
   test: boolean;
   trigger: string;
-  parent?: { waits: boolean } | undefined;
+  parent?: { waits: boolean; isAfterFailure?: true } | undefined;
 }): boolean {
-  return phase === 'Failed' && !test && trigger !== ON_FAILURE && parent?.waits !== true;
+  return phase === 'Failed' && !test && !isAfterFailure({ trigger, parent }) && parent?.waits !== true;
 }
 
 /**

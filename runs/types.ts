@@ -24,6 +24,8 @@ export type ParentRef = {
   path: string[];
   /** The parent waits for the end of the child, and the end of the parent cancels the child. */
   waits: boolean;
+  /** The failure of a run started the root. */
+  isAfterFailure?: true;
 };
 
 /** An event that shall start a run. */

@@ -115,7 +115,9 @@ export async function endLost(
   const workflow = caches.workflows.get(namespace, spec.workflow);
   const isSame = workflow !== undefined && controllerOf(run)?.uid === workflow.metadata.uid;
   const { onFailure } = isSame ? limitsOf(workflow, (other) => caches.routes.get(namespace, other)) : {};
-  if (onFailure && isReported({ phase, test: spec.test === true, trigger })) {
+  const parent = parentRefOf(metadata.annotations, spec.parent);
+  const reported = { phase, test: spec.test === true, trigger, ...(parent && { parent }) };
+  if (onFailure && isReported(reported)) {
     const failed = { run: name, workflow: spec.workflow, trigger, reason, message, nodes: [] };
     const event = failureEvent(failed, { namespace, consoleUrl: config.CONSOLE_URL });
     const added = await addFailure(conn, project, onFailure, event);

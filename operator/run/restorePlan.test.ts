@@ -112,6 +112,14 @@ test.each<[string, WorkflowRun, Partial<typeof found>, object]>([
   expect(planRestore(run, { ...found, ...changes })).toMatchObject(expected);
 });
 
+test('a child run whose parent has ended is cancelled, but not an object of a user that names a parent', () => {
+  const run = runOf({ spec: { parent: { run: 'gone', node: 'call' } }, status: { nodes: upTo('text') } });
+  const orphan = { ...found, isOrphan: true };
+  expect(planRestore(run, orphan)).toMatchObject({ kind: 'end', ending: { phase: 'Cancelled' } });
+  const own = { ...run, metadata: { ...run.metadata, annotations: {} } };
+  expect(planRestore(own, orphan)).toMatchObject({ kind: 'restore' });
+});
+
 test('a test run goes no further than before', () => {
   const run = runOf({
     spec: { test: true, until: 'data', requestedBy: 'ada' },

@@ -52,7 +52,9 @@ export function planRestore(
     const message = `Workflow ${spec.workflow} was deleted before the run had ended.`;
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
   }
-  const cancelled = whyCancelled(spec, isOrphan);
+  const isRecord = metadata.annotations?.[ANNOTATION.recorded] !== undefined;
+  // Of an object that a user created, the parent says nothing.
+  const cancelled = whyCancelled(spec, isOrphan && isRecord);
   if (cancelled !== undefined)
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message: cancelled }, revision);
   if (!revision) {

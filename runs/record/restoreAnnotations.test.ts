@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ANNOTATION } from '../../api/group.ts';
 import type { RunState } from '../types.ts';
 import { RECORD_LIMITS } from './record.ts';
-import { dedupeMarkOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
+import { dedupeMarkOf, parentRefOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
 
 const annotations = ({ input = '', ...state }: Partial<RunState>) =>
   restoreAnnotationsOf(state, input, RECORD_LIMITS);
@@ -27,4 +27,13 @@ test.each([
   ],
 ])('an input that %s', (_what, input, isPartial) => {
   expect(ANNOTATION.partialInput in annotations({ input })).toBe(isPartial);
+});
+
+test('a record keeps the ancestors of a child run, and an annotation that is none says nothing', () => {
+  const own = { run: 'caller-1', node: 'call' };
+  const parent = { ...own, group: 'w', root: 'caller-1', path: ['caller'], waits: true };
+  expect(parentRefOf(annotations({ parent }), own)).toEqual(parent);
+  expect(parentRefOf(annotations({ parent }), undefined)).toBeUndefined();
+  for (const text of ['', 'x', 'null', '[]', '{"waits":true}'])
+    expect(parentRefOf({ [ANNOTATION.ancestors]: text }, own)).toBeUndefined();
 });

@@ -33,14 +33,28 @@ function ancestorsOf({ run: _run, node: _node, ...ancestors }: ParentRef): strin
   return JSON.stringify(ancestors);
 }
 
-/** The parent of a recorded child run. `parent`: that of its spec. */
+/**
+ * The parent of a recorded child run. `parent`: that of its spec. Undefined where the annotation is not that
+ * of a record: users may write any.
+ */
 export function parentRefOf(
   annotations: Record<string, string> | undefined,
   parent: Pick<ParentRef, 'run' | 'node'> | undefined,
 ): ParentRef | undefined {
   const text = annotations?.[ANNOTATION.ancestors];
-  if (!parent || text === undefined) return undefined;
-  return { ...(JSON.parse(text) as Omit<ParentRef, 'run' | 'node'>), ...parent };
+  const ancestors = parent && text !== undefined ? readAncestors(text) : undefined;
+  return parent && ancestors && { ...ancestors, ...parent };
+}
+
+function readAncestors(text: string): Omit<ParentRef, 'run' | 'node'> | undefined {
+  try {
+    const read = JSON.parse(text) as Partial<ParentRef> | null;
+    const isWhole = typeof read?.group === 'string' && typeof read.root === 'string';
+    const isParent = isWhole && Array.isArray(read.path) && typeof read.waits === 'boolean';
+    return isParent ? (read as ParentRef) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isPartial(input: string, maxBytes: number): boolean {

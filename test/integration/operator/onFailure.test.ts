@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION } from '../../../api/group.ts';
+import type { Workflow } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -97,38 +98,62 @@ test('an unknown workflow is named in the condition Valid until it exists; the r
   await expect.poll(() => stored(orders), { timeout: SOON.timeoutMs }).toBeUndefined();
 });
 
-test('a recorded run that a lost run store cannot continue starts the workflow of its failure', async () => {
-  await apply('alarm');
-  await apply('orders', { active: true, onFailure: { workflow: 'alarm' } });
-  const { metadata, status } = await harness.waitFor(namespace, 'orders', READY);
-  const object = await harness.client.create(workflowRuns, {
+/** A record of an unfinished run that the run store has lost. */
+async function createLost(
+  name: string,
+  { metadata: { uid: workflowUid = '' }, status }: Workflow,
+  { annotations = {}, spec = {} }: { annotations?: Record<string, string>; spec?: object } = {},
+): Promise<void> {
+  const owner = { apiVersion: API_VERSION, kind: 'Workflow', name: 'orders', uid: workflowUid };
+  await harness.client.create(workflowRuns, {
     metadata: {
-      name: 'lost-1',
+      name,
       namespace,
-      annotations: { 'windlass.dev/recorded': 'an-earlier-store' },
-      ownerReferences: [
-        {
-          apiVersion: API_VERSION,
-          kind: 'Workflow',
-          name: 'orders',
-          uid: metadata.uid ?? '',
-          controller: true,
-        },
-      ],
+      annotations: { 'windlass.dev/recorded': 'an-earlier-store', ...annotations },
+      ownerReferences: [{ ...owner, controller: true }],
     },
-    spec: { workflow: 'orders', trigger: { type: 'webhook' } },
+    spec: { workflow: 'orders', trigger: { type: 'webhook' }, ...spec },
   });
   await harness.client.patch(
     workflowRuns,
-    { namespace, name: object.metadata.name },
+    { namespace, name },
     { status: { phase: 'Running', revision: status?.revision ?? '' } },
     { type: 'merge', subresource: 'status' },
   );
+}
+
+async function loseStore(): Promise<void> {
   await harness.stopOperator();
   await harness.redisCommand('flushall');
   await harness.redis.restart();
   await harness.conn.ready();
   harness.startOperator();
+}
+
+const hasFailed = (name: string) =>
+  pollUntil(
+    'the end of the run',
+    async () => (await harness.client.get(workflowRuns, { namespace, name })).status?.phase === 'Failed',
+    SOON,
+  );
+
+test('a recorded run that a lost run store cannot continue starts the workflow of its failure', async () => {
+  await apply('alarm');
+  await apply('orders', { active: true, onFailure: { workflow: 'alarm' } });
+  const orders = await harness.waitFor(namespace, 'orders', READY);
+  await createLost('lost-1', orders);
+  const parent = { run: 'caller-1', node: 'call' };
+  const ancestors = { group: 'w', root: 'caller-1', path: ['caller'], waits: true };
+  await createLost('caller-1', orders);
+  await createLost('child-1', orders, {
+    annotations: { 'windlass.dev/ancestors': JSON.stringify({ ...ancestors, waits: false }) },
+    spec: { parent },
+  });
+  await createLost('awaited-1', orders, {
+    annotations: { 'windlass.dev/ancestors': JSON.stringify(ancestors) },
+    spec: { parent },
+  });
+  await loseStore();
   const text = await pollUntil(
     'the failure',
     async () =>
@@ -139,10 +164,7 @@ test('a recorded run that a lost run store cannot continue starts the workflow o
     target: { workflow: 'alarm', uid: expect.any(String), revision: expect.any(String) },
     event: { workflow: 'orders', run: 'lost-1', trigger: 'webhook', reason: 'DataLost' },
   });
-  await pollUntil(
-    'the end of the run',
-    async () =>
-      (await harness.client.get(workflowRuns, { namespace, name: 'lost-1' })).status?.phase === 'Failed',
-    SOON,
-  );
+  for (const name of ['lost-1', 'caller-1', 'child-1', 'awaited-1']) await hasFailed(name);
+  const started = (await harness.conn.command('hkeys', keysOf(uid).failures)) as string[];
+  expect(started.toSorted()).toEqual(['caller-1', 'child-1', 'lost-1']);
 });

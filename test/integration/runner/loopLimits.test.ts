@@ -167,3 +167,10 @@ test('code reads the item, the item of an outer group, and the execution before'
   expect(dataOf(state, 'outer')).toEqual([['a-7-0', 'a-8-1']]);
   expect(dataOf(state, 'count')).toBe(3);
 });
+
+test('a loop that only computes ends when the timeout of the run has passed', async () => {
+  const again = { repeat: { until: 'false', limit: 100, delay: '500ms' } };
+  const revision = await project.deploy([webhook, set('count', '1', again)], undefined, { timeout: '700ms' });
+  const state = await project.ended(await project.send(revision, {}));
+  expect(state).toMatchObject({ phase: 'Failed', reason: 'RunTimeout' });
+});

@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Runner } from '../../../runner/runner.ts';
-import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
 
 const harness = await startRunnerHarness();
 const { conn, project, credentials, mailbox } = harness;
@@ -68,4 +70,23 @@ test('the error workflow of the nightly report mails which run failed, where and
   const [sent] = mailbox.messages;
   expect(sent?.text).toContain(`Run ${run} failed at node sold_out.`);
   expect(sent?.text).toContain('OutOfStock: desk is sold out');
+});
+
+test('a child run that an error workflow started starts no further one', async () => {
+  const orders = await project.deploy([webhook, stop]);
+  const again = { id: 'again', workflow: { name: orders, wait: false, input: { sku: 'desk' } } };
+  const alarm = await project.deploy([{ id: 'trigger', manual: {} }, again]);
+  const onFailure = { workflow: alarm, uid: alarm, revision: alarm };
+  const limits = { workflowUid: orders, policy: 'Queue', deadlineMs: 60_000, onFailure } as const;
+  await setWorkflowLimits(conn, project.uid, limits);
+  const first = await project.until(await project.send(orders, { sku: 'desk' }), (state) => {
+    return state.onFailure !== undefined;
+  });
+  if (!first.onFailure || !('run' in first.onFailure)) throw new Error('not started');
+  const started = await project.ended(first.onFailure.run);
+  const child = started.nodes.find(({ id }) => id === 'again')?.output?.data_content as { run: string };
+  expect(await project.ended(child.run)).toMatchObject({ phase: 'Failed' });
+  const { failures, runs } = keysOf(project.uid);
+  await expect.poll(() => conn.command('hlen', failures), { timeout: 20_000 }).toBe(0);
+  expect(await conn.command('zcard', runs(alarm))).toBe(1);
 });

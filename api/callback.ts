@@ -1,6 +1,6 @@
 /**
- * URLs of callbacks: what the runner writes into a parameter, and the gateway reads from a request. Only who
- * has the key of the project can make a token that passes. No input or output.
+ * URLs of callbacks, which runners write into parameters and gateways read from requests. Only a program that
+ * has a key of the project can make a valid token. No input or output.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -12,7 +12,7 @@ export type CallbackKey = { id: string; key: Uint8Array };
 /** The node that waits. `acceptedAt`: of its run, because a name may come again. `node`: its located key. */
 export type CallbackTarget = { run: string; acceptedAt: number; node: string };
 
-/** What a token says before its signature was checked. */
+/** The parts of a token. The signature is not checked yet. */
 export type ReadToken = {
   project: string;
   keyId: string;
@@ -21,10 +21,10 @@ export type ReadToken = {
   mac: Buffer;
 };
 
-/** What outputs, records, live events and logs hold instead of a URL. */
+/** Replaces URLs in outputs, records, live events and logs. */
 export const CALLBACK_PLACEHOLDER = '[URL of a callback]';
 
-/** A URL of a callback in a text, or what is left of one without its host. */
+/** A URL of a callback in a text, with or without its host. */
 const URLS = /(?:https?:\/\/[^\s"'<>\\]*)?\/callback\/wlc[A-Za-z0-9_.-]+/g;
 const TOKEN =
   /^wlc\.([A-Za-z0-9-]{1,64})\.([A-Za-z0-9]{1,32})\.([A-Za-z0-9_-]{1,4000})\.([A-Za-z0-9_-]{43})$/;

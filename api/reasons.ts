@@ -29,7 +29,7 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The condition of repeat did not hold after the allowed number of executions.',
   },
-  CallbackTimeout: { retryable: false, meaning: 'No call came to the callback in its time.' },
+  CallbackTimeout: { retryable: false, meaning: 'No call of the callback came before its timeout.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   CodeError: { retryable: false, meaning: 'The code threw an error.' },
   CodeTimeout: { retryable: false, meaning: 'The code took longer than its timeout.' },
@@ -89,7 +89,7 @@ export const FAILURES = {
   },
   WorkflowCycle: {
     retryable: false,
-    meaning: 'The workflow to run is this workflow, or one that this run is a descendant of.',
+    meaning: 'The node would run the workflow of this run, or of one of its ancestors, again.',
   },
   ChildFailed: {
     retryable: true,

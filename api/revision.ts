@@ -158,14 +158,8 @@ function triggerOf(node: WorkflowNode): RevisionTrigger {
 
 /** The edges of the spec; of each scope without edges, the chain of its nodes in the order of the list. */
 function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
-  const nodes = spec.nodes.map((node) => ({
-    id: node.id,
-    trigger: isTriggerKind(kindOf(node)),
-    within: node.within,
-    group: node.group !== undefined,
-  }));
   const written = new Set<unknown>(spec.edges ?? []);
-  const derived = [...scopeGraphs(nodes, spec.edges)].flatMap(([scope, { edges }]) =>
+  const derived = [...scopeGraphs(scopedNodesOfSpec(spec), spec.edges)].flatMap(([scope, { edges }]) =>
     edges.filter((edge) => edge.from !== scope && !written.has(edge)),
   );
   return [...(spec.edges ?? []), ...derived].map((edge) => ({ ...edge, after: edge.after ?? 'Success' }));
@@ -186,6 +180,16 @@ export function revisionOf(spec: WorkflowSpec): Revision {
     ...(recordData !== 'All' && { recordData }),
     ...(sensitive.length > 0 && { sensitive }),
   };
+}
+
+/** The nodes of the spec, with the groups that they belong to. */
+export function scopedNodesOfSpec({ nodes }: Pick<WorkflowSpec, 'nodes'>): ScopedNode[] {
+  return nodes.map((node) => ({
+    id: node.id,
+    trigger: isTriggerKind(kindOf(node)),
+    within: node.within,
+    group: node.group !== undefined,
+  }));
 }
 
 /** The nodes of the revision, with the groups that they belong to. */

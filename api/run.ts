@@ -56,7 +56,7 @@ export const runSpec = z
       .boolean()
       .optional()
       .describe(
-        'Whether the run continues the failed run in retryOf: outputs of nodes that succeeded are kept, the failed node and all that follows are executed again, with the same revision.',
+        'Whether the run continues the failed run in retryOf: outputs of nodes that succeeded are kept, the failed node and all nodes after it are executed again, with the same revision.',
       ),
     decisions: z
       .array(
@@ -71,7 +71,7 @@ export const runSpec = z
             output: recordedOutput.optional(),
           })
           .meta({
-            description: 'What is known about one node.',
+            description: 'Whether the effect of one node happened.',
             ...rules({
               rule: "!has(self.output) || self.outcome == 'AssumeDone'",
               message: 'output is only for the outcome AssumeDone: remove it',
@@ -184,7 +184,7 @@ export const runSpec = z
     ),
   });
 
-/** How far a node with forEach is. */
+/** The progress of a node with forEach. */
 export const itemCounts = z
   .object({
     total: z.int().min(0).max(10_000).describe('How many items there are.'),
@@ -210,7 +210,7 @@ export const itemCounts = z
         'Which items have ended: a bit for each item, in base64. Item 0 is the lowest bit of the first byte.',
       ),
   })
-  .describe('How far a node with forEach is.');
+  .describe('The progress of a node with forEach.');
 
 const nodeStatus = z
   .object({
@@ -229,7 +229,7 @@ const nodeStatus = z
           .describe('The node waits for a call of its URL.'),
       })
       .optional()
-      .describe('What the node waits for, if that is not its next attempt.'),
+      .describe('When the wait of a wait node ends. A retry has nextAttemptTime instead.'),
     run: z.string().max(253).optional().describe('Of a workflow node: the name of its last child run.'),
     output: recordedOutput.optional(),
     truncated: z

@@ -14,7 +14,7 @@ import { addRunListRoute } from './internal/runList.ts';
 import { addRetryRoute } from './internal/retry.ts';
 import { addRunRoute } from './internal/runs.ts';
 import { addBotRoute } from './public/bot.ts';
-import { addCallbackRoute } from './public/callback.ts';
+import { addOAuthCallbackRoute } from './public/oauthCallback.ts';
 import { addLinkRoutes } from './public/connect.ts';
 import { addRunCallbackRoute } from './public/runCallback.ts';
 import { addWebhookRoute } from './public/webhook.ts';
@@ -30,7 +30,7 @@ export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate):
     addBotRoute(routes, deps);
     addRunCallbackRoute(routes, deps);
     addLinkRoutes(routes, deps);
-    addCallbackRoute(routes, deps);
+    addOAuthCallbackRoute(routes, deps);
   });
   return app;
 }

@@ -35,7 +35,7 @@ test('while the limit is used up, runs get attempts one after the other', () => 
   expect(started).toEqual(['a', 'b', 'a', 'b']);
 });
 
-test('what a run got in its turn and does not need goes to the next one', () => {
+test('an attempt that a run was granted and does not need goes to the next run', () => {
   const limit = new AttemptLimit(1);
   let woken = 0;
   const [a, b, c] = [

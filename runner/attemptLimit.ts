@@ -1,7 +1,6 @@
 /**
  * Bounds the attempts in flight of a runner. A run may always have one, so that no run waits for another.
- * Further attempts share the limit, and while it is used up the runs that wait
- * get them one after the other. Pure.
+ * Further attempts share the limit. While it is used up, waiting runs get one each, in order. Pure.
  */
 
 /** The attempts in flight of one run. */
@@ -12,7 +11,7 @@ export type AttemptShare = {
   release(): void;
   /** Starts an attempt that has ended once more. The limit may be exceeded. */
   resume(): void;
-  /** Returns what the run got in its turn and does not need. */
+  /** Returns attempts that the run was granted and does not need. */
   returnUnused(): void;
   /** The run has ended here. */
   close(): void;

@@ -1,6 +1,6 @@
 /**
- * Child runs of workflow nodes: how one starts, what its end means for the node, and what the runner does
- * where the run store has lost the end.
+ * Child runs of workflow nodes: starts them, turns their end into the result of the node, and finds ends that
+ * the run store has lost.
  */
 import { joinExact, parseExact } from '../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
@@ -20,14 +20,17 @@ import { isUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import type { ProjectUid } from '../store/keys.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 
-/** How many levels deep child runs may be nested. */
+/** How many levels of child runs there may be. */
 const MAX_DEPTH = 10;
 /** Room for what surrounds the input of a child (`advance.ts`: 512 KiB). */
 const INPUT_LIMIT_BYTES = 512 * 1024;
 
-export type CallDeps = { conn: RunStoreConnection; abandon: AbortSignal };
+export type CallDeps = ChildStore & { abandon: AbortSignal };
 
-/** `fields`: the evaluated fields of the node. `ref`: of the claim of the parent. */
+/**
+ * `fields`: the evaluated fields of the node. `ref`: of the claim of the parent. `effectKey`: also of the
+ * same attempt of the failed run that the parent resumes. `ownKey`: of the parent alone.
+ */
 export type Call = {
   parent: RunState;
   ref: ClaimRef;
@@ -35,6 +38,7 @@ export type Call = {
   step: WorkflowStep;
   fields: Record<string, unknown>;
   effectKey: string;
+  ownKey: string;
 };
 
 /**
@@ -47,8 +51,9 @@ export type Called = { child: string; isKnown: boolean } | { output: NodeOutput 
  * Starts the child run of an attempt, or finds the one that the attempt started before.
  * @throws StepError if the child is refused
  */
-export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Promise<Called> {
-  const { parent, ref, node, step, fields, effectKey } = call;
+export async function callWorkflow(deps: CallDeps, call: Call): Promise<Called> {
+  const { conn, abandon } = deps;
+  const { parent, ref, node, step, fields, effectKey, ownKey } = call;
   const { name, wait = true } = step;
   const path = pathOf(parent);
   refusePath(path, name);
@@ -58,7 +63,11 @@ export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Pro
   const callee = await retryUntilStored(() => getCallee(conn, parent.project, name).then(found), abandon);
   if (!callee) throw new StepError('Cancelled', 'the runner was stopped');
   if (!callee.value) throw missing(name);
-  const run = childName(name, effectKey);
+  const earlier = childName(name, effectKey);
+  // The child of the run that failed is not repeated, unless its own failure is what is resumed.
+  if (wait && parent.origin !== undefined && (await hasSucceeded(deps, parent, earlier)))
+    return { child: earlier, isKnown: true };
+  const run = wait ? childName(name, ownKey) : earlier;
   const { project, test, group, run: own } = parent;
   const root = parent.parent?.root ?? own;
   const submitted = await retryUntilStored(async () => {
@@ -86,7 +95,7 @@ export async function callWorkflow({ conn, abandon }: CallDeps, call: Call): Pro
       },
       { token: ref.token, isInDoubt: parent.doubt === true },
     );
-    // A full store is the error of the attempt: waiting here could keep what makes room from running.
+    // A full store fails the attempt: waiting here could block runs whose end makes room.
     return isUnavailable(answer) && answer.why === 'full' ? ({ outcome: 'full' } as const) : answer;
   }, abandon);
   if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');
@@ -189,7 +198,13 @@ function bodyOf(body: string, contentType: string): unknown {
  */
 export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
 
-type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
+async function hasSucceeded(deps: ChildStore, parent: RunState, child: string): Promise<boolean> {
+  const result = await findResult(deps, parent, child);
+  return typeof result !== 'string' && result.phase === 'Succeeded';
+}
+
+/** Where the ends of child runs are read. */
+export type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
 
 /**
  * The result of a child whose end may be lost: `unfinished` while it executes or will be restored, `unknown`
@@ -206,7 +221,10 @@ export async function findResult(
   try {
     if (state) return resultOf(state, state.phase, await lastOutput(conn, parent.project, state));
     const record = await readRecord?.(child);
-    if (record?.spec.parent?.run !== parent.run) return lost('the run has no record');
+    // A resumed run continues with children of the run that failed.
+    const parents: (string | undefined)[] = [parent.run, parent.retryOf, parent.origin];
+    if (!record?.spec.parent || !parents.includes(record.spec.parent.run))
+      return lost('the run has no record');
     return await resultOfRecord(conn, parent.project, record);
   } catch {
     return 'unknown';

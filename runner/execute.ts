@@ -5,69 +5,36 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
-import type { WorkflowStep } from '../api/step.ts';
 import type { Log } from '../kube/log.ts';
-import type { Egress } from '../nodes/egress/egress.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Effect, StepResult } from '../nodes/contract/node.ts';
-import type { RunStoreConnection } from '../store/connection.ts';
-import { cancelRun } from '../runs/cancel.ts';
+import type { Egress } from '../nodes/egress/egress.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import { readSeen } from '../runs/seen.ts';
-import type {
-  Advance,
-  ChildResult,
-  Claim,
-  NodeStart,
-  NodeState,
-  Remembered,
-  Reply,
-  RunEnd,
-} from '../runs/types.ts';
+import type { Advance, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
-import { attemptStep } from './attempt.ts';
-import {
-  callWorkflow,
-  findResult,
-  outputOfRun,
-  resultOfChild,
-  type Called,
-  type ReadRecord,
-} from './children.ts';
-import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
-import type { CredentialSource } from './credentials.ts';
-import { reportingUses, type OnCredentialUse } from './credentialUse.ts';
-import { afterFailure, asStepError } from './failure.ts';
-import { retryUntilStored } from './retryUntilStored.ts';
-import {
-  CHILD_CHECK_MS,
-  LONGEST_WAIT_MS,
-  awaitChild,
-  awaitRetry,
-  endNode,
-  fireTimers,
-  isInItem,
-  locate,
-  progressOf,
-  release,
-  refuseOutputs,
-  repeatSeen,
-  succeed,
-  takeChanges,
-  waitsOf,
-  watchChild,
-  type ExecutionState,
-  type NodePlace,
-  type ScopeState,
-} from './executionState.ts';
-import { reportLoops } from './loop.ts';
-import type { RunnerMetrics } from './metrics.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
-import { closeDueSignals, readNewSignals } from './callback.ts';
-import type { Plan } from './plan.ts';
+import type { RunStoreConnection } from '../store/connection.ts';
+import { attemptStep } from './attempt.ts';
+import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
+import { AttemptsInFlight } from './attemptsInFlight.ts';
+import { AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
+import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
+import { type Called, callWorkflow, outputOfRun, type ReadRecord } from './children.ts';
+import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
+import type { CredentialSource } from './credentials.ts';
+import { type ExecutionState, isInItem, locate, progressOf } from './executionState.ts';
+import { afterFailure, asStepError } from './failure.ts';
+import { reportLoops } from './loopProgress.ts';
+import type { RunnerMetrics } from './metrics.ts';
 import { decidePass } from './pass.ts';
+import type { Plan } from './plan.ts';
 import { openState } from './restoreState.ts';
+import { retryUntilStored } from './retryUntilStored.ts';
+import { closeDueSignals, readNewSignals } from './signals.ts';
+import { endNode, LONGEST_WAIT_MS, release, succeed } from './transitions.ts';
+import { awaitChild, awaitRetry, fireTimers, waitsOf } from './waits.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
@@ -98,10 +65,8 @@ const SHORTEST_PARK_MS = 1_000;
 /** How long a lost message can delay a signal of a run that is not parked. */
 const SIGNAL_POLL_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
-/** Until a child whose record could not be read is read again. */
-const READ_CHILD_AGAIN_MS = 10_000;
 
-/** What the run store holds for a claimed run. */
+/** The data of a claimed run that its claim does not have. */
 type Stored = {
   items?: ReadonlyMap<string, NodeState>;
   variables?: VariableValues;
@@ -111,9 +76,6 @@ type Stored = {
 /** A step to store, and the nodes that wait for what it remembers. */
 type Step = Advance & { remembering?: readonly NodePlace[] };
 
-/** An attempt in progress. */
-type Attempt = { scope: ScopeState; id: string; controller: AbortController };
-
 export class RunExecution {
   readonly #deps: ExecutionDeps;
   readonly #claim: Claim;
@@ -121,15 +83,14 @@ export class RunExecution {
   readonly #state: ExecutionState;
   #events: ReturnType<typeof createEventWriter>;
   readonly #share: AttemptShare;
-  readonly #attempts = new Map<string, Attempt>();
+  readonly #attempts = new AttemptsInFlight();
+  readonly #children: AwaitedChildren;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
-  /** What succeeded nodes remember, to be stored before anything is decided from their outputs. */
+  /** The seen keys of succeeded nodes, to be stored before anything is decided from their outputs. */
   #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
-  /** How many children are being read. */
-  #childReads = 0;
   /** The reply of the run, for its parent. */
   #reply: Reply | undefined;
   #hasUnreadSignals = false;
@@ -138,7 +99,7 @@ export class RunExecution {
   end?: RunEnd;
 
   /**
-   * `items`: what the run store holds of the items of loops in progress. `variables`: those of the project
+   * `items`: the stored items of loops in progress. `variables`: those of the project
    * when the run was accepted.
    */
   constructor(
@@ -153,6 +114,11 @@ export class RunExecution {
     this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
     const context = { namespace: deps.namespace, variables, callbacks, attempts: this.#share };
     this.#state = openState(claim, plan, context, Date.now(), items);
+    this.#children = new AwaitedChildren(deps, this.#state, {
+      succeed: (key, result) => this.#succeed(key, result),
+      fail: (key, attempt, error) => this.#fail(key, attempt, error),
+      wake: () => this.#wake.resolve(),
+    });
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
     this.#hasUnreadSignals = isWaiting || claim.state.signaled !== undefined;
@@ -178,7 +144,7 @@ export class RunExecution {
     return true;
   }
 
-  /** Has the execution read the signals of the run. */
+  /** Makes the execution read the signals of the run. */
   noteSignal(): void {
     this.#hasUnreadSignals = true;
     this.#wake.resolve();
@@ -187,7 +153,7 @@ export class RunExecution {
   /** Stops the attempts and hands back the run, because the runner shuts down. */
   stop(): void {
     this.#state.stopping = true;
-    this.#stopAttempts(new StepError('Cancelled', 'the runner was stopped'));
+    this.#attempts.stopAll(new StepError('Cancelled', 'the runner was stopped'));
     this.#wake.resolve();
   }
 
@@ -199,8 +165,9 @@ export class RunExecution {
       return await this.#passes();
     } finally {
       this.#over = true;
+      this.#children.close();
       this.#share.close();
-      if (this.#attempts.size > 0) this.#stopAttempts(new StepError('Cancelled', 'the run has ended'));
+      if (this.#attempts.size > 0) this.#attempts.stopAll(new StepError('Cancelled', 'the run has ended'));
       clearTimeout(this.#timer);
       clearTimeout(this.#deadline);
     }
@@ -210,7 +177,7 @@ export class RunExecution {
     for (;;) {
       const lost = await this.#takeSignals();
       if (lost) return lost;
-      this.#endChildren();
+      this.#children.endSignaled();
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
@@ -241,7 +208,7 @@ export class RunExecution {
     return closeDueSignals(conn, this.#writer.ref, this.#state, abandon);
   }
 
-  /** What is to be stored now, with the wait of a run in which nothing else is left to do. */
+  /** The step to store now. It parks the run if nothing is left to do but to wait. */
   #nextStep(): Step | undefined {
     const remembering = this.#remembered.splice(0);
     if (remembering.length > 0) {
@@ -250,14 +217,14 @@ export class RunExecution {
     }
     const step = decidePass(this.#state, Date.now());
     // A loop that has opened again may wait for children whose end is known.
-    if (this.#endChildren()) this.#state.hasMore = true;
-    this.#stopExpired();
-    for (const key of this.#state.doubtfulChildren.splice(0)) this.#readChild(key);
+    if (this.#children.endSignaled()) this.#state.hasMore = true;
+    this.#attempts.stopExpired(this.#state);
+    this.#children.readDoubtful();
     for (const start of this.#state.computations.splice(0)) {
       this.#start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#childReads > 0 || this.#state.stopping || this.#state.hasMore)
+    if (this.#attempts.size > 0 || this.#children.isReading || this.#state.stopping || this.#state.hasMore)
       return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
@@ -294,7 +261,7 @@ export class RunExecution {
       refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
       return undefined;
     }
-    this.#cancelAbandoned();
+    this.#children.cancelAbandoned();
     if (step.end) return (this.end = step.end).phase;
     if (outcome.signaled) this.#hasUnreadSignals = true;
     if (outcome.cancelRequested) this.cancel();
@@ -310,13 +277,6 @@ export class RunExecution {
     step.signalsRead = this.#state.signals.version;
   }
 
-  /** Cancels children whose node has ended before them. */
-  #cancelAbandoned(): void {
-    const { conn } = this.#deps;
-    for (const child of this.#state.abandonedChildren.splice(0))
-      void cancelRun(conn, this.#claim.state.project, child);
-  }
-
   async #handBack(): Promise<Conclusion> {
     const outcome = await retryUntilStored(
       () => handBack(this.#deps.conn, this.#writer.ref),
@@ -327,17 +287,12 @@ export class RunExecution {
   }
 
   #start({ id: key, attempt }: Pick<NodeStart, 'id' | 'attempt'>): void {
-    const controller = new AbortController();
     const { scope, id } = locate(this.#state, key);
-    this.#attempts.set(key, { scope, id, controller });
+    const stop = this.#attempts.add(this.#state, key, scope);
     this.#watchDeadline();
-    if (this.#state.halt) controller.abort(this.#haltError(this.#state.halt));
-    else if (this.#state.stopping) controller.abort(new StepError('Cancelled', 'the runner was stopped'));
-    if (scope.failure?.reason === 'Timeout')
-      controller.abort(new StepError('Timeout', scope.failure.message));
     const startedAt = performance.now();
     const end = (conclude: () => void): void => {
-      this.#attempts.delete(key);
+      this.#attempts.remove(key);
       if (this.#over) return;
       this.#share.release();
       this.#observe(id, (performance.now() - startedAt) / 1_000);
@@ -345,9 +300,7 @@ export class RunExecution {
       this.#wake.resolve();
     };
     const isCall = this.#state.plan.steps.get(id)?.step.kind === 'workflow';
-    const work = isCall
-      ? this.#call(key, attempt, controller.signal)
-      : this.#attempt(key, attempt, controller.signal);
+    const work = isCall ? this.#call(key, attempt, stop) : this.#attempt(key, attempt, stop);
     work.then(
       (result) =>
         end(() => {
@@ -361,7 +314,7 @@ export class RunExecution {
   /** Starts the child run of a workflow node. */
   async #call(key: string, attempt: number, stop: AbortSignal): Promise<Called> {
     const { scope, id } = locate(this.#state, key);
-    const step = this.#workflowStep(id);
+    const step = workflowStepOf(this.#state, id);
     const { fields } = progressOf(scope, id);
     if (!fields) throw new Error(`node ${id} starts without fields`);
     stop.throwIfAborted();
@@ -372,53 +325,13 @@ export class RunExecution {
       step,
       fields,
       effectKey: this.#effectKey(key, attempt),
+      ownKey: `${this.#claim.state.project}/${this.#claim.state.run}/${key}/${attempt}`,
     });
-  }
-
-  #workflowStep(id: string): WorkflowStep {
-    const step = this.#state.plan.steps.get(id)?.step;
-    if (step?.kind !== 'workflow') throw new Error(`node ${id} runs no workflow`);
-    return step.workflow;
   }
 
   #effectKey(key: string, attempt: number): string {
     const { project, run, origin } = this.#claim.state;
     return `${project}/${origin ?? run}/${key}/${attempt}`;
-  }
-
-  /** Ends the nodes whose child has ended, as the signals of the run say. Returns whether there were any. */
-  #endChildren(): boolean {
-    const { values } = this.#state.signals;
-    const ended = [...this.#state.children].filter(([, child]) => values.has(child));
-    for (const [key, child] of ended) this.#endChild(key, child, values.get(child) as ChildResult);
-    return ended.length > 0;
-  }
-
-  #endChild(key: string, child: string, result: ChildResult): void {
-    const { scope, id } = locate(this.#state, key);
-    this.#state.children.delete(key);
-    this.#state.consumed.push(child);
-    try {
-      this.#succeed(key, resultOfChild(this.#workflowStep(id), child, result));
-    } catch (error) {
-      this.#fail(key, progressOf(scope, id).tried, error);
-    }
-  }
-
-  #readChild(key: string): void {
-    const state = this.#state;
-    const child = state.children.get(key);
-    if (child === undefined) return;
-    this.#childReads += 1;
-    const conclude = (result: ChildResult | 'unfinished' | 'unknown'): void => {
-      this.#childReads -= 1;
-      if (!this.#over && state.children.get(key) === child) {
-        if (typeof result !== 'string') this.#endChild(key, child, result);
-        else watchChild(state, key, child, result === 'unknown' ? READ_CHILD_AGAIN_MS : CHILD_CHECK_MS);
-      }
-      this.#wake.resolve();
-    };
-    void findResult(this.#deps, this.#claim.state, child).then(conclude);
   }
 
   #succeed(key: string, result: StepResult): void {
@@ -512,29 +425,10 @@ export class RunExecution {
     else if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#wake.resolve(), timerMs(leftMs));
   }
 
-  /** Stops the attempts in groups whose timeout has passed. */
-  #stopExpired(): void {
-    for (const expired of this.#state.expired) {
-      const why = new StepError('Timeout', expired.failure?.message ?? 'the group took too long');
-      for (const { scope, controller } of this.#attempts.values())
-        if (isWithin(scope, expired)) controller.abort(why);
-    }
-    this.#state.expired = [];
-  }
-
   #halt(end: RunEnd, why: StepError): void {
     this.#state.halt ??= end;
-    this.#stopAttempts(why);
+    this.#attempts.stopAll(why);
     this.#wake.resolve();
-  }
-
-  #haltError({ phase, reason, message = '' }: RunEnd): StepError {
-    if (reason === 'RunTimeout') return new StepError('RunTimeout', message);
-    return new StepError('Cancelled', phase === 'Cancelled' ? message : 'the run has failed');
-  }
-
-  #stopAttempts(why: StepError): void {
-    for (const { controller } of this.#attempts.values()) controller.abort(why);
   }
 
   #observe(id: string, seconds: number): void {
@@ -549,10 +443,4 @@ export class RunExecution {
 
 function timerMs(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms), 0), LONGEST_TIMER_MS);
-}
-
-/** Whether the scope is the other one, or part of it. */
-function isWithin(scope: ScopeState, other: ScopeState): boolean {
-  for (let at: ScopeState | undefined = scope; at; at = at.parent) if (at === other) return true;
-  return false;
 }

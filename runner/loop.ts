@@ -5,58 +5,26 @@
  * Keys in the run store: `<key of the node>.<item>` for an item, and `<key of the
  * node>.<item>.<repeat>.<attempt>/<ID>` for a node of an execution.
  */
-import { evaluateCondition } from '../api/cel.ts';
-import { ExpressionError } from '../api/expression/errors.ts';
-import type { Scope } from '../api/expression/scope.ts';
 import { previousOf } from '../api/graph.ts';
-import { StepError, type FailureReason } from '../api/reasons.ts';
-import type { NodeOutput } from '../api/value.ts';
-import { setResult } from '../nodes/skills/set.ts';
-import { VALUE_LIMIT_BYTES } from '../runs/advance.ts';
-import type { ItemCounts, NodeState } from '../runs/types.ts';
+import { StepError } from '../api/reasons.ts';
+import { addCheckpoint } from './changes.ts';
 import {
-  addCheckpoint,
-  addTimer,
-  endNode,
-  isEnded,
-  isInItem,
+  type ExecutionState,
   keyOf,
   locatedKey,
-  newScope,
-  scopeOf,
-  succeed,
-  touch,
-  type ExecutionState,
-  type Iteration,
   type Loop,
+  type Pass,
   type ScopeState,
+  touch,
 } from './executionState.ts';
-import { afterFailure, type FailedEnd, type ScopeFailure } from './failure.ts';
+import type { FailedEnd } from './failure.ts';
+import { continueItem, isUsedUp, newIteration, openScope } from './iteration.ts';
+import { addSample, countsOf, eventOfProgress, REPORT_MS, reportLoop } from './loopProgress.ts';
+import { hasItemEnded, isComplete, outputOfLoop, failureOfResults } from './loopResults.ts';
 import type { PlannedLoop } from './plan.ts';
-
-export type ScopeEnd = { kind: 'succeeded'; output: NodeOutput } | { kind: 'failed'; end: ScopeFailure };
-
-/** One scheduling pass. */
-export type Pass = {
-  readonly state: ExecutionState;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** No further item starts after this time, on the monotonic clock. */
-  readonly until: number;
-  endedItems: number;
-  /** Schedules the nodes of a scope. Returns its end, if it has ended. */
-  decide(scope: ScopeState): ScopeEnd | undefined;
-};
-
-/** Ended items of one pass: they are stored together. */
-const ITEMS_OF_PASS = 100;
-const REPORT_MS = 250;
-const MAX_FAILURES = 10;
-const FAILURE_MESSAGE_LENGTH = 300;
-/** A larger output of a node of a body is not shown in the record. */
-const SAMPLE_BYTES = 16 * 1024;
-/** The text of the output repeats its data. */
-const RESULT_LIMIT_BYTES = Math.floor(VALUE_LIMIT_BYTES / 2) - 4_096;
+import { scopeOf } from './references.ts';
+import { endNode, succeed } from './transitions.ts';
+import { addTimer } from './waits.ts';
 
 /** A loop in which no item has started. @throws ExpressionError or StepError if its items are invalid */
 export function newLoop(state: ExecutionState, scope: ScopeState, id: string, plan: PlannedLoop): Loop {
@@ -117,7 +85,7 @@ export function advanceLoop(pass: Pass, loop: Loop, halt: FailedEnd | undefined)
   for (const iteration of loop.active.values()) continueItem(pass, iteration, halt);
   if (!halt) startItems(pass, loop);
   if (loop.active.size > 0) {
-    if (loop.hasNews && performance.now() - loop.reportedAt >= REPORT_MS) report(pass, loop);
+    if (loop.hasNews && performance.now() - loop.reportedAt >= REPORT_MS) reportLoop(pass, loop);
     return false;
   }
   if (!halt && !loop.failure && loop.next < loop.total) return false;
@@ -150,11 +118,6 @@ function startItems(pass: Pass, loop: Loop): void {
   }
 }
 
-/** Whether the next items are left to the next pass, so that other runs continue and the store keeps up. */
-function isUsedUp({ endedItems, until }: Pass): boolean {
-  return endedItems >= ITEMS_OF_PASS || (endedItems > 0 && performance.now() > until);
-}
-
 function awaitNextItem(state: ExecutionState, loop: Loop, delayMs: number): void {
   if (state.timers.has(loop.key)) return;
   addTimer(state, loop.key, { delayMs, isStored: true }, () => touch(loop.scope));
@@ -168,350 +131,15 @@ function awaitNextItem(state: ExecutionState, loop: Loop, delayMs: number): void
   addCheckpoint(state, scope, { id, phase: 'Waiting', attempts: 1, startedAt: firstAt, ...counts });
 }
 
-/** One live event per 250 ms. */
-function eventOfProgress(loop: Loop): Pick<NodeState, 'isProgress' | 'isSilent'> {
-  const now = performance.now();
-  if (now - loop.reportedAt < REPORT_MS) return { isSilent: true };
-  loop.reportedAt = now;
-  return { isProgress: true };
-}
-
-/** An item that has not started. */
-export function newIteration(loop: Loop, index: number): Iteration {
-  const { plan, items } = loop;
-  return {
-    loop,
-    index,
-    item: items?.[index],
-    repeat: 0,
-    attempt: 1,
-    previous: plan.repeat?.initial ?? null,
-    collected: [],
-  };
-}
-
-/** Begins an execution of the item, or continues one whose timeout has been passing. */
-export function openScope(state: ExecutionState, iteration: Iteration): ScopeState {
-  const { loop, index, repeat, attempt } = iteration;
-  const path = `${loop.key}.${index}.${repeat}.${attempt}`;
-  const scope = newScope(path, loop.plan.body, { parent: loop.scope, iteration });
-  iteration.scope = scope;
-  const { step } = state.plan.steps.get(loop.id) ?? {};
-  if (step?.kind === 'group' && step.timeoutMs > 0) {
-    const { leftMs } = iteration;
-    const delayMs = leftMs ?? step.timeoutMs;
-    const message = `the group took longer than its timeout of ${step.timeoutMs / 1_000} s`;
-    addTimer(state, timeoutKey(scope), { delayMs, isStored: false }, () => {
-      scope.failure ??= { phase: 'Failed', reason: 'Timeout', message };
-      state.expired.push(scope);
-      touch(scope);
-    });
-    if (leftMs === undefined) {
-      storeItem(state, iteration, { phase: 'Running' });
-      state.waits.push({ id: itemKey(iteration), delayMs });
-    }
-    delete iteration.leftMs;
-  }
-  return scope;
-}
-
-const timeoutKey = ({ path }: ScopeState) => `${path}!`;
-
-function continueItem(pass: Pass, iteration: Iteration, halt: FailedEnd | undefined): void {
-  const { state } = pass;
-  const { loop } = iteration;
-  if (!iteration.scope) {
-    if (halt) {
-      const lastEnd = state.halt?.phase === 'Cancelled' ? undefined : iteration.lastEnd;
-      return endItem(pass, iteration, { kind: 'failed', end: lastEnd ?? halt });
-    }
-    if (state.timers.has(itemKey(iteration))) return;
-    if (isUsedUp(pass)) {
-      state.hasMore = true;
-      touch(loop.scope);
-      return;
-    }
-    openScope(state, iteration);
-  }
-  const { scope } = iteration;
-  if (!scope || (!scope.hasChanged && !halt)) return;
-  const end = pass.decide(scope);
-  if (!end) return;
-  noteSample(loop, iteration, scope, end);
-  closeScope(state, iteration, scope);
-  if (end.kind === 'failed') afterFailedExecution(pass, iteration, end, halt);
-  else afterExecution(pass, iteration, end.output);
-}
-
-function closeScope(state: ExecutionState, iteration: Iteration, scope: ScopeState): void {
-  scope.isOver = true;
-  state.timers.delete(timeoutKey(scope));
-  state.dropped.push(...scope.storedKeys);
-  delete iteration.scope;
-}
-
-function afterFailedExecution(
-  pass: Pass,
-  iteration: Iteration,
-  failed: Extract<ScopeEnd, { kind: 'failed' }>,
-  halt: FailedEnd | undefined,
-): void {
-  const { state } = pass;
-  const { step } = state.plan.steps.get(iteration.loop.id) ?? {};
-  const { phase, reason, message } = failed.end;
-  if (halt || step?.kind !== 'group' || phase !== 'Failed') return endItem(pass, iteration, failed);
-  const error = new StepError(reason as FailureReason, message, { retryable: true });
-  const next = afterFailure(error, iteration.attempt, step.retry);
-  if (next.kind === 'end') return endItem(pass, iteration, failed);
-  iteration.attempt += 1;
-  iteration.lastEnd = next.end;
-  awaitExecution(state, iteration, next.delayMs);
-}
-
-function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): void {
-  const { loop } = iteration;
-  const { repeat } = loop.plan;
-  if (!repeat) return endItem(pass, iteration, { kind: 'succeeded', output });
-  const isOnce = pass.state.plan.until?.around.has(loop.id);
-  const value = resultOf(output);
-  if (repeat.collects) iteration.collected.push(value);
-  try {
-    if (isOnce || evaluateCondition(repeat.until, resultScope(pass.state, iteration, output)))
-      return endItem(pass, iteration, {
-        kind: 'succeeded',
-        output: repeat.collects ? setResult(iteration.collected).output : output,
-      });
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    const end: FailedEnd = {
-      phase: 'Failed',
-      reason: 'ConditionFailed',
-      message: `repeat.until: ${error.message}`,
-    };
-    return endItem(pass, iteration, { kind: 'failed', end });
-  }
-  if (iteration.repeat + 1 >= repeat.limit) {
-    const message = `repeat.until did not hold after ${repeat.limit} executions, the limit of the node`;
-    const end: FailedEnd = { phase: 'Failed', reason: 'RepeatLimit', message };
-    return endItem(pass, iteration, { kind: 'failed', end });
-  }
-  iteration.repeat += 1;
-  iteration.attempt = 1;
-  iteration.previous = output.data_content;
-  delete iteration.lastEnd;
-  awaitExecution(pass.state, iteration, repeat.delayMs, output);
-}
-
-/** The scope of `repeat.until`: that of the node, in which the node itself is the output of the execution. */
-function resultScope(state: ExecutionState, iteration: Iteration, output: NodeOutput): Scope {
-  const { loop, item, index } = iteration;
-  const outer = scopeOf(state, loop.scope, previousOf(loop.scope.graph, loop.id));
-  return {
-    ...outer,
-    ...(loop.items && { item, index }),
-    node: (id) => (id === loop.id ? output : outer.node(id)),
-  };
-}
-
-/** Stores what the next execution of the item needs, and waits for its time. */
-function awaitExecution(
-  state: ExecutionState,
-  iteration: Iteration,
-  delayMs: number,
-  previous?: NodeOutput,
-): void {
-  const key = itemKey(iteration);
-  const { lastEnd } = iteration;
-  storeItem(state, iteration, {
-    phase: delayMs > 0 ? 'Waiting' : 'Running',
-    ...(lastEnd && { reason: lastEnd.reason, message: lastEnd.message }),
-    ...(previous && { output: previous }),
-  });
-  if (delayMs > 0) {
-    state.waits.push({ id: key, delayMs });
-    addTimer(state, key, { delayMs, isStored: true }, () => touch(iteration.loop.scope));
-  } else {
-    state.hasMore = true;
-    touch(iteration.loop.scope);
-  }
-}
-
-function storeItem(state: ExecutionState, iteration: Iteration, node: Partial<NodeState>): void {
-  const { loop, attempt, repeat, collected } = iteration;
-  state.itemCheckpoints.push({
-    owner: loop,
-    node: {
-      id: itemKey(iteration),
-      phase: 'Running',
-      attempts: attempt,
-      repeat,
-      ...node,
-      ...(collected.length > 0 && { collected: [...collected] }),
-      isSilent: true,
-    },
-  });
-}
-
-/** The key of an item in the run store. */
-export function itemKey({ loop, index }: Iteration): string {
-  return `${loop.key}.${index}`;
-}
-
-function endItem(pass: Pass, iteration: Iteration, end: ScopeEnd): void {
-  const { state } = pass;
-  const { loop, index } = iteration;
-  state.timers.delete(itemKey(iteration));
-  loop.active.delete(index);
-  pass.endedItems += 1;
-  const value = end.kind === 'succeeded' ? resultOf(end.output) : undefined;
-  noteItemEnd(state, loop, index, end.kind === 'succeeded' ? { value } : end);
-  touch(loop.scope);
-  if (!loop.items) {
-    if (end.kind === 'succeeded') loop.results[0] = end.output;
-    return;
-  }
-  state.itemCheckpoints.push({
-    owner: loop,
-    node: {
-      id: itemKey(iteration),
-      attempts: iteration.attempt,
-      isSilent: true,
-      ...(end.kind === 'succeeded'
-        ? {
-            phase: 'Succeeded',
-            ...(loop.plan.collects &&
-              !loop.isTooLarge && {
-                output: { text_content: '', data_content: value },
-              }),
-          }
-        : { phase: end.end.phase, reason: end.end.reason, message: end.end.message }),
-    },
-  });
-}
-
-/** Counts an ended item, and collects its result. */
-export function noteItemEnd(
-  state: ExecutionState,
-  loop: Loop,
-  index: number,
-  result: { value: unknown } | { end: FailedEnd },
-): void {
-  loop.ended[index >> 3] = (loop.ended[index >> 3] ?? 0) | (1 << (index & 7));
-  loop.hasNews = true;
-  if ('value' in result) {
-    loop.succeeded += 1;
-    return collect(loop, index, result.value);
-  }
-  const { phase, reason, message } = result.end;
-  loop.failed += 1;
-  if (loop.failures.length < MAX_FAILURES)
-    loop.failures.push({ index, reason, message: message.slice(0, FAILURE_MESSAGE_LENGTH) });
-  const continues = state.plan.steps.get(loop.id)?.step.onError === 'Continue' && loop.items !== undefined;
-  if (phase === 'Failed' && continues) return collect(loop, index, { error: { reason, message } });
-  const text = loop.items ? `item ${index}: ${message}` : message;
-  loop.failure ??= { phase, reason, message: text };
-}
-
-function collect(loop: Loop, index: number, value: unknown): void {
-  if (!loop.items || !loop.plan.collects || loop.isTooLarge) return;
-  loop.results[index] = value;
-  loop.resultBytes += Buffer.byteLength(JSON.stringify(value) ?? 'null') + 1;
-  if (loop.resultBytes <= RESULT_LIMIT_BYTES) return;
-  loop.isTooLarge = true;
-  loop.results.length = 0;
-}
-
-/** Whether the item has ended. */
-export function hasItemEnded({ ended }: Loop, index: number): boolean {
-  return ((ended[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
-}
-
-/** The result of an item: its data, or its text if it has none. */
-function resultOf({ data_content, text_content }: NodeOutput): unknown {
-  return data_content ?? (text_content === '' ? null : text_content);
-}
-
 function endLoop(pass: Pass, loop: Loop, halt: FailedEnd | undefined): void {
   const { state, now } = pass;
   const { key, scope, id } = loop;
   scope.loops.delete(id);
   addSample(state, loop);
-  const failure = loop.failure ?? (isComplete(loop) ? tooLarge(loop) : halt);
+  const failure = loop.failure ?? (isComplete(loop) ? failureOfResults(loop) : halt);
   // A run that resumes this one keeps the items of the loop that failed.
   loop.isOver = !failure || scope !== state.root;
   if (loop.isOver) state.dropped.push(...loop.storedKeys);
   if (failure) endNode(state, key, failure, now, countsOf(loop));
-  else succeed(state, key, { output: outputOf(loop) }, now, countsOf(loop));
-}
-
-const isComplete = ({ succeeded, failed, total }: Loop) => succeeded + failed === total;
-
-function tooLarge(loop: Loop): FailedEnd | undefined {
-  if (!loop.isTooLarge) return undefined;
-  const message = `all ${loop.total} items have ended, but their results exceed ${Math.floor(RESULT_LIMIT_BYTES / 1024)} KiB: set forEach.collect to None, or let each item return less`;
-  return { phase: 'Failed', reason: 'OutputTooLarge', message };
-}
-
-function outputOf(loop: Loop): NodeOutput {
-  if (!loop.items) return loop.results[0] as NodeOutput;
-  if (!loop.plan.collects) return { text_content: '', data_content: null };
-  return setResult(loop.results).output;
-}
-
-function report({ state, now }: Pick<Pass, 'state' | 'now'>, loop: Loop): void {
-  loop.hasNews = false;
-  if (!loop.items || isInItem(loop.scope)) return;
-  const { scope, id } = loop;
-  const { firstAt = now } = scope.progress.get(id) ?? {};
-  addSample(state, loop);
-  const counts = { ...countsOf(loop), ...eventOfProgress(loop) };
-  addCheckpoint(state, scope, { id, phase: 'Running', attempts: 1, startedAt: firstAt, ...counts });
-}
-
-/** Stores the counts of loops that have changed: of a run that is parked, the record has them. */
-export function reportLoops(state: ExecutionState, now: number): void {
-  for (const loop of state.root.loops.values()) if (loop.hasNews) report({ state, now }, loop);
-}
-
-/** How far the loop is, for a checkpoint. */
-export function countsOf(loop: Loop): { items?: ItemCounts } {
-  const { items, total, succeeded, failed, active, failures, ended } = loop;
-  if (!items) return {};
-  const bits = Buffer.from(ended).toString('base64');
-  return { items: { total, succeeded, failed, running: active.size, failures: [...failures], ended: bits } };
-}
-
-function noteSample(loop: Loop, { index }: Iteration, scope: ScopeState, end: ScopeEnd): void {
-  if (loop.sample?.hasFailed) return;
-  loop.sample = { index, scope, hasFailed: end.kind === 'failed' };
-}
-
-/** Stores the nodes of one execution, for the record. */
-function addSample(state: ExecutionState, loop: Loop): void {
-  const { sample, items } = loop;
-  if (!sample || isInItem(loop.scope)) return;
-  const { scope, index } = sample;
-  for (const { id, trigger } of scope.graph.nodes) {
-    const phase = scope.phases.get(id);
-    if (trigger || id === loop.id || !isEnded(phase) || phase === undefined) continue;
-    const { tried = 1, firstAt } = scope.progress.get(id) ?? {};
-    state.checkpoints.push({
-      id,
-      phase,
-      attempts: tried,
-      ...(firstAt !== undefined && { startedAt: firstAt }),
-      ...(items && { item: index }),
-      ...shownOutput(scope.outputs.get(id)),
-      isSilent: true,
-    });
-  }
-}
-
-/** What the record shows of an output: its error, or the output itself if it is small. */
-function shownOutput(
-  output: (NodeOutput & { error?: unknown }) | undefined,
-): Pick<NodeState, 'output' | 'reason' | 'message'> {
-  const error = output?.error as { reason?: string; message?: string } | undefined;
-  if (error) return { reason: error.reason ?? 'Internal', message: error.message ?? '' };
-  return output && JSON.stringify(output).length <= SAMPLE_BYTES ? { output } : {};
+  else succeed(state, key, { output: outputOfLoop(loop) }, now, countsOf(loop));
 }

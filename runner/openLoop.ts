@@ -1,34 +1,27 @@
 /**
- * Opens the loop of a node that is ready: for the first time, or again after its runner died or gave the run
- * up. Then items that have ended are not repeated, and those in progress continue.
+ * Opens the loop of a node that is ready: for the first time, or again under another claim of the run. Then
+ * items that have ended are not repeated, and items in progress continue.
  */
-import { StepError, type FailureReason } from '../api/reasons.ts';
+import { type FailureReason, StepError } from '../api/reasons.ts';
 import type { NodeState } from '../runs/types.ts';
+import { addCheckpoint, startOf } from './changes.ts';
 import {
-  addCheckpoint,
-  addTimer,
-  isEnded,
-  startOf,
-  touch,
   type ExecutionState,
+  isEnded,
   type Iteration,
   type Loop,
+  type Pass,
   type ScopeState,
+  touch,
 } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
-import {
-  attachLoop,
-  countsOf,
-  hasItemEnded,
-  itemKey,
-  newIteration,
-  newLoop,
-  noteItemEnd,
-  openScope,
-  type Pass,
-} from './loop.ts';
+import { itemKey, newIteration, openScope } from './iteration.ts';
+import { attachLoop, newLoop } from './loop.ts';
+import { countsOf } from './loopProgress.ts';
+import { collectExecution, hasItemEnded, noteItemEnd } from './loopResults.ts';
 import { restoreLost } from './restoreLost.ts';
 import { delayUntil, restoreNode } from './restoreNode.ts';
+import { addTimer } from './waits.ts';
 
 /** The most items of a node in a run. */
 const MAX_ITEMS = 10_000;
@@ -99,7 +92,10 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   const iteration = newIteration(loop, index);
   loop.storedKeys.add(itemKey(iteration));
   if (phase === 'Succeeded') {
-    if (loop.items) noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+    if (!loop.items) return;
+    noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+    // Results beyond the limit are not stored.
+    if (loop.plan.collects && !output) loop.isTooLarge = true;
     return;
   }
   if (isEnded(phase)) {
@@ -109,7 +105,7 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   loop.active.set(index, iteration);
   iteration.attempt = node.attempts;
   iteration.repeat = node.repeat ?? 0;
-  iteration.collected.push(...(node.collected ?? []));
+  restoreCollected(iteration, node.collected);
   if (output) iteration.previous = output.data_content;
   if (phase === 'Running' && node.nextAttemptAt !== undefined)
     iteration.leftMs = delayUntil(state, node.nextAttemptAt);
@@ -117,6 +113,12 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   if (node.reason !== undefined) iteration.lastEnd = { phase: 'Failed', reason: reason, message };
   const delayMs = delayUntil(state, node.nextAttemptAt);
   addTimer(state, itemKey(iteration), { delayMs, isStored: true }, () => touch(loop.scope));
+}
+
+/** Results beyond the limit are not stored, so that some are missing. */
+function restoreCollected(iteration: Iteration, collected: readonly unknown[] = []): void {
+  for (const value of collected) collectExecution(iteration, value);
+  if (collected.length < iteration.repeat) iteration.collectedBytes = Infinity;
 }
 
 function restoreExecution(

@@ -13,7 +13,7 @@ import {
   pass,
   webhook,
 } from '../test/support/runner/passes.ts';
-import { release, succeed } from './executionState.ts';
+import { release, succeed } from './transitions.ts';
 
 test('values are computed in the scheduling pass in which they become ready', () => {
   const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });

@@ -5,34 +5,30 @@
  */
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
-import { nextSteps, previousOf, type GraphEdge, type NextSteps } from '../api/graph.ts';
+import { type GraphEdge, nextSteps, type NextSteps, previousOf } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { Effect } from '../nodes/contract/node.ts';
 import { executePure, isImmediate, type StepFields } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
+import { takeChanges } from './changes.ts';
 import {
-  beginWait,
-  compute,
-  endNode,
+  type ExecutionState,
   isEnded,
   keyOf,
   locatedKey,
-  mark,
-  scopeOf,
-  skip,
-  succeed,
-  takeChanges,
-  touch,
-  type ExecutionState,
+  type Pass,
+  type ScopeEnd,
   type ScopeState,
+  touch,
 } from './executionState.ts';
 import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } from './failure.ts';
-import { advanceLoop, type Pass, type ScopeEnd } from './loop.ts';
+import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
+import { scopeOf } from './references.ts';
 import { DIED_DURING_EFFECT } from './restoreNode.ts';
-import { startCallback } from './callback.ts';
-import { waitMs } from './wait.ts';
+import { endNode, markAttempt, skip, startComputation, succeed } from './transitions.ts';
+import { startWait } from './waitNode.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
 const IN_DOUBT: FailedEnd = {
@@ -267,7 +263,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       endNode(state, key, endOfFail(planned.step.fail, fields['message']), now);
       return true;
     }
-    if (planned.step.kind === 'wait') return startWait(pass, scope, id, fields);
+    if (planned.step.kind === 'wait') return startWait(pass, scope, id, { wait: planned.step.wait, fields });
     if (isImmediate(planned.step)) {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
@@ -296,8 +292,8 @@ function startAttempt(
     return true;
   }
   scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }), fields });
-  if (effect === 'None') compute(state, scope, id, now);
-  else mark(state, scope, id, now);
+  if (effect === 'None') startComputation(state, scope, id, now);
+  else markAttempt(state, scope, id, now);
   return false;
 }
 
@@ -312,31 +308,4 @@ function isInDoubt({ claim }: ExecutionState, scope: ScopeState): boolean {
   for (let at: ScopeState | undefined = scope; at; at = at.parent)
     if (at.iteration?.loop.isInDoubt) return true;
   return false;
-}
-
-/** Begins the wait of a wait node, or ends it. Returns whether it has ended. */
-function startWait(
-  { state, now }: Pass,
-  scope: ScopeState,
-  id: string,
-  fields: Record<string, unknown>,
-): boolean {
-  const planned = state.plan.steps.get(id);
-  if (planned?.step.kind !== 'wait') throw new Error(`node ${id} does not wait`);
-  if (planned.step.wait.callback)
-    return startCallback(state, scope, id, { ...planned.step.wait.callback, now });
-  const hasWaited = scope.progress.get(id)?.hasWaited === true;
-  const delayMs = hasWaited ? 0 : waitMs(planned.step.wait, fields, now);
-  if (delayMs > 0) {
-    beginWait(state, scope, id, { delayMs, now, waitingFor: { time: true } });
-    return false;
-  }
-  const data = { until: new Date(now).toISOString() };
-  succeed(
-    state,
-    locatedKey(state, scope, id),
-    { output: { text_content: data.until, data_content: data } },
-    now,
-  );
-  return true;
 }

@@ -11,7 +11,9 @@ import {
   webhook,
 } from '../test/support/runner/passes.ts';
 import type { NodeState, RunState } from '../runs/types.ts';
-import { endNode, fireTimers, refuseOutputs, succeed } from './executionState.ts';
+import { endNode, succeed } from './transitions.ts';
+import { fireTimers } from './waits.ts';
+import { refuseOutputs } from './changes.ts';
 import { AttemptLimit } from './attemptLimit.ts';
 
 const each = (extra: object = {}) => ({
@@ -65,7 +67,7 @@ test('after a takeover ended items are not repeated, and items in progress repea
   ]);
 });
 
-test('after a takeover an item of which nothing was stored starts, also where a later one had started', () => {
+test('after a takeover an item without stored state starts, also if a later item had started', () => {
   const state = openLoops(revision([webhook, each(), atLeastOnce]), {
     input: input(3),
     nodes: [done('trigger'), running],
@@ -378,4 +380,121 @@ test('after a takeover of a cancelled run an inner loop is Unknown whose effect 
   const step = pass(state);
   expect(step).toMatchObject({ end: { phase: 'Cancelled' } });
   expect(phases(step?.checkpoints)).toMatchObject({ inner: 'Unknown' });
+});
+
+test.each<[string, object]>([
+  ['has a timeout', { timeout: '1h' }],
+  ['is retried', { retry: { limit: 1, backoff: { initial: '1h', max: '1h' } } }],
+])('after a takeover an execution of repeat that %s reads the execution before', (_what, options) => {
+  const group = { id: 'again', group: {}, repeat: { until: 'false', limit: 9 }, ...options };
+  const body = [
+    { id: 'n', within: 'again', skill: { name: 'set', parameters: { values: 'previous.data_content' } } },
+    mail('send', { within: 'again', effect: 'AtLeastOnce' }),
+    { id: 'count', within: 'again', skill: { name: 'set', parameters: { values: { n: '1' } } } },
+  ];
+  const plan = revision([webhook, group, ...body]);
+  const state = openLoops(plan, {});
+  const stored = new Map<string, NodeState>();
+  const step = () => {
+    for (const node of pass(state)?.checkpoints ?? []) if (node.id === 'again.0') stored.set(node.id, node);
+  };
+  step();
+  succeed(state, 'again.0.0.1/send', text('a'), NOW);
+  step();
+  step();
+  if ('retry' in options) {
+    endNode(state, 'again.0.1.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+    step();
+  }
+  expect(stored.get('again.0')).toMatchObject({ repeat: 1 });
+  const again = openLoops(plan, {
+    nodes: [done('trigger'), { ...running, id: 'again' }],
+    items: [...stored.values()],
+  });
+  pass(again);
+  fireTimers(again);
+  pass(again);
+  const loop = again.root.loops.get('again');
+  expect(loop?.active.get(0)?.previous).toEqual({ n: 1 });
+});
+
+test('results of repeat beyond the limit do not stop it, and the message names collect', () => {
+  const text = JSON.stringify({ text_content: '', data_content: { text: 'x'.repeat(20_000) } });
+  const values = {
+    text: 'nodes.trigger.data_content.text',
+    n: 'previous.data_content == null ? 1 : previous.data_content.n + 1',
+  };
+  const again = {
+    id: 'again',
+    skill: { name: 'set', parameters: { values } },
+    repeat: { until: 'nodes.again.data_content.n >= 40', limit: 50, collect: 'Results' },
+  };
+  const state = openLoops(revision([webhook, again]), { input: text });
+  const steps = [];
+  do steps.push(pass(state));
+  while (state.hasMore);
+  const sizes = steps.flatMap((step) => step?.checkpoints ?? []).map((node) => JSON.stringify(node).length);
+  expect(Math.max(...sizes)).toBeLessThan(512 * 1024);
+  expect(steps.at(-1)?.end).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringMatching(/^node again: OutputTooLarge: .*repeat\.collect/),
+  });
+});
+
+test('after a takeover repeat knows that it no longer collects', () => {
+  const plan = revision([
+    webhook,
+    {
+      id: 'again',
+      skill: { name: 'set', parameters: { values: { n: '1' } } },
+      repeat: { until: 'true', limit: 9, collect: 'Results' },
+    },
+  ]);
+  const end = (collected: unknown[]) => {
+    const nodes = [done('trigger'), { ...running, id: 'again' }];
+    const item: NodeState = { id: 'again.0', phase: 'Running', attempts: 1, repeat: 2, collected };
+    return pass(openLoops(plan, { nodes, items: [item] }))?.end;
+  };
+  expect(end([1, 2])).toMatchObject({ phase: 'Succeeded' });
+  expect(end([])?.message).toMatch(/OutputTooLarge/);
+});
+
+test('the time of an execution that follows at once begins anew, also where its runner dies before it', () => {
+  const group = {
+    id: 'again',
+    group: {},
+    timeout: '1h',
+    repeat: { until: 'nodes.again.text_content == "b"', limit: 9 },
+  };
+  const state = openLoops(revision([webhook, group, mail('send', { within: 'again' })]), {});
+  expect(pass(state)?.waits).toEqual([{ id: 'again.0', delayMs: 3_600_000 }]);
+  succeed(state, 'again.0.0.1/send', text('a'), NOW);
+  expect(pass(state)).toMatchObject({
+    checkpoints: [{ id: 'again.0', repeat: 1 }],
+    waits: [{ id: 'again.0', delayMs: 3_600_000 }],
+  });
+});
+
+test('a loop with an item that is Unknown is Unknown, also where another item has failed before', () => {
+  const state = openLoops(revision([webhook, each(), send]), { input: input(2) });
+  pass(state);
+  endNode(state, 'each.0.0.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  pass(state);
+  endNode(state, 'each.1.0.1/send', { phase: 'Unknown', reason: 'EffectUnknown', message: 'who knows' }, NOW);
+  const step = pass(state);
+  expect(phases(step?.checkpoints?.filter(({ id }) => id === 'each'))).toEqual({ each: 'Unknown' });
+  expect(step?.end).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
+});
+
+test('after a takeover a loop knows that it no longer collects', () => {
+  const { output: _output, ...withoutOutput } = done('each.1');
+  const state = openLoops(revision([webhook, each(), atLeastOnce]), {
+    input: input(2),
+    nodes: [done('trigger'), running],
+    items: [done('each.0'), withoutOutput],
+  });
+  expect(pass(state)?.end).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringContaining('OutputTooLarge: all 2 items have ended'),
+  });
 });

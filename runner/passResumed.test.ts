@@ -13,7 +13,9 @@ import {
   pass,
   webhook,
 } from '../test/support/runner/passes.ts';
-import { awaitRetry, endWait, refuseOutputs, release, succeed, waitsOf } from './executionState.ts';
+import { awaitRetry, endWait, waitsOf } from './waits.ts';
+import { refuseOutputs } from './changes.ts';
+import { release, succeed } from './transitions.ts';
 import { decidePass } from './pass.ts';
 
 const chain = revision([webhook, agent('a'), mail('m'), reply('reply', "{{ $('a').text_content }}")]);

@@ -14,7 +14,7 @@ import {
   pass,
   webhook,
 } from '../test/support/runner/passes.ts';
-import { succeed } from './executionState.ts';
+import { succeed } from './transitions.ts';
 
 const edges = [
   { from: 'trigger', to: 'a' },

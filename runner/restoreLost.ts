@@ -4,7 +4,7 @@
  */
 import type { ItemCounts, NodeState } from '../runs/types.ts';
 import type { ExecutionState, Loop } from './executionState.ts';
-import { hasItemEnded, noteItemEnd } from './loop.ts';
+import { hasItemEnded, noteItemEnd } from './loopResults.ts';
 import { hasAtMostOnceEffect } from './plan.ts';
 
 /** Ranges of undecided items that a message lists. */

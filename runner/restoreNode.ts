@@ -1,18 +1,9 @@
 /** Restores a node in progress or an ended node from what the run store holds of it. */
 import type { NodeState } from '../runs/types.ts';
-import {
-  addWaitTimer,
-  endNode,
-  endWait,
-  failedOutput,
-  isEnded,
-  keyOf,
-  locatedKey,
-  watchChild,
-  type ExecutionState,
-  type ScopeState,
-} from './executionState.ts';
+import { type ExecutionState, isEnded, keyOf, locatedKey, type ScopeState } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
+import { endNode, failedOutput } from './transitions.ts';
+import { addWaitTimer, endWait, watchChild } from './waits.ts';
 
 /** The end of a node whose runner died during an effect that must not be repeated. */
 export const DIED_DURING_EFFECT: FailedEnd = {

@@ -1,4 +1,4 @@
-/** Restores the state of a claimed run from what the run store holds of it. */
+/** Restores the state of a claimed run from the run store. */
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { Claim, NodeState } from '../runs/types.ts';
 import { newState, type ExecutionState, type LoopItems, type RunContext } from './executionState.ts';
@@ -7,8 +7,8 @@ import type { Plan } from './plan.ts';
 import { restoreNode } from './restoreNode.ts';
 
 /**
- * The state of a run that was just claimed, for the first time or again. `items`: what the run store holds of
- * the items of loops in progress, by key. A loop in progress opens again when its node is ready, which
+ * The state of a run that was just claimed, for the first time or again. `items`: the stored items of
+ * loops in progress, by key. A loop in progress opens again when its node is ready, which
  * restores its items.
  */
 export function openState(
@@ -20,7 +20,7 @@ export function openState(
 ): ExecutionState {
   const state = newState(claim, plan, context, groupItems(items));
   for (const node of claim.state.nodes) {
-    // Nodes of bodies are there for the record alone.
+    // Nodes of bodies are stored only for the record.
     if (!plan.graph.nodes.some(({ id }) => id === node.id)) continue;
     restoreNode(state, state.root, node, now);
   }

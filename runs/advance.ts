@@ -45,6 +45,9 @@ const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
 const NO_END = { phase: '', reason: '', message: '', end_event: '', result: '' } as const;
 
+/** What is left of the consumed signal of an item: a repetition of it is answered like the first one. */
+const CONSUMED = '{}';
+
 /** Stores items of loops and their nodes, and drops those of items that have ended and consumed signals. */
 const STORE_ITEMS = defineFragment({
   needs: ['items', 'item_nodes', 'dropped', 'signals', 'consumed', 'now'],
@@ -54,7 +57,13 @@ for _, field, value, delay in item_nodes() do
   if delay ~= '' then redis.call('HSET', items, 'w:' .. field, now + delay) end
 end
 for _, field in dropped() do redis.call('HDEL', items, field, 'w:' .. field) end
-for _, field in consumed() do redis.call('HDEL', signals, field) end
+for _, field in consumed() do
+  if string.find(field, '/', 1, true) then
+    redis.call('HSET', signals, field, '${CONSUMED}')
+  else
+    redis.call('HDEL', signals, field)
+  end
+end
 `,
 });
 
@@ -90,7 +99,10 @@ for _, field, value in nodes() do
 end
 for _, field, value in item_nodes() do added = added + #value - redis.call('HSTRLEN', items, field) end
 for _, field in dropped() do added = added - redis.call('HSTRLEN', items, field) end
-for _, field in consumed() do added = added - redis.call('HSTRLEN', signals, field) end
+for _, field in consumed() do
+  local left = string.find(field, '/', 1, true) and ${CONSUMED.length} or 0
+  added = added + left - redis.call('HSTRLEN', signals, field)
+end
 if is_first_reply then
   fields[#fields + 1] = 'reply'
   fields[#fields + 1] = reply

@@ -81,8 +81,8 @@ export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: st
 }
 
 /**
- * Cancels a run to cancel that no runner holds: the end of its parent requested it, and the run waits. Every
- * runner calls it for the runs that it does not hold.
+ * Ends a run whose cancel was requested and that no runner has claimed, such as a waiting child run whose
+ * parent has ended. Every runner calls it for runs that it has not claimed itself.
  */
 export function cancelUnclaimed(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<void> {
   const { claims, cancels } = keysOf(project);

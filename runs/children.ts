@@ -1,5 +1,5 @@
 /**
- * Child runs: what the scripts that start and end runs do for a run that a node of another run started.
+ * Child runs: the parts of scripts that start a child run, and that pass its end to the parent.
  *
  * A parent that waits has each unfinished child in `children:<parent>`. The end of the child is a signal of
  * the parent (`signals.ts`), in the same script; its field is the name of the child, because a retry of the
@@ -63,7 +63,7 @@ end
 `,
 });
 
-/** Counts the child, and stores for the scripts that end it whether its parent waits. */
+/** Counts the child, and stores whether its parent waits, which the scripts that end it read. */
 export const ADD_CHILD = defineFragment({
   needs: ['run', 'run_id', 'siblings', 'descendants', 'parent_run', 'parent_waits', 'parent_doubt'],
   lua: `

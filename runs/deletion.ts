@@ -143,25 +143,15 @@ const DELETE_RUNS = defineScript({
   lists: {
     deleted: {
       args: ['run_id', 'is_object'],
-      keys: [
-        'run',
-        'events',
-        'items',
-        'signals',
-        'children',
-        'parent',
-        'parentWf',
-        'parentSignals',
-        'siblings',
-        'dedupe',
-      ],
+      keys: [...RUN_KEYS, 'dedupe'],
     },
   },
   answers: 'how many of the runs a runner holds, which shall end them',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
-    local run, events, items, signals, children, parent, parentWf, parentSignals, siblings, run_id, event_count, event_bytes
+    local ${RUN_KEYS.join(', ')}
+    local run_id, event_count, event_bytes
     ${EVENTS}
     ${ENQUEUE}
     ${END}
@@ -172,8 +162,7 @@ const DELETE_RUNS = defineScript({
     for index, name, is_object in deleted() do
       local dedupe
       run_id = name
-      run, events, items, signals, children, parent, parentWf, parentSignals, siblings, dedupe =
-        keys_of_deleted(index)
+      ${RUN_KEYS.join(', ')}, dedupe = keys_of_deleted(index)
       local state, accepted, sequence, ended, ev_count, ev_bytes, bytes, recorded, creating, dropped = unpack(
         redis.call('HMGET', run, 'phase', 'accepted', 'sequence', 'ended', 'evcount', 'evbytes', 'bytes',
           'recorded', 'creating', 'dropped'))

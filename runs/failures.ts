@@ -41,7 +41,7 @@ export type FailureEvent = {
 /** An entry of the failures. With `event`, the record of the failed run may be complete. */
 type Entry = { target: FailureTarget; event?: FailureEvent };
 
-/** A run, as far as its failure event shows it. */
+/** The fields of a run that its failure event shows. */
 type FailedRun = {
   run: string;
   workflow: string;
@@ -63,8 +63,8 @@ export function isAfterFailure({
 }
 
 /**
- * Whether the end of a run starts the workflow in `onFailure`. The failure of a child run whose parent waits
- * for it is the parent's to handle.
+ * Whether the end of a run starts the workflow in `onFailure`. The failure of a child run that its parent
+ * waits for does not: it fails a node of the parent.
  */
 export function isReported({
   phase,
@@ -150,7 +150,7 @@ export type FailureSweepOptions = {
   patienceMs?: number;
 };
 
-/** Starts what failures start, until the signal is aborted. Any number of sweeps may run. */
+/** Starts the error workflows of failed runs, until the signal is aborted. Any number of sweeps may run. */
 export function createFailureSweep(options: FailureSweepOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
@@ -224,7 +224,7 @@ type Found =
   /** The run is gone, or its failure starts nothing. */
   | { kind: 'none' };
 
-/** What the entry starts now. The target may have a new revision since the run ended. */
+/** Finds the event of the entry and its current target, which may have a new revision since the run ended. */
 async function findFailure(
   { conn, project, namespace, consoleUrl }: FailureSweepOptions,
   run: string,

@@ -9,7 +9,7 @@ import type { ClaimRef, NodeState } from './types.ts';
 
 const PAGE = 500;
 
-/** What the run store holds of the items of the run and of their nodes, by key. */
+/** The stored items of the run and their nodes, by key. */
 export function readItems(
   conn: RunStoreConnection,
   { project, run }: Pick<ClaimRef, 'project' | 'run'>,
@@ -17,7 +17,7 @@ export function readItems(
   return orUnavailable(() => readItemsOf(conn, keysOf(project).items(run)));
 }
 
-/** The items in this key. Throws as the connection does. */
+/** The items stored in this hash. Throws as the connection does. */
 export async function readItemsOf(conn: RunStoreConnection, key: string): Promise<Map<string, NodeState>> {
   const fields = new Map<string, string>();
   let cursor = '0';

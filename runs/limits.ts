@@ -164,7 +164,7 @@ export type Quotas = {
   claimQuota: number;
   /** Above so many bytes of dedupe keys `submit` refuses events that have a key. */
   keyQuota: number;
-  /** Of the unfinished runs so many are recorded. */
+  /** How many unfinished runs may be recorded. */
   unfinished: number;
 };
 

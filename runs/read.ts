@@ -37,11 +37,11 @@ export type RunHead = {
   parent?: ParentRef | undefined;
 };
 
-/** What names the keys of a run and of its parent. */
+/** The names from which the keys of a run and of its parent are made. */
 type Subject = { project: ProjectUid; run: string; group: RunGroup; parent?: ParentRef | undefined };
 
 /**
- * The run with what names its keys; undefined if the store does not have it. Throws as the connection does.
+ * The run, as the subject of scripts; undefined if the store does not have it. Throws as the connection does.
  */
 export async function readSubject(
   conn: RunStoreConnection,

@@ -1,7 +1,7 @@
 /**
  * Decides what a run keeps of the failed run that it resumes: the outputs of nodes that succeeded, and
- * failures that were handled. The failed node and all that follows are executed again; which nodes are
- * skipped is decided again. Pure, apart from reading what the run store keeps of failed runs.
+ * failures that were handled. The failed node and all nodes after it are executed again, and skipped nodes
+ * are decided again. Pure, apart from reading failed runs from the run store.
  */
 import { predecessors, type Graph } from '../api/graph.ts';
 import { isTerminal, type RunPhase } from '../api/phase.ts';
@@ -30,7 +30,7 @@ type Refusal = { reason: FailureReason; message: string };
 /** Whether the effect of the step must not be repeated. */
 type IsAtMostOnce = (step: RevisionStep) => boolean;
 
-/** What the run store has of a run that has ended; undefined where it has nothing of it, or not its end. */
+/** An ended run in the run store; undefined if the store does not have it, or if it has not ended. */
 export function readEnded(
   conn: RunStoreConnection,
   project: ProjectUid,
@@ -56,7 +56,7 @@ export function readEnded(
   });
 }
 
-/** What a run keeps that resumes the failed one, or why it cannot. */
+/** Decides which nodes the new run keeps of the failed one, or why that cannot be resumed. */
 export function planResume(
   failed: FailedRun,
   revision: Revision,
@@ -182,7 +182,7 @@ function resumeLoop({ failed, step, node, isDecided }: Resuming, context: Contex
       !isRepeatable(effect, { failed, step, node, isDecided, hasItems: failed.items !== undefined }),
   );
   if (repeated) {
-    const message = `Node ${step.id} of run ${failed.run} cannot be resumed: the effect of node ${repeated.id} must not be repeated (AtMostOnce), and what is left of the run does not say where it happened. Check it, then create a WorkflowRun with retryOf and without resume.`;
+    const message = `Node ${step.id} of run ${failed.run} cannot be resumed: the effect of node ${repeated.id} must not be repeated (AtMostOnce), and the data of the run does not show whether it happened. Check it, then create a WorkflowRun with retryOf and without resume.`;
     return { reason: 'DataLost', message };
   }
   if (items.size === 0) return { nodes: [], items };
@@ -201,8 +201,8 @@ function effectsOf(loop: RevisionStep, { visible, revision, isAtMostOnce }: Cont
 }
 
 /**
- * Whether no item that is executed again can have had the effect: an item of a node alone has failed without
- * it, and of a group the nodes of one execution are known: of its only one, or of the first item that failed.
+ * Whether no item to execute again has had the effect. An item of a single node failed without it. In a group
+ * the record shows the nodes of one execution: of the only one, or of the first item that failed.
  */
 function isRepeatable(
   effect: RevisionStep,
@@ -221,7 +221,7 @@ function hadNoEffect(node: NodeState | undefined, isDecided: boolean): boolean {
   return phase === 'Failed' || phase === 'Skipped' || (phase === 'Unknown' && isDecided);
 }
 
-/** Whether the node is of the only item of the loop that failed. */
+/** Whether the node belongs to the only item of the loop that failed. */
 function isOnlyFailure({ items }: NodeState, sample: NodeState | undefined): boolean {
   return items?.failed === 1 && items.failures[0]?.index === sample?.item;
 }

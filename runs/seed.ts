@@ -142,7 +142,7 @@ async function clear(conn: RunStoreConnection, { project, token }: Seeding): Pro
       (name) =>
         name !== meta &&
         name !== heartbeats &&
-        // Of runs that have ended, for good.
+        // Their runs have ended, and no record could restore the entries.
         name !== failures &&
         !name.startsWith(`${prefix}rev:`) &&
         !name.startsWith(`${prefix}vars:`),

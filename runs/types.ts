@@ -48,7 +48,7 @@ export type Submission = {
   bodyHash: string;
   test: boolean;
   retryOf?: string;
-  /** What the run keeps of the run that it resumes. */
+  /** Of a run that resumes another one. */
   resumed?: Resumed;
   /** Of a test run that goes only as far as this node. */
   until?: string;
@@ -60,7 +60,7 @@ export type Submission = {
   parent?: ParentRef;
 };
 
-/** What the end of a child run tells the node that started it. `output`: of a run that succeeded. */
+/** The result of a child run, for the node that started it. `output`: of a run that succeeded. */
 export type ChildResult = {
   phase: TerminalPhase;
   reason?: string;
@@ -68,7 +68,7 @@ export type ChildResult = {
   output?: NodeOutput;
 };
 
-/** What a run keeps of the failed run that it resumes. */
+/** The nodes and items that a run keeps of the failed run that it resumes. */
 export type Resumed = {
   /** The run whose effect keys the run continues: the resumed one, or the one that it resumed itself. */
   origin: string;
@@ -83,7 +83,7 @@ export type Resumed = {
 export type Decision = {
   node: string;
   outcome: 'AssumeDone' | 'AssumeNotDone';
-  /** With AssumeDone: what later nodes read. */
+  /** With AssumeDone: the output that later nodes read. */
   output?: Partial<NodeOutput>;
 };
 

@@ -15,12 +15,10 @@
  * - `claims`, a hash: run → claim token: `<runner>/<group>/<random>`
  * - `beats` (in code `heartbeats`), a hash: runner → counter
  * - `workflows` (in code `callees`), a hash: the name of a valid workflow → its uid and the name of its
- * revision,
- *   which its child runs execute
+ *   revision, which its child runs execute
  * - `children:<id>`, a set: unfinished child runs that the run waits for
  * - `descendants:<id>`, a number: how many child runs a run without a parent has, on all levels. Expires an
- * hour
- *   after the last one
+ *   hour after the last one
  * - `cancels`, a set: claimed runs that their runner shall cancel
  * - `replaced`, a hash: run in `cancels` → the run that replaces it
  * - `deleting`, a hash: workflow → name: workflows whose deletion has begun and not ended

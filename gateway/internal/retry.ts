@@ -1,7 +1,7 @@
 /**
  * `POST /workflows/{id}/runs/{run}/retry`: repeats an ended run with its input, or resumes a failed one, for
- * callers who may start runs of the workflow. As long as the run store keeps the run: afterwards a
- * WorkflowRun with `spec.retryOf` does, from the record.
+ * callers who may start runs of the workflow. The run must be in the run store. Once it is only recorded,
+ * callers create a WorkflowRun with `spec.retryOf` instead.
  */
 import type { FastifyInstance } from 'fastify';
 import { MAX_USER_NAME } from '../../api/person.ts';

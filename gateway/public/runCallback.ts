@@ -1,5 +1,5 @@
 /**
- * `POST /callback/{token}`: ends the wait of a node of a run, whose data the body becomes. The token is
+ * `POST /callback/{token}`: ends the wait of a node; the body becomes the output of the node. The token is
  * checked before the run store is called. The first call counts; a repetition gets the same answer. No other
  * method changes anything, because scanners of mail open links.
  */
@@ -24,7 +24,7 @@ const CALLBACK_BYTES = 65_536;
 const RETRY_AFTER = { retryAfter: 2 };
 const POST_ALONE = {
   allow: 'POST',
-  more: 'This URL ends the wait of a run. Only a POST with a JSON body does; opening it changes nothing.',
+  more: 'Send a POST with a JSON body: it ends the wait of a run. Opening this URL changes nothing.',
 };
 
 /** Adds the route. As in `push.ts`, all checks and the handler run in one hook. */

@@ -7,15 +7,15 @@ import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';
 import { poolAccount } from '../../store/accounts.ts';
 import { generatePassword } from '../store/secret.ts';
-import { parseKeys, rotated, type DatedKey } from './callbackKeys.ts';
+import { parseKeys, rotateKeys, type DatedKey } from './callbackKeys.ts';
 import { CALLBACK_KEYS, type PoolAccount } from './manifests.ts';
 import { POOL } from '../shared/names.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
-/** What the pool's Secret holds: the account, and the keys of callbacks. */
+/** The content of the pool's Secret: the account, and the keys of callbacks. */
 export type PoolSecrets = { account: PoolAccount; callbackKeys: readonly DatedKey[] };
 
-/** Those of the existing Secret: a password or keys that it does not have are new. */
+/** Reads the existing Secret. A missing password and missing keys are created. */
 export async function poolCredentials(
   client: Pick<KubeClient, 'find'>,
   project: { namespace: string; uid: ProjectUid },
@@ -25,7 +25,7 @@ export async function poolCredentials(
   const kept = Buffer.from(secret?.data?.['password'] ?? '', 'base64').toString('utf8');
   const account = { username: poolAccount(project.uid), password: kept === '' ? generatePassword() : kept };
   const keys = Buffer.from(secret?.data?.[CALLBACK_KEYS] ?? '', 'base64').toString('utf8');
-  return { account, callbackKeys: rotated(parseKeys(keys), now) };
+  return { account, callbackKeys: rotateKeys(parseKeys(keys), now) };
 }
 
 /** The run store gets this hash instead of the password. */

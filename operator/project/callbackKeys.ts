@@ -9,12 +9,12 @@ import type { CallbackSettings } from '../../store/callbacks.ts';
 export type DatedKey = { id: string; key: string; createdAt: number };
 
 const DAY_MS = 24 * 3_600_000;
-/** A key signs new URLs for so long. */
+/** How long a key signs new URLs. */
 const ROTATED_AFTER_MS = 30 * DAY_MS;
-/** A key checks URLs for so long after it was replaced: as long as the longest wait. */
+/** How long a replaced key still verifies URLs: as long as the longest wait. */
 const KEPT_MS = 90 * DAY_MS;
 
-/** The keys of the text, the newest first; none of a text that is not from `formatKeys`. */
+/** Parses the text of `formatKeys`, the newest key first. Another text has no keys. */
 export function parseKeys(text: string): DatedKey[] {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -28,8 +28,8 @@ export function formatKeys(keys: readonly DatedKey[]): string {
   return JSON.stringify(keys.map(({ id, key, createdAt }) => ({ id, key, createdAt })));
 }
 
-/** The keys with a new one first where the newest is too old, and without those that no URL needs. */
-export function rotated(keys: readonly DatedKey[], now: number): DatedKey[] {
+/** Adds a new key, as the first, if the newest is too old, and removes keys that no URL needs any more. */
+export function rotateKeys(keys: readonly DatedKey[], now: number): DatedKey[] {
   const [newest] = keys;
   const isOld = newest === undefined || now - newest.createdAt >= ROTATED_AFTER_MS;
   const all = isOld ? [newKey(now), ...keys] : [...keys];
@@ -44,7 +44,7 @@ function newKey(now: number): DatedKey {
   return { id, key: randomBytes(32).toString('base64url'), createdAt: now };
 }
 
-/** What the run store gets. There is at least one key. */
+/** The settings to put into the run store. Throws without a key. */
 export function settingsOf(dated: readonly DatedKey[], url: string): CallbackSettings {
   const keys = dated.map(({ id, key }) => ({ id, key: Buffer.from(key, 'base64url') }));
   const [key] = keys;

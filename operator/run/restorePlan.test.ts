@@ -197,7 +197,7 @@ test('a wait node continues to wait until the same time, and its run has waited'
   expect(planned('Running', { ...pause, id: 'each', phase: 'Running' })).not.toHaveProperty('run.deadlineAt');
 });
 
-test('a node that waits for a callback continues to, and what follows may have begun', () => {
+test('a node continues to wait for a callback, and the nodes after it are in doubt', () => {
   const status: RunStatus = {
     phase: 'Waiting',
     nodes: [

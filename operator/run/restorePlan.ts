@@ -142,7 +142,7 @@ function timesOf(run: WorkflowRun, revision: Revision): Times {
 
 /**
  * A parked run begins no node before one is due, unless it takes a callback, which may have come at any time.
- * What other runs did after the record is unknown.
+ * The record does not show later changes of other runs.
  */
 function idleUntilOf({ status }: WorkflowRun): number | undefined {
   if (status?.phase !== 'Waiting') return undefined;

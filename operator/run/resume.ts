@@ -1,6 +1,6 @@
 /**
- * What a WorkflowRun with `spec.resume` executes: the revision and the input of the failed run in `retryOf`,
- * and the nodes that it keeps. From the run store while that keeps the failed run, otherwise from its record.
+ * Prepares a WorkflowRun with `spec.resume`: finds the failed run in `retryOf`, and takes its revision, its
+ * input and the nodes to keep from the run store, or from its record once the run store has removed it.
  */
 import { joinExact } from '../../api/exact/exactNumber.ts';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
@@ -52,7 +52,7 @@ export async function findOrigin(
       'A run with resume has the input of the run in retryOf: remove spec.input, or remove resume.',
     );
   if (origin.test !== test)
-    return refuse(`Run ${name} is ${origin.test ? 'a' : 'no'} test run: set spec.test to ${origin.test}.`);
+    return refuse(`Run ${name} is ${origin.test ? 'a' : 'not a'} test run: set spec.test to ${origin.test}.`);
   if (revision !== undefined && revision !== origin.revision)
     return refuse(
       `Run ${name} executed revision ${origin.revision}, and only that one can be resumed: leave spec.revision out.`,

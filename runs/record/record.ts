@@ -82,7 +82,7 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
   };
 }
 
-/** What the spec says of the run that this run repeats or resumes. */
+/** The fields of the spec about the run that this run repeats or resumes. */
 function repeatedOf({
   retryOf,
   origin,
@@ -187,7 +187,7 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
   };
 }
 
-/** What a waiting node waits for: its next attempt, or the end of its wait. */
+/** Until when a node waits: for its next attempt, its time or its callback. */
 export function waitOf({
   waitingFor,
   nextAttemptAt,

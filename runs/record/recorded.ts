@@ -178,7 +178,7 @@ const RECORDED = defineScript({
       return 'gone'
     end
     ${NOW}
-    -- What its failure starts is not stored yet.
+    -- Its error workflow is not started yet.
     if unreported then
       redis.call('ZADD', unrecorded, now + ${COALESCE_MS}, run_id)
       return 'kept'

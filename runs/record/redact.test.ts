@@ -95,7 +95,7 @@ test('live text of a node whose output is not recorded is not shown', () => {
   expect(JSON.stringify(redactEvent(ended, { trigger, sensitive: ['charge'] }))).not.toContain('secret');
 });
 
-test('why items of a sensitive node failed is left out, and how many is not', () => {
+test('the record withholds why items of a sensitive node failed, and counts them', () => {
   const failures = [{ index: 3, reason: 'Refused', message: 'card 4111' }];
   const items = { total: 9, succeeded: 1, failed: 1, running: 0, failures };
   const nodes = [{ ...node('charge'), items }];

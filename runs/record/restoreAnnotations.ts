@@ -28,7 +28,7 @@ export function dedupeMarkOf(annotations: Record<string, string> | undefined): D
   return hash ? { hash, body } : undefined;
 }
 
-/** What a record holds of the parent beside `spec.parent`. */
+/** The fields of the parent that a record holds beside `spec.parent`. */
 function ancestorsOf({ run: _run, node: _node, ...ancestors }: ParentRef): string {
   return JSON.stringify(ancestors);
 }

@@ -24,7 +24,7 @@ const RECORDED = 10_000;
 const WORKFLOWS = 11;
 const AT_ONCE = 200;
 const HOUR_MS = 3_600_000;
-/** Recorders come to rest, and caches. */
+/** The time in which recorders and caches settle. */
 const REST_MS = 10_000;
 const IDLE_MS = 30_000;
 const AHEAD_MS = 20_000;

@@ -39,7 +39,7 @@ function copyTree(files: readonly string[], to: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
 }
 
-/** The mutants of which no report of `npm test` says that their tests pass without them. */
+/** Mutants whose tests no report of `npm test` shows to pass without them. */
 function unproved(mutants: readonly Mutant[], files: readonly string[]): Mutant[] {
   const changedAt = Math.max(...files.map((path) => statSync(join(ROOT, path)).mtimeMs));
   const reports = ['unit', 'integration'].map((project) =>

@@ -1,4 +1,4 @@
-/** Asks what becomes of the body of a group that is removed. */
+/** Asks whether the body of a group is removed with the group. */
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { count } from '../../ui/format.ts';
 import { scopesOf } from '../model/scopes.ts';

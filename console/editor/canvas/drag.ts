@@ -1,4 +1,4 @@
-/** Where dragged nodes are: their places, with those of the bodies of groups, and their groups. Pure. */
+/** The places and groups of dragged nodes, and of the bodies of dragged groups. Pure. */
 import { boxesOf, groupAt } from '../model/frames.ts';
 import type { Position, Positions } from '../model/place.ts';
 import { scopesOf } from '../model/scopes.ts';

@@ -77,7 +77,7 @@ test.each([[[]], [['g']]])('a dragged group takes its body along (collapsed: %j)
   expect(Object.keys(places).toSorted()).toEqual(['a', 'b', 'g', 'h']);
 });
 
-test('of dragged nodes only those whose group is not dragged change their group', () => {
+test('dragged nodes keep their group if it is dragged too', () => {
   const state = { draft: ofGroups.draft, collapsed: new Set<string>() };
   const at = (id: string) => ({ id, position: ofGroups.draft.positions[id] ?? { x: 0, y: 0 } });
   expect(groupsOf(state, [at('h'), at('b')]).map(({ id, group }) => [id, group])).toEqual([['h', 'g']]);

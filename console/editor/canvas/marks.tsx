@@ -82,7 +82,7 @@ export function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['d
   );
 }
 
-/** What a node waits for, its message, or its attempt. */
+/** The wait of a node, its message, or its attempt. */
 function whyOf(phase: NodePhase, view: CardNode['data']['view']): string | undefined {
   if (view === undefined) return undefined;
   const { waitingFor, message, attempts = 1 } = view;

@@ -58,7 +58,7 @@ function isFlow(choice: Choice): choice is { kind: FlowKind } {
   return FLOW_KINDS.some((kind) => kind === choice.kind);
 }
 
-/** A node that decides what runs, and when. */
+/** A node for the flow: a loop, a group, a wait, a child run or an end. */
 function newFlowNode(kind: FlowKind, id: (base: string) => string, items = ''): WorkflowNode {
   switch (kind) {
     case 'group':

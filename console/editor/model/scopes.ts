@@ -43,7 +43,7 @@ function groupsAround(byId: ReadonlyMap<string, WorkflowNode>, id: string): stri
   return found;
 }
 
-/** What each node of the draft can name. */
+/** The nodes that each node of the draft can name. */
 export function visibilityOfDraft({ nodes, edges }: Pick<WorkflowSpec, 'nodes' | 'edges'>): Visibility {
   const scoped = nodes.map((node) => ({
     id: node.id,

@@ -1,4 +1,4 @@
-/** Changes of the draft that tell the user what they did, or why they were not made. */
+/** Changes of the draft that notify the user of their result, or of the reason why they were refused. */
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowEdge } from '../../../api/workflow.ts';
 import { count } from '../../ui/format.ts';

@@ -1,4 +1,4 @@
-/** What the code input has for JavaScript alone. */
+/** Extensions of the code input for JavaScript only. */
 import { javascriptLanguage } from '@codemirror/lang-javascript';
 import type { KeyBinding } from '@codemirror/view';
 import type { Mistake } from '../values.ts';

@@ -8,8 +8,8 @@ import {
   printStep,
 } from '../../../api/expression/reference.ts';
 import { compileValue, referencesOf } from '../../../api/expression/template.ts';
-import { revisionOf, type RevisionStep } from '../../../api/revision.ts';
-import { visibilityOf, type ScopedNode, type Visibility } from '../../../api/scopes.ts';
+import { revisionOf, scopedNodesOfSpec, type RevisionStep } from '../../../api/revision.ts';
+import { visibilityOf, type Visibility } from '../../../api/scopes.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec, type WorkflowNode } from '../../../api/workflow.ts';
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';
@@ -89,18 +89,9 @@ function templateFields(step: RevisionStep): [field: string, value: unknown][] {
   return step.forEach ? [['forEach.items', step.forEach.items], ...own] : own;
 }
 
+/** Which nodes the nodes of the spec can name. */
 export function visibilityOfSpec(spec: WorkflowSpec): Visibility {
-  return visibilityOf(scopedNodes(spec), spec.edges);
-}
-
-/** The nodes of a spec, as scopes need them. */
-export function scopedNodes(spec: WorkflowSpec): ScopedNode[] {
-  return spec.nodes.map((node) => ({
-    id: node.id,
-    trigger: isTriggerKind(kindOf(node)),
-    within: node.within,
-    group: node.group !== undefined,
-  }));
+  return visibilityOf(scopedNodesOfSpec(spec), spec.edges);
 }
 
 function parsed(place: string, check: () => Violation[]): Violation[] {
@@ -185,7 +176,7 @@ export function checkNode(
   visible: Visibility,
 ): Violation[] {
   const offered = visible.before(user);
-  // Of a group around it a node reads the item, which `memberProblems` checks.
+  // A node can read the item of a group around it, which `memberProblems` checks.
   if (offered.includes(named.id) || visible.groupsAround(user).includes(named.id)) return [];
   const exists = visible.has(named.id);
   const problem = exists ? `does not come before ${user}` : 'does not exist';
@@ -195,8 +186,8 @@ export function checkNode(
 }
 
 /**
- * What is wrong with what a reference reads. `inCel`: a condition or value, which can ask with has() whether
- * an error is there, so that it may name one that never has a value.
+ * The problem of the member that a reference reads. `inCel`: a condition or value, which can test with has()
+ * whether there is an error, so that it may name one that never has a value.
  */
 function memberProblems(
   reference: Reference,
@@ -222,7 +213,7 @@ function memberProblems(
   return [{ reason: 'UnknownReference', message: `${place}: ${written} never has a value. ${problem}` }];
 }
 
-/** Of a group around it, a node reads the item; of other nodes, everything else. */
+/** A node can read the item of a group around it, and all other members of other nodes. */
 function itemProblem(
   { id, forEach, repeat }: WorkflowNode,
   { member }: Reference & { source: 'node' },

@@ -1,13 +1,13 @@
 /** Checks that every step can be reached, and that no edge follows a failure of the trigger. */
 import { unreached } from '../../../api/graph.ts';
+import { scopedNodesOfSpec } from '../../../api/revision.ts';
 import { RUN_SCOPE, scopeGraphs } from '../../../api/scopes.ts';
-import { scopedNodes } from './expressions.ts';
 import { isTriggerKind, kindOf } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
 
 /** Every step has an incoming edge. */
 export const stepsAreReached: Check = (spec) => {
-  const graphs = [...scopeGraphs(scopedNodes(spec), spec.edges).values()];
+  const graphs = [...scopeGraphs(scopedNodesOfSpec(spec), spec.edges).values()];
   return graphs.flatMap(unreached).map(
     (id): Violation => ({
       reason: 'UnreachableStep',
@@ -18,7 +18,7 @@ export const stepsAreReached: Check = (spec) => {
 
 /** No edge leaves a fail node, which ends the run. */
 export const failuresAreLast: Check = (spec) => {
-  const graphs = scopeGraphs(scopedNodes(spec), spec.edges);
+  const graphs = scopeGraphs(scopedNodesOfSpec(spec), spec.edges);
   return spec.nodes.flatMap(({ id, fail, within = RUN_SCOPE }): Violation[] => {
     const [next] = fail ? (graphs.get(within)?.outOf.get(id) ?? []) : [];
     if (!next) return [];

@@ -149,9 +149,9 @@ test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s changes nothing', asy
   expect(await stateOf(run)).toEqual(before);
 });
 
-test('who opens the URL reads that only a POST ends the wait', async () => {
+test('opening the URL answers that only a POST ends the wait', async () => {
   const { token } = await waitingRun();
-  expect(await (await call({ token, method: 'GET' })).text()).toContain('opening it changes nothing');
+  expect(await (await call({ token, method: 'GET' })).text()).toContain('Opening this URL changes nothing');
 });
 
 test('a forged or changed token gets 404, the same bytes for all, and reaches no run', async () => {

@@ -194,6 +194,28 @@ test('each item of a loop has its own callback', async () => {
   expect(nodeOf(ended, 'each')?.output?.data_content).toEqual(['A', 'B', 'C']);
 });
 
+test('the body of a call is stored once, and a repetition for an ended item is answered like the first one', async () => {
+  const nodes = [
+    trigger,
+    { id: 'each', group: {}, forEach: { items: "{{ $('trigger').data_content.items }}" } },
+    wait('approve', { within: 'each' }),
+  ];
+  const run = await project.send(await project.deploy(nodes), { items: ['a', 'b'] });
+  await project.until(run, isParked);
+  const { run: runKey, signals, items } = keysOf(project.uid);
+  const bytes = async () => Number(await conn.command('hget', runKey(run), 'bytes'));
+  const before = await bytes();
+  await signal(run, 'each.0.0.1/approve', { text: 'x'.repeat(60_000) });
+  const isAwaited = () => conn.command('hexists', items(run), 'each.1.0.1/approve');
+  await expect.poll(isAwaited, { timeout: 20_000 }).toBe(1);
+  expect(await conn.command('hget', signals(run), 'each.0.0.1/approve')).toBe('{}');
+  expect((await bytes()) - before).toBeLessThan(70_000);
+  expect(await signal(run, 'each.0.0.1/approve', 'other')).toEqual({ outcome: 'repeated' });
+  await signal(run, 'each.1.0.1/approve', 'B');
+  const ended = await project.ended(run);
+  expect(nodeOf(ended, 'each')?.output?.data_content).toEqual([{ text: 'x'.repeat(60_000) }, 'B']);
+});
+
 test('a runner that dies while a callback comes loses nothing', async () => {
   const revision = await project.deploy([trigger, wait('approve')]);
   const run = await project.send(revision, {});

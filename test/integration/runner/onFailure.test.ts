@@ -1,17 +1,20 @@
 /** Runners start the workflow in `onFailure` of a workflow whose run has failed. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Runner } from '../../../runner/runner.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { keysOf } from '../../../store/keys.ts';
-import type { Runner } from '../../../runner/runner.ts';
-import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
 
 const harness = await startRunnerHarness();
-const { conn, project, credentials } = harness;
+const { conn, project, credentials, mailbox } = harness;
 let runner: Runner;
 
 const consoleUrl = 'https://windlass.example.com';
 beforeEach(() => {
+  harness.reset();
   runner = startTestRunner(conn, project.uid, { credentials, consoleUrl });
 });
 afterEach(() => runner.stop(0));
@@ -23,12 +26,15 @@ const stop = {
   fail: { reason: 'OutOfStock', message: "{{ $('trigger').data_content.sku }} is sold out" },
 };
 
-async function failedRun(node: object) {
-  const text = "nodes.trigger.data_content.node + ': ' + nodes.trigger.data_content.message";
-  const alarm = await project.deploy([
-    { id: 'trigger', manual: {} },
-    { id: 'text', skill: { name: 'set', parameters: { values: { text } } } },
-  ]);
+const text = "nodes.trigger.data_content.node + ': ' + nodes.trigger.data_content.message";
+const ALARM = [
+  { id: 'trigger', manual: {} },
+  { id: 'text', skill: { name: 'set', parameters: { values: { text } } } },
+];
+
+/** A run that fails at the node, and the run of the error workflow that it starts. */
+async function failedRun(node: object, alarmNodes: object[] = ALARM) {
+  const alarm = await project.deploy(alarmNodes);
   const onFailure = { workflow: alarm, uid: alarm, revision: alarm };
   const orders = await project.deploy([webhook, node], undefined, {}, { onFailure });
   const run = await project.send(orders, { sku: 'desk' });
@@ -54,6 +60,16 @@ test('the message of a sensitive node stays withheld', async () => {
   expect(JSON.parse(alarm.input)).toMatchObject({
     data_content: { node: 'sold_out', message: 'node sold_out: OutOfStock' },
   });
+});
+
+test('the error workflow of the nightly report mails which run failed, where and why', async () => {
+  const file = new URL('../../../examples/nightly-report/report-failed.yaml', import.meta.url);
+  const { spec } = parse(await readFile(file, 'utf8')) as { spec: { nodes: object[] } };
+  const { run, alarm } = await failedRun(stop, spec.nodes);
+  expect(alarm).toMatchObject({ phase: 'Succeeded' });
+  const [sent] = mailbox.messages;
+  expect(sent?.text).toContain(`Run ${run} failed at node sold_out.`);
+  expect(sent?.text).toContain('OutOfStock: desk is sold out');
 });
 
 test('a child run that an error workflow started starts no further one', async () => {

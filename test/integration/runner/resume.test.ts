@@ -173,3 +173,21 @@ test('a loop of mails whose items are gone is refused before any effect', async 
   await conn.command('hdel', keysOf(project.uid).run(run), 'dropped');
   expect(await resume(run)).toMatchObject({ reason: 'DataLost', message: expect.stringContaining('send') });
 });
+
+test('an item whose child run failed runs the workflow again, and a child that succeeded is not repeated', async () => {
+  const gone = { id: 'last', agent: { credential: 'gone', model: 'demo', prompt: 'last' } };
+  const callee = (node: object) => project.deploy([{ id: 'trigger', manual: {} }, node]);
+  const call = (id: string, name: string) => ({ id, within: 'each', workflow: { name } });
+  const nodes = [
+    webhook,
+    { id: 'each', group: {} },
+    call('succeeds', await callee(agent('child'))),
+    call('fails', await callee(gone)),
+  ];
+  const state = await failedRun(nodes, {});
+  expect(asked()).toHaveLength(1);
+  await runner.stop(0);
+  runner = startTestRunner(conn, project.uid, { credentials: { ...credentials, gone: credentials.llm } });
+  expect(await resume(state.run)).toMatchObject({ phase: 'Succeeded' });
+  expect(asked()).toEqual([expect.stringContaining('child says hi'), expect.stringContaining('last')]);
+});

@@ -134,7 +134,7 @@ export function endRun(
     run.out = phase === 'Failed' ? now - FAILURES_AHEAD_MS : now;
 }
 
-/** Where a recorded run ends, the first of its workflow that is one too many may be recorded. */
+/** When a recorded run ends, the first unrecorded run of its workflow may be recorded. */
 function forgetUnfinished(state: State, run: Run, now: number): void {
   const { wf, isRecorded: wasRecorded } = run;
   delete run.isRecorded;

@@ -2,7 +2,8 @@
 import { revisionOf, type Revision } from '../../../api/revision.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { AttemptShare } from '../../../runner/attemptLimit.ts';
-import { endNode, type ExecutionState } from '../../../runner/executionState.ts';
+import { endNode } from '../../../runner/transitions.ts';
+import type { ExecutionState } from '../../../runner/executionState.ts';
 import { openState } from '../../../runner/restoreState.ts';
 import { planOf, planUntil } from '../../../runner/plan.ts';
 import { decidePass } from '../../../runner/pass.ts';
@@ -65,7 +66,7 @@ export function open(
   );
 }
 
-/** The state of a run with loops. `items`: what the run store holds of them. */
+/** The state of a run with loops. `items`: their stored items. */
 export function openLoops(
   plan: Revision,
   { items = [], attempts, ...state }: Partial<RunState> & { items?: NodeState[]; attempts?: AttemptShare },

@@ -24,7 +24,7 @@ import { setCookieHeader, cookieName, verifierOf } from './connect.ts';
 import { sendPage, type PageCode } from './page.ts';
 import { addEndpoints } from '../endpoint/route.ts';
 
-export function addCallbackRoute(app: FastifyInstance, deps: GatewayDeps): void {
+export function addOAuthCallbackRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'connect');
   addEndpoints(app, deps, answers, [
     { operation: OPERATIONS.finishConnect, handle: (exchange) => receive(deps, answers, exchange) },

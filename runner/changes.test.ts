@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { NOW, mail, open, pass, phases, revision, text, webhook } from '../test/support/runner/passes.ts';
-import { repeatSeen, succeed, takeChanges } from './executionState.ts';
+import { repeatSeen, takeChanges } from './changes.ts';
+import { succeed } from './transitions.ts';
 
 test('a node whose keys another run has seen is repeated, and nothing else of the step is lost', () => {
   const unseen = {

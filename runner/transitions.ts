@@ -1,0 +1,169 @@
+/** The transitions of a node: its attempt starts, is returned, or ends, or the node is skipped. */
+import { withoutCallbackURLs } from '../api/callback.ts';
+import type { NodeOutput } from '../api/expression/scope.ts';
+import type { NodePhase } from '../api/phase.ts';
+import type { StepResult } from '../nodes/contract/node.ts';
+import type { NodeState } from '../runs/types.ts';
+import { addCheckpoint, startOf } from './changes.ts';
+import {
+  type ExecutionState,
+  isInItem,
+  keyOf,
+  locate,
+  locatedKey,
+  progressOf,
+  type ScopeState,
+  touch,
+} from './executionState.ts';
+import type { FailedEnd } from './failure.ts';
+
+/** How long results without effects wait for computations, so that one write stores both. */
+export const LONGEST_WAIT_MS = 20;
+
+/** References to a failed node can read only its error. */
+export function failedOutput(reason = 'Internal', message = ''): NodeOutput {
+  return { error: { reason, message } } as unknown as NodeOutput;
+}
+
+/** Adds the start mark of the node's next attempt. The attempt starts when the mark is stored. */
+export function markAttempt(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  const key = locatedKey(state, scope, id);
+  const progress = progressOf(scope, id);
+  const { next, firstAt, crashes } = progress;
+  const atMostOnce = state.plan.steps.get(id)?.effect === 'AtMostOnce';
+  scope.phases.set(id, 'Running');
+  if (scope !== state.root) scope.storedKeys.add(key);
+  state.starts.push({
+    id: key,
+    attempt: next,
+    atMostOnce,
+    at: now,
+    ...(firstAt !== undefined && { firstAt }),
+    ...(crashes !== undefined && { crashes }),
+    ...(isInItem(scope) && { isSilent: true }),
+  });
+  scope.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
+}
+
+/** Starts an attempt that has no effect: there is nothing to store before it. */
+export function startComputation(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  const key = locatedKey(state, scope, id);
+  scope.phases.set(id, 'Running');
+  state.computations.push({ id: key, attempt: 1, atMostOnce: false, at: now });
+  state.computing.add(key);
+  state.waitUntil = performance.now() + LONGEST_WAIT_MS;
+  scope.progress.set(id, { ...progressOf(scope, id), tried: 1, firstAt: now });
+}
+
+/** Skips the node. */
+export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  scope.phases.set(id, 'Skipped');
+  if (isInItem(scope)) return;
+  const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) };
+  addCheckpoint(state, scope, node);
+}
+
+/** The reason of nodes beyond `until`. A node without a taken edge needs no reason. */
+function reasonOfSkip(
+  { plan: { until } }: ExecutionState,
+  id: string,
+): Pick<NodeState, 'reason' | 'message'> {
+  if (until === undefined || until.asked.has(id)) return {};
+  return { reason: 'NotAsked', message: `skipped: this test run stops at node ${until.node}` };
+}
+
+/** Ends the node with its output. */
+export function succeed(
+  state: ExecutionState,
+  key: string,
+  result: StepResult,
+  now: number,
+  counts: Pick<NodeState, 'items'> = {},
+): void {
+  const { scope, id } = locate(state, key);
+  const { usage, reply } = result;
+  const { output, log } = hideCallbackURLs(state, { output: result.output, log: result.log });
+  closeNode(state, scope, id, 'Succeeded');
+  scope.outputs.set(id, output);
+  const { effect, loop } = state.plan.steps.get(id) ?? {};
+  const isPure = effect === 'None' && loop === undefined;
+  // A node without an effect is computed again where its item continues after a crash.
+  if (!(isPure && isInItem(scope)))
+    addCheckpoint(state, scope, {
+      ...times(scope, id, now),
+      phase: 'Succeeded',
+      output,
+      ...(usage && { usage }),
+      ...(log && { log }),
+      ...counts,
+    });
+  if (reply && !state.reply) state.reply = reply;
+}
+
+/** Ends the node without an output. */
+export function endNode(
+  state: ExecutionState,
+  key: string,
+  end: FailedEnd,
+  now: number,
+  counts: Pick<NodeState, 'items'> = {},
+): void {
+  const { phase, reason, message, log } = hideCallbackURLs(state, end);
+  const { scope, id } = locate(state, key);
+  closeNode(state, scope, id, phase);
+  scope.outputs.set(id, failedOutput(reason, message));
+  addCheckpoint(state, scope, {
+    ...times(scope, id, now),
+    phase,
+    reason,
+    message,
+    ...(log && { log }),
+    ...counts,
+  });
+}
+
+/** Notes that the node has ended: nothing of it waits any more. */
+function closeNode(state: ExecutionState, scope: ScopeState, id: string, phase: NodePhase): void {
+  const key = keyOf(scope, id);
+  scope.phases.set(id, phase);
+  state.located.delete(key);
+  state.timers.delete(key);
+  state.computing.delete(key);
+  state.signals.awaiting.delete(key);
+  const child = state.children.get(key);
+  if (child !== undefined) state.abandonedChildren.push(child);
+  state.children.delete(key);
+  touch(scope);
+}
+
+/** Replaces the URLs of callbacks: readers of a run could resume it with them. */
+export function hideCallbackURLs<T extends object>({ plan }: ExecutionState, value: T): T {
+  return plan.hasCallbacks ? withoutCallbackURLs(value) : value;
+}
+
+/** Returns a node whose attempt was stopped before it had an effect: the next runner repeats the attempt. */
+export function release(state: ExecutionState, key: string): void {
+  const { scope, id } = locate(state, key);
+  const progress = progressOf(scope, id);
+  if (state.plan.steps.get(id)?.effect === 'None') {
+    state.computing.delete(key);
+    scope.phases.delete(id);
+    scope.progress.delete(id);
+    touch(scope);
+    return;
+  }
+  scope.phases.set(id, 'Pending');
+  addCheckpoint(state, scope, {
+    ...startOf(progress, id),
+    phase: 'Pending',
+    attempts: progress.tried - 1,
+  });
+}
+
+type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run'>;
+
+/** A node without progress has no effect: it had one attempt, now. */
+function times({ progress }: ScopeState, id: string, now: number): Times {
+  const { tried = 1, firstAt = now, run } = progress.get(id) ?? {};
+  return { id, attempts: tried, startedAt: firstAt, endedAt: now, ...(run !== undefined && { run }) };
+}

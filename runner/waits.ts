@@ -1,0 +1,118 @@
+/** Waits of nodes in a run: for a time, the next attempt, a callback or a child run. */
+import type { NodeState } from '../runs/types.ts';
+import { addCheckpoint, startOf } from './changes.ts';
+import {
+  type ExecutionState,
+  locate,
+  locatedKey,
+  progressOf,
+  type ScopeState,
+  touch,
+} from './executionState.ts';
+import type { FailedEnd } from './failure.ts';
+import { hideCallbackURLs } from './transitions.ts';
+
+/** Ends an attempt that is retried after the delay. */
+export function awaitRetry(state: ExecutionState, key: string, failed: FailedEnd, delayMs: number): void {
+  const end = hideCallbackURLs(state, failed);
+  const { scope, id } = locate(state, key);
+  const progress = progressOf(scope, id);
+  scope.progress.set(id, { ...progress, next: progress.tried + 1, lastEnd: end });
+  delete scope.progress.get(id)?.crashes;
+  awaitNode(state, scope, id, delayMs);
+  const { reason, message } = end;
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', reason, message });
+}
+
+/** How often a run that waits for a child reads it, where no signal comes. */
+export const CHILD_CHECK_MS = 3_600_000;
+
+/** Begins the wait for the child run that the attempt has started. `isKnown`: it may have ended before. */
+export function awaitChild(state: ExecutionState, key: string, child: string, isKnown: boolean): void {
+  const { scope, id } = locate(state, key);
+  const progress = { ...progressOf(scope, id), run: child };
+  scope.progress.set(id, progress);
+  scope.phases.set(id, 'Waiting');
+  watchChild(state, key, child, CHILD_CHECK_MS);
+  state.waits.push({ id: key, delayMs: CHILD_CHECK_MS });
+  if (isKnown) state.doubtfulChildren.push(key);
+  touch(scope);
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
+}
+
+/** Reads the child of the node after the delay, and later again. */
+export function watchChild(state: ExecutionState, key: string, child: string, delayMs: number): void {
+  state.children.set(key, child);
+  addTimer(state, key, { delayMs, isStored: true }, () => state.doubtfulChildren.push(key));
+}
+
+type WaitingFor = NonNullable<NodeState['waitingFor']>;
+
+/** Begins the wait of a wait node. */
+export function beginWait(
+  state: ExecutionState,
+  scope: ScopeState,
+  id: string,
+  { delayMs, now, waitingFor }: { delayMs: number; now: number; waitingFor: WaitingFor },
+): void {
+  const progress = { tried: 1, next: 1, firstAt: now };
+  scope.progress.set(id, progress);
+  awaitNode(state, scope, id, delayMs);
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', waitingFor });
+}
+
+function awaitNode(state: ExecutionState, scope: ScopeState, id: string, delayMs: number): void {
+  const key = locatedKey(state, scope, id);
+  scope.phases.set(id, 'Waiting');
+  state.waits.push({ id: key, delayMs });
+  addWaitTimer(state, key, delayMs);
+  touch(scope);
+}
+
+/** Adds a timer that `fireTimers` fires after the delay. `isStored`: the run store knows the time too. */
+export function addTimer(
+  state: ExecutionState,
+  key: string,
+  { delayMs, isStored }: { delayMs: number; isStored: boolean },
+  fire: () => void,
+): void {
+  state.timers.set(key, { dueAt: performance.now() + delayMs, fire, isStored });
+}
+
+/** Adds the timer of a wait that the run store knows. */
+export function addWaitTimer(state: ExecutionState, key: string, delayMs: number): void {
+  addTimer(state, key, { delayMs, isStored: true }, () => {
+    if (state.signals.awaiting.has(key)) state.signals.due.push(key);
+    else endWait(state, key);
+  });
+}
+
+/** Ends the wait of a node: the next scheduling pass starts its next attempt, or ends the wait node. */
+export function endWait(state: ExecutionState, key: string): void {
+  const { scope, id } = locate(state, key);
+  state.timers.delete(key);
+  if (scope.phases.get(id) !== 'Waiting') return;
+  scope.phases.set(id, 'Pending');
+  scope.progress.set(id, { ...progressOf(scope, id), hasWaited: true });
+  touch(scope);
+}
+
+/** Fires the timers whose time has come. */
+export function fireTimers({ timers }: ExecutionState): void {
+  const now = performance.now();
+  for (const [key, { dueAt, fire }] of timers) {
+    if (dueAt > now) continue;
+    timers.delete(key);
+    fire();
+  }
+}
+
+/** In how many milliseconds each timer is due. `isStored`: only those that the run store knows. */
+export function waitsOf(
+  { timers }: ExecutionState,
+  { isStored = false } = {},
+): { id: string; leftMs: number }[] {
+  return [...timers]
+    .filter(([, timer]) => timer.isStored || !isStored)
+    .map(([id, { dueAt }]) => ({ id, leftMs: dueAt - performance.now() }));
+}

@@ -106,7 +106,9 @@ export type Iteration = {
   /** From 1. */
   attempt: number;
   previous: unknown;
-  /** The results of its executions, and the bytes of them as JSON. Without any beyond the limit of an output. */
+  /**
+   * The results of its executions, and the bytes of them as JSON. Without any beyond the limit of an output.
+   */
   readonly collected: unknown[];
   collectedBytes: number;
   scope?: ScopeState;

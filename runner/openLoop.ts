@@ -91,13 +91,7 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   const { phase, reason = 'Internal', message = '', output } = node;
   const iteration = newIteration(loop, index);
   loop.storedKeys.add(itemKey(iteration));
-  if (phase === 'Succeeded') {
-    if (!loop.items) return;
-    noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
-    // Results beyond the limit are not stored.
-    if (loop.plan.collects && !output) loop.isTooLarge = true;
-    return;
-  }
+  if (phase === 'Succeeded') return restoreResult(state, loop, index, node);
   if (isEnded(phase)) {
     const end = { phase, reason: reason as FailureReason, message } as FailedEnd;
     return noteItemEnd(state, loop, index, { end });
@@ -113,6 +107,13 @@ function restoreItem(state: ExecutionState, loop: Loop, index: number, node: Nod
   if (node.reason !== undefined) iteration.lastEnd = { phase: 'Failed', reason: reason, message };
   const delayMs = delayUntil(state, node.nextAttemptAt);
   addTimer(state, itemKey(iteration), { delayMs, isStored: true }, () => touch(loop.scope));
+}
+
+function restoreResult(state: ExecutionState, loop: Loop, index: number, { output }: NodeState): void {
+  if (!loop.items) return;
+  noteItemEnd(state, loop, index, { value: output?.data_content ?? null });
+  // Results beyond the limit are not stored.
+  if (loop.plan.collects && !output) loop.isTooLarge = true;
 }
 
 /** Results beyond the limit are not stored, so that some are missing. */

@@ -459,7 +459,7 @@ test('after a takeover repeat knows that it no longer collects', () => {
   expect(end([])?.message).toMatch(/OutputTooLarge/);
 });
 
-test('the time of an execution that follows at once begins anew, also where its runner dies before it', () => {
+test('the time of an execution that follows at once begins again, also where its runner dies before it', () => {
   const group = {
     id: 'again',
     group: {},

@@ -52,9 +52,7 @@ export function planRestore(
     const message = `Workflow ${spec.workflow} was deleted before the run had ended.`;
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message }, revision);
   }
-  const isRecord = metadata.annotations?.[ANNOTATION.recorded] !== undefined;
-  // Of an object that a user created, the parent says nothing.
-  const cancelled = whyCancelled(spec, isOrphan && isRecord);
+  const cancelled = whyCancelled(run, isOrphan);
   if (cancelled !== undefined)
     return endOf({ phase: 'Cancelled', reason: 'Cancelled', message: cancelled }, revision);
   if (!revision) {
@@ -76,9 +74,11 @@ export function planRestore(
 }
 
 /** Why the run must not continue; undefined if it may. */
-function whyCancelled({ cancel, parent }: WorkflowRun['spec'], isOrphan = false): string | undefined {
+function whyCancelled({ metadata, spec }: WorkflowRun, isOrphan = false): string | undefined {
+  const { cancel, parent } = spec;
   if (cancel) return 'The run was cancelled. The run store had lost it before it ended.';
-  if (!isOrphan) return undefined;
+  // Of an object that a user created, the parent says nothing.
+  if (!isOrphan || metadata.annotations?.[ANNOTATION.recorded] === undefined) return undefined;
   return `The parent of the run, ${parent?.run}, has ended. The run store had lost this run before it ended.`;
 }
 

@@ -29,7 +29,7 @@ test.each([
   expect(ANNOTATION.partialInput in annotations({ input })).toBe(isPartial);
 });
 
-test('a record keeps the ancestors of a child run, and an annotation that is none says nothing', () => {
+test('a record keeps the ancestors of a child run, and an invalid annotation says nothing', () => {
   const own = { run: 'caller-1', node: 'call' };
   const parent = { ...own, group: 'w', root: 'caller-1', path: ['caller'], waits: true };
   expect(parentRefOf(annotations({ parent }), own)).toEqual(parent);

@@ -69,7 +69,7 @@ function startCallback(
   if (isObject(signal) && 'body' in signal) {
     const { body } = signal;
     const text = typeof body === 'string' ? body : '';
-    // Its body is stored in the output now. The calls of all items are not held at the same time.
+    // Its body is stored in the output now. So the bodies for all items of a loop never add up.
     state.consumed.push(key);
     state.signals.values.delete(key);
     succeed(state, key, { output: { text_content: text, data_content: body } }, now);

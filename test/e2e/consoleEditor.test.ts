@@ -31,7 +31,7 @@ test('a connection that the API would refuse cannot be drawn', async () => {
   const { page } = await signedIn(token, project, 'workflows/no-circle');
   await nodeOf(page, 'two').waitFor();
   const edges = page.locator('.react-flow__edge');
-  expect(await edges.count()).toBe(2);
+  await expect.poll(() => edges.count()).toBe(2);
   const source = page.locator('.react-flow__node[data-id="two"] .react-flow__handle.source').first();
   const target = page.locator('.react-flow__node[data-id="one"] .react-flow__handle.target').first();
   await source.dragTo(target, { force: true });

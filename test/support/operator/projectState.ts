@@ -198,9 +198,7 @@ function wordsOf(objects: KubeObject[], { namespace, uid }: Project): [string, s
   for (const entry of Object.keys(secretOf(WEBHOOKS)?.data ?? {}))
     words.push([parseEntryName(entry)?.material ?? entry, 'MATERIAL']);
   const { username = '', password = '', [CALLBACK_KEYS]: callbackKeys = '' } = secretOf(POOL)?.data ?? {};
-  if (callbackKeys !== '') words.push([callbackKeys, 'CALLBACK-KEYS']);
-  for (const { id, key } of parseKeys(plain(callbackKeys)))
-    words.push([id, 'ID-OF-CALLBACK-KEY'], [key, 'CALLBACK-KEY']);
+  words.push(...wordsOfCallbacks(callbackKeys));
   if (password !== '') {
     const account = { username: plain(username), password: plain(password) };
     words.push(
@@ -211,6 +209,16 @@ function wordsOf(objects: KubeObject[], { namespace, uid }: Project): [string, s
     words.push([sha256(canonicalJson(account)).slice(0, 16), 'HASH-OF-ACCOUNT']);
   }
   return words.toSorted(([a], [b]) => b.length - a.length);
+}
+
+/** `encoded`: the entry of the Secret; empty where there is none. */
+function wordsOfCallbacks(encoded: string): [string, string][] {
+  if (encoded === '') return [];
+  const words = parseKeys(plain(encoded)).flatMap(({ id, key }): [string, string][] => [
+    [id, 'ID-OF-CALLBACK-KEY'],
+    [key, 'CALLBACK-KEY'],
+  ]);
+  return [[encoded, 'CALLBACK-KEYS'], ...words];
 }
 
 const plain = (encoded: string): string => Buffer.from(encoded, 'base64').toString('utf8');

@@ -33,7 +33,8 @@ export function noteItemEnd(
   const continues = state.plan.steps.get(loop.id)?.step.onError === 'Continue' && loop.items !== undefined;
   if (phase === 'Failed' && continues) return collectResult(loop, index, { error: { reason, message } });
   const text = loop.items ? `item ${index}: ${message}` : message;
-  // A run that resumes this one executes the items of a failed loop again, but asks about one that is Unknown.
+  // A run that resumes this one executes the items of a failed loop again, but asks about one that is
+  // Unknown.
   const isWorse = phase === 'Unknown' && loop.failure?.phase !== 'Unknown';
   if (!loop.failure || isWorse) loop.failure = { phase, reason, message: text };
 }

@@ -31,6 +31,11 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
     if (run) run.items = pairs(value);
     else problems.push(`${name} is of a run that is not there`);
   }
+  for (const [name, { value }] of named('signals')) {
+    const run = state.runs[name.slice(8)];
+    if (run) run.signals = pairs(value);
+    else problems.push(`${name} is of a run that is not there`);
+  }
   for (const [name, { value }] of named('runs')) addListed(state, problems, name.slice(5), pairs(value));
   for (const [name, { value }] of named('lines')) {
     const done = hash(`done:${name.slice(6)}`);
@@ -139,6 +144,8 @@ function runOf(fields: Fields): Run {
     nodes: own('n:'),
     waits: numbers(own('w:')),
     items: {},
+    signals: {},
+    signaled: fields['signaled'] ?? '',
     ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),

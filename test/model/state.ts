@@ -18,6 +18,9 @@ export type Run = {
   waits: Record<string, number>;
   /** The items of its loops and their nodes, and the times at which they continue, by field. */
   items: Record<string, string>;
+  /** Its signals by node, and the version of them. */
+  signals: Record<string, string>;
+  signaled: string;
   timeout?: number;
   deadline?: number;
   started?: number;

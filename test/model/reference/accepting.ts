@@ -56,6 +56,8 @@ export function newRun({ group = '', head = '', input = '' }: Call['args'], acce
     sequence: 0,
     nodes: {},
     items: {},
+    signals: {},
+    signaled: '',
     waits: {},
     crashes: 0,
     wasClaimed: false,

@@ -112,7 +112,7 @@ export function endRun(
     overLimit: false,
     cancel: false,
     live: false,
-    items: {},
+    signals: {},
   });
   const isReplaced = run.replacedBy !== undefined && phase === 'Cancelled';
   if (isReplaced) run.reason = 'Replaced';
@@ -120,6 +120,8 @@ export function endRun(
   if (isReplaced) run.message = `Run ${run.replacedBy} replaced this run (concurrency.policy: Replace).`;
   else if (message !== '') run.message = message;
   delete run.replacedBy;
+  // What had succeeded in a loop may be kept by a run that resumes this one.
+  if (phase !== 'Failed') run.items = {};
   forgetUnfinished(state, run, now);
   delete run.ready;
   delete run.due;

@@ -251,22 +251,32 @@ async function findChild(
   parent: RunState,
   child: string,
 ): Promise<FoundChild | 'unknown'> {
-  const { project, run, origin } = parent;
+  const { project } = parent;
   const state = await readRun(conn, project, child);
   if (state && isUnavailable(state)) return 'unknown';
-  const owner = state?.parent?.run;
-  if (state && !isTerminal(state.phase)) return { owner, result: 'unfinished' };
   try {
-    if (state) return { owner, result: resultOf(state, state.phase, await lastOutput(conn, project, state)) };
+    if (state) return { owner: state.parent?.run, result: await resultOfState(conn, project, state) };
     const record = await readRecord?.(child);
-    const recorded = record?.spec.parent?.run;
-    // Of a resumed run it may be the child of any earlier run of the chain.
-    const isOfChain = recorded === run || (recorded !== undefined && origin !== undefined);
-    if (!record || !isOfChain) return { result: lost('the run has no record') };
-    return { owner: recorded, result: await resultOfRecord(conn, project, record) };
+    const owner = record?.spec.parent?.run;
+    if (!record || !isOfChain(parent, owner)) return { result: lost('the run has no record') };
+    return { owner, result: await resultOfRecord(conn, project, record) };
   } catch {
     return 'unknown';
   }
+}
+
+/** Of a resumed run it may be the child of any earlier run of the chain. */
+function isOfChain({ run, origin }: RunState, owner: string | undefined): boolean {
+  return owner === run || (owner !== undefined && origin !== undefined);
+}
+
+async function resultOfState(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  state: RunState,
+): Promise<ChildResult | 'unfinished'> {
+  if (!isTerminal(state.phase)) return 'unfinished';
+  return resultOf(state, state.phase, await lastOutput(conn, project, state));
 }
 
 async function resultOfRecord(

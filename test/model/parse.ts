@@ -21,6 +21,9 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
     workflows: record(named('wf'), 'wf', ({ value }) => workflowOf(pairs(value))),
     runs: record(named('run'), 'run', ({ value }) => runOf(pairs(value))),
     keys: Object.fromEntries(named('dk').map(([, { key, value, kept }]) => [key, keyOf(pairs(value), kept)])),
+    children: record(named('children'), 'children', ({ value }) =>
+      Object.fromEntries(value.map((child): [string, true] => [child, true])),
+    ),
     replies: Object.fromEntries(named('reply').map(([, { key, value }]) => [key, value[0] ?? ''])),
     summaries: {},
     beats: numbers(hash('beats')),
@@ -146,6 +149,7 @@ function runOf(fields: Fields): Run {
     items: {},
     signals: {},
     signaled: fields['signaled'] ?? '',
+    ...given({ parent: fields['parent'] }),
     ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),

@@ -47,6 +47,8 @@ export type Run = {
   token?: string;
   /** Somebody asked for its cancellation. */
   cancel: boolean;
+  /** The run that waits for its end. */
+  parent?: string;
   /** The run that replaces it. */
   replacedBy?: string;
   /** A newer run may replace it. */
@@ -102,6 +104,8 @@ export type State = {
   filled?: number;
   workflows: Record<string, Workflow>;
   runs: Record<string, Run>;
+  /** By the name of a run: the unfinished child runs that it waits for. */
+  children: Record<string, Record<string, true>>;
   /** By the name of the key. */
   keys: Record<string, EventKey>;
   /** What recorded runs replied, by the name of the key. */

@@ -10,10 +10,11 @@ import { wakeDue } from '../../../runs/due.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
 import { closeSignal, readSignals } from '../../../runs/signals.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
+import { submitChild } from '../../../runs/submit.ts';
 import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
 import { takeOverOnce } from '../scripts.ts';
 import type { Harness } from '../harness.ts';
-import { NODES } from '../workflows.ts';
+import { eventOf, NODES } from '../workflows.ts';
 
 /** What a runner may do next with a run that it holds. */
 export const WORK = [
@@ -29,6 +30,7 @@ export const WORK = [
   'endItem',
   'readSignals',
   'closeSignal',
+  'child',
 ] as const;
 export type Work = (typeof WORK)[number];
 
@@ -41,6 +43,7 @@ type InFlightRun = {
   nodes: Map<string, Node>;
   /** The version of the signals that it has read. */
   signalsRead: string;
+  group: string;
   /** What was not answered: it is asked again. */
   unanswered?: () => Promise<Fenced>;
   /** What follows where it is done. */
@@ -139,11 +142,25 @@ export function createRunner(harness: Harness, name: string) {
     return move(run, { checkpoints: [ended], dropped: [node] }, nothing);
   }
 
+  /** A child of the other workflow, for which the run waits: the same one for each `at`. */
+  async function startChild({ run, group, writer, isInDoubt }: InFlightRun, at: number): Promise<void> {
+    const parent = { run, node: 'note', group, root: run, path: ['a'], waits: true };
+    const child = { ...eventOf(project, 'b', {}), run: `${run}-child-${at % 2}`, parent };
+    await submitChild(conn, child, { token: writer.ref.token, isInDoubt });
+  }
+
   async function readAllSignals(run: InFlightRun): Promise<void> {
     run.isBusy = true;
     const read = await readSignals(conn, run.writer.ref);
     run.isBusy = false;
     if (read.outcome === 'read') run.signalsRead = read.version;
+  }
+
+  function signalStep(run: InFlightRun, work: Work, at: number): Promise<void> {
+    if (work === 'child') return startChild(run, at);
+    if (work === 'readSignals') return readAllSignals(run);
+    const { id } = NODES[at % NODES.length] ?? NODES[0];
+    return ask(run, async () => onlyFenced(await closeSignal(conn, run.writer.ref, id)), nothing);
   }
 
   /** One more step with a run; the node counts only where one can be meant. */
@@ -156,14 +173,13 @@ export function createRunner(harness: Harness, name: string) {
         () => handBack(conn, run.writer.ref),
         () => drop(run),
       );
-    if (work === 'readSignals') return readAllSignals(run);
-    if (work === 'closeSignal')
-      return ask(run, async () => onlyFenced(await closeSignal(conn, run.writer.ref, node.id)), nothing);
+    if (work === 'child' || work === 'readSignals' || work === 'closeSignal')
+      return signalStep(run, work, at);
     if (work === 'end') {
       const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';
       return move(run, { end: { phase } }, () => drop(run));
     }
-    if (work === 'startItem' || work === 'waitItem' || work === 'endItem') return item(run, work, at);
+    if (work.endsWith('Item')) return item(run, work, at);
     if (work === 'start' || executing === undefined) return start(run, node);
     const reply = { status: 200, headers: {}, body: `reply ${at}`, contentType: 'text/plain' };
     if (work === 'reply') return settle(run, executing, 'Succeeded', { reply });
@@ -189,6 +205,7 @@ export function createRunner(harness: Harness, name: string) {
       isBusy: false,
       onDone: nothing,
       signalsRead: '',
+      group: claim.state.group,
     });
   }
 

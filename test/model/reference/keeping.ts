@@ -4,7 +4,7 @@
  */
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
-import { newRun } from './accepting.ts';
+import { newRun, waitFor } from './accepting.ts';
 import { admit, overLimitOf, makeReady, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
 
 const limit: Transition = (state, { args: { group = '', limit: slots = '', seeding }, rest }) => {
@@ -53,6 +53,7 @@ const restore: Transition = (state, call) => {
   state.runs[run_id] = run;
   const workflow = workflowOf(state, run.wf);
   run.live = workflow.policy === 'Replace';
+  waitFor(state, run, call.args['parent_run'] ?? '', run_id);
   // A run that only waited continues to wait until the same time.
   const idleUntil = Number(call.args['idle_until']);
   if (idleUntil > call.now) Object.assign(run, { phase: 'Waiting', due: idleUntil });

@@ -5,7 +5,7 @@ import type { Call } from '../scripts.ts';
 import { entryOf, inOrder, type Run, type State } from '../state.ts';
 import { claim } from './claiming.ts';
 import {
-  admit,
+  comeBack,
   endRun,
   fenced,
   freeSlot,
@@ -28,7 +28,8 @@ const advance: Transition = (state, call) => {
   // Stored before, be it that the answer was lost or that the call came late.
   const follows = Number(args['follows'] || run.sequence);
   const unread = run.signaled === args['read'] ? 0 : 2;
-  if (run.sequence > follows) return (run.cancel ? 1 : 0) + unread;
+  const told = () => (run.cancel ? 1 : 0) + unread;
+  if (run.sequence > follows) return told();
   // The store was put back to an older state: only what has all of the run may follow.
   if (run.sequence < follows && args['whole'] !== '1') return 'rewound';
   run.sequence = follows;
@@ -38,11 +39,11 @@ const advance: Transition = (state, call) => {
     endRun(state, run, endOf(args), call);
     return 0;
   }
-  if (args['park'] !== '' && !run.cancel && unread === 0) park(state, run, now + Number(args['park']), now);
+  if (args['park'] !== '' && told() === 0) park(state, run, now + Number(args['park']), now);
   run.sequence += 1;
   if (args['checkpoints'] === '1') run.progress = true;
   noteChange(run, now);
-  return (run.cancel ? 1 : 0) + unread;
+  return told();
 };
 
 /** Its runner has stored all that it knows. */
@@ -152,18 +153,6 @@ const wake: Transition = (state, { args: { count }, rest, now }) => {
   const [next] = inOrder(state, (run) => run.due);
   return [others, next === undefined ? -1 : Math.max(0, (runOf(state, next).due ?? 0) - now)];
 };
-
-/** A parked run comes to the queue again. */
-export function comeBack(state: State, run: Run): void {
-  const workflow = workflowOf(state, run.wf);
-  const { vt } = workflow;
-  delete run.due;
-  admit(state, run);
-  // Runs that have begun go before all others where there is no room: their ends make some.
-  if (!state.isShort || run.ready === undefined) return;
-  workflow.vt = vt;
-  run.ready = state.v - 1;
-}
 
 export const RUNNING: Record<string, Transition> = {
   claim,

@@ -46,7 +46,7 @@ const isSuperseded = (state: State, token: string | undefined) =>
   state.seeding === undefined || state.seeding !== token || state.id !== undefined;
 
 const restore: Transition = (state, call) => {
-  const { run_id = '', body_hash = '' } = call.args;
+  const { run_id = '' } = call.args;
   const refused = refusal(state, call.args) ?? otherRun(state, call);
   if (refused) return refused;
   const run = restored(call);
@@ -62,14 +62,18 @@ const restore: Transition = (state, call) => {
   // No time passes of a run that is not ready.
   if (deadline && run.ready === undefined) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
-  const { dedupe: dk } = call.keys;
-  const key = dk ? state.keys[dk] : undefined;
-  if (dk && (key?.run !== run_id || key.expires))
-    state.keys[dk] = { run: run_id, body: body_hash, expires: false };
+  takeKey(state, call);
   workflow.accepted += 1;
   if (call.args['recorded_by']) run.isRecorded = true;
   return 'restored';
 };
+
+/** The dedupe key does not expire any more. */
+function takeKey(state: State, { args: { run_id = '', body_hash = '' }, keys: { dedupe: dk } }: Call): void {
+  const key = dk ? state.keys[dk] : undefined;
+  if (dk && (key?.run !== run_id || key.expires))
+    state.keys[dk] = { run: run_id, body: body_hash, expires: false };
+}
 
 /** Why a run is not put back: never one that this store had, or that is older than it and ended here. */
 function refusal(

@@ -33,7 +33,7 @@ const advance: Transition = (state, call) => {
   // The store was put back to an older state: only what has all of the run may follow.
   if (run.sequence < follows && args['whole'] !== '1') return 'rewound';
   run.sequence = follows;
-  if (args['whole'] === '1') endDoubt(run);
+  if (args['whole'] === '1') storeWhole(run, args['in_doubt'] === '1');
   storeValues(run, call);
   if (args['phase']) {
     endRun(state, run, endOf(args), call);
@@ -46,10 +46,10 @@ const advance: Transition = (state, call) => {
   return told();
 };
 
-/** Its runner has stored all that it knows. */
-function endDoubt(run: Run): void {
+/** Its runner has stored all that it knows, which is all unless the runner itself got the run in doubt. */
+function storeWhole(run: Run, isInDoubt: boolean): void {
   delete run.restored;
-  run.doubt = false;
+  run.doubt = isInDoubt;
 }
 
 function endOf({ phase, reason = '', message = '' }: Call['args']) {

@@ -50,7 +50,7 @@ const without = (kind: FlowKind, field: 'resumed' | 'run') => ({
   flows: flows.map((flow) => {
     if (flow.kind !== kind) return flow;
     const { [field]: _, ...rest } = flow;
-    return rest as Flow;
+    return rest;
   }),
 });
 const changes = (kind: FlowKind, change: Partial<Flow>) => ({

@@ -49,8 +49,8 @@ options
   --seconds N    of outage (default: 60)
   --schedules N  how many (default: 10)
   --times N      of takeover, each of the two (default: 5)
-  --flows        loops, child runs, callbacks, error workflows and resumed runs while programs die in turn and the run store is
-                 lost, on programs of this machine: no cluster; about four minutes
+  --flows        loops, child runs, callbacks, error workflows and resumed runs while programs die one after the other and the
+                 run store is lost, on programs of this machine: no cluster; about three minutes
   --rounds N     of --flows: how often its scenes come (default: 1)
   --scenes N     of --flows: scenes of overlapping faults by the seed in each round (default: 0)
   --mails N      of --flows: mails of each loop (default: 200)

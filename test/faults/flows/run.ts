@@ -214,7 +214,7 @@ async function resume(
   return name;
 }
 
-/** Flows of each kind that are on the way when the run store loses its data. Callbacks are called afterwards. */
+/** Flows of each kind are on the way when the run store loses its data. Callbacks are called afterwards. */
 async function loseStore(play: Play, scene: FlowScene): Promise<string> {
   const failing = RESUMED_KINDS.flatMap((kind) => several(() => start(play, kind)));
   await ended(play, failing);

@@ -1,4 +1,4 @@
-/** The scenes of the flows: faults one after the other, each before the system has recovered from the last. */
+/** Scenes of the flows: faults one after the other, each before the system has recovered from the last. */
 import type { StormFault, StormKind } from '../storm/scenes.ts';
 
 export type FlowScene = {
@@ -20,7 +20,7 @@ const everyRunner = (after: number) => [fault('kill-runner', after), fault('kill
 /** A dead runner's runs are taken over after 20 s. `after`: from the beginning of the scene. */
 export const FLOW_SCENES: readonly FlowScene[] = [
   {
-    name: 'runners, Redis and the operator die in turn',
+    name: 'runners, Redis and the operator die one after the other',
     starts: 'often',
     faults: [
       fault('kill-runner', 2),

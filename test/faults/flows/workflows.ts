@@ -8,7 +8,8 @@ export const FLOW_KINDS = ['repeated', 'once', 'parent', 'callback', 'failing', 
  * - `parent`: a child run that waits between two calls.
  * - `callback`: a node that waits for a callback.
  * - `failing`: a mail, and a call that fails until it is mended. The run is resumed then.
- * - `grouped`: a group with a child run and a call that fails until it is mended. Its child must not run again.
+ * - `grouped`: a group with a child run and a call that fails until it is mended. Its child must not run
+ * again.
  */
 export type FlowKind = (typeof FLOW_KINDS)[number];
 

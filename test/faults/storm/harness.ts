@@ -53,7 +53,7 @@ export type StormHarness = LoadHarness & {
 };
 
 /** What the project contains. */
-export type StormProject = {
+type StormProject = {
   manifest: (hosts: SinkHosts) => string;
   /** The workflows that receive events. */
   workflows: readonly string[];

@@ -1,7 +1,6 @@
 /** Runs that resume failed ones: what is kept, what is executed again, and with which effect keys. */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { WorkflowRun } from '../../../api/kinds.ts';
-import type { RunStatus } from '../../../api/run.ts';
 import { effectOf } from '../../../nodes/register.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { getRevision } from '../../../runs/revisions.ts';
@@ -214,7 +213,7 @@ test('a child that succeeded in a failed group is not executed again, also once 
     status: {
       phase: 'Succeeded',
       nodes: [{ id: 'send', phase: 'Succeeded', output: { text_content: 'sent' } }],
-    } as RunStatus,
+    },
   };
   await restartWithCredential(async (run) => (run === ended.run ? record : undefined));
   expect(await resume(state.run)).toMatchObject({ phase: 'Succeeded' });

@@ -10,6 +10,7 @@ import { StepError } from '../api/reasons.ts';
 import type { WorkflowStep } from '../api/step.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { getCallee } from '../runs/callees.ts';
+import { sleep } from '../kube/clock.ts';
 import { isAfterFailure } from '../runs/failures.ts';
 import { childName } from '../runs/names.ts';
 import { readRun } from '../runs/read.ts';
@@ -25,11 +26,14 @@ const MAX_DEPTH = 10;
 /** Room for what surrounds the input of a child (`advance.ts`: 512 KiB). */
 const INPUT_LIMIT_BYTES = 512 * 1024;
 
+/** Between two reads of a child that an earlier run of the chain has started. */
+const READ_AGAIN_MS = 500;
+
 export type CallDeps = ChildStore & { abandon: AbortSignal };
 
 /**
  * `fields`: the evaluated fields of the node. `ref`: of the claim of the parent. `effectKey`: also of the
- * same attempt of the failed run that the parent resumes. `ownKey`: of the parent alone.
+ * same attempt of the failed run that the parent resumes.
  */
 export type Call = {
   parent: RunState;
@@ -38,7 +42,6 @@ export type Call = {
   step: WorkflowStep;
   fields: Record<string, unknown>;
   effectKey: string;
-  ownKey: string;
 };
 
 /**
@@ -53,21 +56,40 @@ export type Called = { child: string; isKnown: boolean } | { output: NodeOutput 
  */
 export async function callWorkflow(deps: CallDeps, call: Call): Promise<Called> {
   const { conn, abandon } = deps;
-  const { parent, ref, node, step, fields, effectKey, ownKey } = call;
+  const { parent, step, fields, effectKey } = call;
   const { name, wait = true } = step;
-  const path = pathOf(parent);
-  refusePath(path, name);
+  refusePath(pathOf(parent), name);
   const input = JSON.stringify({ text_content: '', data_content: fields['input'] ?? {} });
   if (Buffer.byteLength(input) > INPUT_LIMIT_BYTES)
     throw new StepError('OutputTooLarge', 'workflow.input is larger than 512 KiB: pass less data');
   const callee = await retryUntilStored(() => getCallee(conn, parent.project, name).then(found), abandon);
   if (!callee) throw new StepError('Cancelled', 'the runner was stopped');
   if (!callee.value) throw missing(name);
-  const earlier = childName(name, effectKey);
-  // The child of the run that failed is not repeated, unless its own failure is what is resumed.
-  if (wait && parent.origin !== undefined && (await hasSucceeded(deps, parent, earlier)))
-    return { child: earlier, isKnown: true };
-  const run = wait ? childName(name, ownKey) : earlier;
+  let isInDoubt = parent.doubt === true;
+  for (let passed = 0; ; passed += 1) {
+    const run = childName(name, passed === 0 ? effectKey : `${effectKey}/${passed}`);
+    const isKnown = await submitCall(deps, call, { callee: callee.value, run, input, isInDoubt });
+    if (!wait) return { output: { text_content: run, data_content: { run } } };
+    if (!isKnown || parent.origin === undefined) return { child: run, isKnown };
+    const found = await readEndedChild(deps, parent, run);
+    if (found.isOwn || found.result.output) return { child: run, isKnown };
+    if (found.result.reason === 'DataLost') isInDoubt = true;
+  }
+}
+
+type Submission = {
+  callee: { workflowUid: string; revision: string };
+  run: string;
+  input: string;
+  isInDoubt: boolean;
+};
+
+/** Submits the child run. Returns whether it was known before. @throws StepError if it is refused */
+async function submitCall(
+  { conn, abandon }: CallDeps,
+  { parent, ref, node, step: { name, wait = true } }: Call,
+  { callee, run, input, isInDoubt }: Submission,
+): Promise<boolean> {
   const { project, test, group, run: own } = parent;
   const root = parent.parent?.root ?? own;
   const submitted = await retryUntilStored(async () => {
@@ -76,8 +98,7 @@ export async function callWorkflow(deps: CallDeps, call: Call): Promise<Called> 
       {
         project,
         workflow: name,
-        workflowUid: callee.value?.workflowUid ?? '',
-        revision: callee.value?.revision ?? '',
+        ...callee,
         run,
         trigger: 'workflow',
         input,
@@ -88,20 +109,41 @@ export async function callWorkflow(deps: CallDeps, call: Call): Promise<Called> 
           node,
           group,
           root,
-          path,
+          path: pathOf(parent),
           waits: wait,
           ...(isAfterFailure(parent) && { isAfterFailure: true }),
         },
       },
-      { token: ref.token, isInDoubt: parent.doubt === true },
+      { token: ref.token, isInDoubt },
     );
     // A full store fails the attempt: waiting here could block runs whose end makes room.
     return isUnavailable(answer) && answer.why === 'full' ? ({ outcome: 'full' } as const) : answer;
   }, abandon);
   if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');
   if (submitted.outcome !== 'accepted') throw refusal(name, run, submitted);
-  if (wait) return { child: run, isKnown: submitted.duplicate };
-  return { output: { text_content: run, data_content: { run } } };
+  return submitted.duplicate;
+}
+
+/**
+ * A child that has the key of the node, once it has ended or if it is of this run. In a resumed run it may be
+ * of an earlier run of the chain. Its output is used again; where it has none, the node starts another child.
+ * The end of the earlier run has requested its cancel.
+ */
+async function readEndedChild(
+  deps: CallDeps,
+  parent: RunState,
+  child: string,
+): Promise<{ isOwn: true } | { isOwn: false; result: ChildResult }> {
+  for (;;) {
+    const found = await findChild(deps, parent, child);
+    if (found !== 'unknown') {
+      const { owner, result } = found;
+      if (owner === parent.run) return { isOwn: true };
+      if (result !== 'unfinished') return { isOwn: false, result };
+    }
+    await sleep(READ_AGAIN_MS, deps.abandon);
+    if (deps.abandon.aborted) throw new StepError('Cancelled', 'the runner was stopped');
+  }
 }
 
 const found = <T>(value: T) =>
@@ -198,11 +240,6 @@ function bodyOf(body: string, contentType: string): unknown {
  */
 export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
 
-async function hasSucceeded(deps: ChildStore, parent: RunState, child: string): Promise<boolean> {
-  const result = await findResult(deps, parent, child);
-  return typeof result !== 'string' && result.phase === 'Succeeded';
-}
-
 /** Where the ends of child runs are read. */
 export type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
 
@@ -211,24 +248,48 @@ export type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | u
  * while that cannot be read. A run that has neither a key nor a record is lost.
  */
 export async function findResult(
-  { conn, readRecord }: ChildStore,
+  store: ChildStore,
   parent: RunState,
   child: string,
 ): Promise<ChildResult | 'unfinished' | 'unknown'> {
-  const state = await readRun(conn, parent.project, child);
+  const found = await findChild(store, parent, child);
+  return found === 'unknown' ? found : found.result;
+}
+
+/** `owner`: the parent of the child, as far as it is known. */
+type FoundChild = { owner?: string | undefined; result: ChildResult | 'unfinished' };
+
+async function findChild(
+  { conn, readRecord }: ChildStore,
+  parent: RunState,
+  child: string,
+): Promise<FoundChild | 'unknown'> {
+  const { project } = parent;
+  const state = await readRun(conn, project, child);
   if (state && isUnavailable(state)) return 'unknown';
-  if (state && !isTerminal(state.phase)) return 'unfinished';
   try {
-    if (state) return resultOf(state, state.phase, await lastOutput(conn, parent.project, state));
+    if (state) return { owner: state.parent?.run, result: await resultOfState(conn, project, state) };
     const record = await readRecord?.(child);
-    // A resumed run continues with children of the run that failed.
-    const parents: (string | undefined)[] = [parent.run, parent.retryOf, parent.origin];
-    if (!record?.spec.parent || !parents.includes(record.spec.parent.run))
-      return lost('the run has no record');
-    return await resultOfRecord(conn, parent.project, record);
+    const owner = record?.spec.parent?.run;
+    if (!record || !isOfChain(parent, owner)) return { result: lost('the run has no record') };
+    return { owner, result: await resultOfRecord(conn, project, record) };
   } catch {
     return 'unknown';
   }
+}
+
+/** Of a resumed run it may be the child of any earlier run of the chain. */
+function isOfChain({ run, origin }: RunState, owner: string | undefined): boolean {
+  return owner === run || (owner !== undefined && origin !== undefined);
+}
+
+async function resultOfState(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  state: RunState,
+): Promise<ChildResult | 'unfinished'> {
+  if (!isTerminal(state.phase)) return 'unfinished';
+  return resultOf(state, state.phase, await lastOutput(conn, project, state));
 }
 
 async function resultOfRecord(

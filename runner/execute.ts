@@ -325,7 +325,6 @@ export class RunExecution {
       step,
       fields,
       effectKey: this.#effectKey(key, attempt),
-      ownKey: `${this.#claim.state.project}/${this.#claim.state.run}/${key}/${attempt}`,
     });
   }
 

@@ -80,7 +80,11 @@ export class RunWriter {
   async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge | Seen> {
     const ref = this.#ref;
     const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits) : step;
-    const outcome = await advance(this.#conn, ref, { ...all, follows: this.#sequence });
+    const outcome = await advance(this.#conn, ref, {
+      ...all,
+      follows: this.#sequence,
+      isInDoubt: this.#claim.state.doubt === true,
+    });
     if (outcome.outcome === 'done') this.#noteStored(step);
     if (outcome.outcome !== 'rewound' && outcome.outcome !== 'fenced') return outcome;
     if (outcome.outcome === 'fenced' && ref === this.#ref) {

@@ -135,6 +135,8 @@ const ADVANCE = defineScript({
     // The sequence that the step follows, and 1 where it has all that the runner knows of the run.
     'follows',
     'whole',
+    // 1: the runner itself got the run in doubt, so that a whole step does not end the doubt.
+    'in_doubt',
   ],
   lists: {
     waits: { args: ['node', 'delay'] },
@@ -182,6 +184,7 @@ const ADVANCE = defineScript({
     end
     ${REMEMBER}
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
+    if whole == '1' and in_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
     for _, _, _, event in nodes() do if event ~= '' then emit(event) end end
     for _, _, _, _, event in item_nodes() do if event ~= '' then emit(event) end end
     ${STORE_ITEMS}
@@ -244,6 +247,7 @@ export async function advance(
     signalsRead = '',
     follows,
     whole,
+    isInDoubt,
   }: Advance,
 ): Promise<Fenced | TooLarge | Rewound | Seen> {
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
@@ -270,6 +274,7 @@ export async function advance(
       read: signalsRead,
       follows: follows ?? '',
       whole: whole ? '1' : '',
+      in_doubt: isInDoubt ? '1' : '',
       waits: [...delays].filter(([id]) => !isItemKey(id)),
       item_nodes: itemNodes,
       dropped: dropped.map((key) => [key]),

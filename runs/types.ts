@@ -319,6 +319,8 @@ export type Advance = {
   parkMs?: number;
   /** The version of the signals that the runner has read (`signals.ts`). Left out: none. */
   signalsRead?: string;
+  /** With `whole`: effects may have happened of which the runner does not know, so that the doubt remains. */
+  isInDoubt?: boolean;
   /**
    * The sequence of the run that the step follows (the claim's, and one more for each step since). A step
    * that was stored before is not stored again, whether its answer was lost or the network delayed it. A run

@@ -11,6 +11,9 @@ import { createProgress, type Progress } from '../support/process/progress.ts';
 import { runFaults } from './faultRun.ts';
 import { keepLogs } from './logs.ts';
 import { kindsOf, planFaults } from './plan.ts';
+import { runFlows } from './flows/run.ts';
+import { startFlowSink } from './flows/sink.ts';
+import { FLOW_KINDS, flowsManifest } from './flows/workflows.ts';
 import type { FaultRun } from './load.ts';
 import { runOutages } from './outage.ts';
 import { pageOf, writePage, writeReport } from './page.ts';
@@ -20,6 +23,7 @@ import { runSchedules } from './schedules.ts';
 import { startHarness, REPLICATED, type Harness } from './harness.ts';
 import { runStorm } from './storm/run.ts';
 import { startStormHarness } from './storm/harness.ts';
+import type { SinkHosts } from './workflows.ts';
 import { isInTime, takeOverOften, takeoverRows } from './takeover.ts';
 
 const help = `usage: npm run test:faults [-- MODE] [OPTIONS]
@@ -45,6 +49,11 @@ options
   --seconds N    of outage (default: 60)
   --schedules N  how many (default: 10)
   --times N      of takeover, each of the two (default: 5)
+  --flows        loops, child runs, callbacks, error workflows and resumed runs while programs die one after the other and the
+                 run store is lost, on programs of this machine: no cluster; about three minutes
+  --rounds N     of --flows: how often its scenes come (default: 1)
+  --scenes N     of --flows: scenes of overlapping faults by the seed in each round (default: 0)
+  --mails N      of --flows: mails of each loop (default: 200)
   --storm        two and three faults at once, in chosen orders and then by the seed, on programs of this machine: no cluster
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given
   --report PATH  where PATH.json and PATH.md go (default: .windlass/faults/report)
@@ -70,6 +79,10 @@ const options = {
   seed: { type: 'string' },
   only: { type: 'string', default: '' },
   storm: { type: 'boolean', default: false },
+  flows: { type: 'boolean', default: false },
+  rounds: { type: 'string', default: '1' },
+  scenes: { type: 'string', default: '0' },
+  mails: { type: 'string', default: '200' },
   keep: { type: 'boolean', default: false },
   name: { type: 'string', default: 'windlass-faults' },
   report: { type: 'string', default: join(root, '.windlass/faults/report') },
@@ -172,6 +185,34 @@ async function onPrograms(settings: Settings, progress: Progress): Promise<numbe
   }
 }
 
+/** As the storm, with workflows of its own. */
+async function onFlows(settings: Settings, progress: Progress): Promise<number> {
+  const logs = join(root, '.windlass/faults/flow-logs');
+  const sink = await startFlowSink();
+  try {
+    const content = { manifest: (hosts: SinkHosts) => flowsManifest(hosts, sink.url), workflows: FLOW_KINDS };
+    const harness = await progress.step('start programs and workflows', () =>
+      startStormHarness(logs, content),
+    );
+    try {
+      const seed = number(settings.seed ?? String(Date.now() % 1_000_000));
+      const [rounds, mails] = [number(settings.rounds), number(settings.mails)];
+      const scenes = Number(settings.scenes);
+      tell(`seed ${seed}`);
+      const { violations, rows } = await runFlows({ harness, sink, rounds, scenes, seed, mails, tell });
+      const lines = [...rows, '', ...violations.map(({ kind, message }) => `- ${kind}: ${message}`)];
+      const page = await writePage(settings.report, 'Flows under faults', await made(), lines);
+      console.log(`\n${lines.join('\n')}\nThe report: ${page}`);
+      return violations.length === 0 ? 0 : 1;
+    } finally {
+      await harness.remove();
+      tell(`what the programs said: ${logs}`);
+    }
+  } finally {
+    await sink.close();
+  }
+}
+
 /** The cluster is distinguished from the demo's, and goes at the end whatever happens. */
 async function onCluster(
   settings: Settings,
@@ -209,6 +250,7 @@ try {
   const mode = MODES[name];
   if (values.help) process.stdout.write(help);
   else if (!mode) throw new Error(`there is no mode "${name}": use ${Object.keys(MODES).join(', ')}`);
+  else if (values.flows) process.exitCode = await onFlows(values, progress);
   else if (values.storm) process.exitCode = await onPrograms(values, progress);
   else process.exitCode = await onCluster(values, progress, (harness) => mode(harness, values));
 } catch (error) {

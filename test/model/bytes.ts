@@ -3,6 +3,7 @@
  * until it expires.
  */
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES, SUMMARY_OVERHEAD_BYTES } from '../../runs/room.ts';
+import { TIMEOUT } from './reference/signaling.ts';
 import type { DumpedKey } from './state.ts';
 
 /** What a run's own fields may add to the overhead: the key of its event, and the names of fields. */
@@ -14,7 +15,11 @@ export function bytesProblems(dump: readonly DumpedKey[], prefix: string): strin
   const counted = (name: string) => Number(meta.get(name) ?? 0);
   return [
     ...runProblems(dump, prefix, counted('bytes')),
-    ...keyProblems(dump, prefix, counted),
+    ...keyProblems(dump, prefix, {
+      keys: counted('keys'),
+      replies: counted('replies'),
+      kept: counted('kept'),
+    }),
     ...summaryProblems(dump, prefix, counted('summaries')),
   ];
 }
@@ -24,7 +29,8 @@ function runProblems(dump: readonly DumpedKey[], prefix: string, counted: number
     .filter(({ key }) => key.startsWith(`${prefix}run:`))
     .map(({ key, value }) => {
       const name = key.slice(`${prefix}run:`.length);
-      return { key, ...chargeOf(value, itemBytes(dump, `${prefix}items:${name}`)) };
+      const apart = itemBytes(dump, `${prefix}items:${name}`) + signalBytes(dump, `${prefix}signals:${name}`);
+      return { key, ...chargeOf(value, apart) };
     });
   const sum = runs.reduce((total, { charged, isDropped }) => total + (isDropped ? 0 : charged), 0);
   const wrong = runs.filter(({ charged, stored }) => charged < stored || charged > stored + SLACK_BYTES);
@@ -34,20 +40,23 @@ function runProblems(dump: readonly DumpedKey[], prefix: string, counted: number
   ];
 }
 
+/** What expires, by the counter in `meta`: dedupe keys, replies, and failed runs that can be resumed. */
+type Expiring = 'keys' | 'replies' | 'kept';
+
 /** What is counted and will not be taken off by time is of keys that do not expire. */
 function keyProblems(
   dump: readonly DumpedKey[],
   prefix: string,
-  counted: (name: string) => number,
+  counted: Record<Expiring, number>,
 ): string[] {
-  const expiring = { keys: 0, replies: 0, kept: 0 };
+  const expiring: Record<Expiring, number> = { keys: 0, replies: 0, kept: 0 };
   for (const [name, bytes] of fieldsOf(dump.find(({ key }) => key === `${prefix}expiring`)?.value ?? []))
-    expiring[name.split(' ')[0] as keyof typeof expiring] += Number(bytes);
+    expiring[name.split(' ')[0] as Expiring] += Number(bytes);
   const kept = dump.filter((entry) => entry.key.startsWith(`${prefix}dk:`) && entry.kept).length;
   return [
-    ...differing('dedupe keys that do not expire', counted('keys') - expiring.keys, kept * DEDUPE_KEY_BYTES),
-    ...differing('replies that do not expire', counted('replies') - expiring.replies, 0),
-    ...differing('failed runs that do not expire', counted('kept') - expiring.kept, 0),
+    ...differing('dedupe keys that do not expire', counted.keys - expiring.keys, kept * DEDUPE_KEY_BYTES),
+    ...differing('replies that do not expire', counted.replies - expiring.replies, 0),
+    ...differing('kept failed runs that do not expire', counted.kept - expiring.kept, 0),
   ];
 }
 
@@ -74,12 +83,21 @@ function itemBytes(dump: readonly DumpedKey[], key: string): number {
   );
 }
 
-function chargeOf(value: string[], items: number): { charged: number; stored: number; isDropped: boolean } {
+/** The bytes of the signals of a run; without the ends of waits, which are not charged. */
+function signalBytes(dump: readonly DumpedKey[], key: string): number {
+  const fields = fieldsOf(dump.find((entry) => entry.key === key)?.value ?? []);
+  return [...fields.values()].reduce(
+    (sum, text) => sum + (text === TIMEOUT ? 0 : Buffer.byteLength(text)),
+    0,
+  );
+}
+
+function chargeOf(value: string[], apart: number): { charged: number; stored: number; isDropped: boolean } {
   const fields = fieldsOf(value);
   const counted = [...fields].filter(
     ([name]) => name === 'input' || name === 'reply' || name.startsWith('n:'),
   );
-  const stored = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES + items);
+  const stored = counted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES + apart);
   return { charged: Number(fields.get('bytes')), stored, isDropped: fields.has('dropped') };
 }
 

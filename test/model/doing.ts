@@ -43,6 +43,7 @@ function busy({ runners }: Clients, by: number): Runner | undefined {
 const DOERS: Doers = {
   submit: ({ caller }, step) => caller.submit(step),
   cancel: ({ caller }, _, run) => caller.cancel(run),
+  signal: ({ caller }, { at }, run) => caller.signal(run, at),
   makeObject: ({ caller }, { workflow }) => caller.makeObject(workflow),
   deleteObject: ({ caller }, _, run) => caller.deleteObject(run),
   claim: ({ runners }, { by, max }) => one(runners, by)?.claim(max),

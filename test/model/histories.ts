@@ -68,6 +68,7 @@ const STEPS = {
   comeAndGo: record({ do: is('sweep', 'leave', 'die'), by, fate }),
   wake: record({ do: is('wake'), by, fate }),
   cancel: record({ do: is('cancel'), run, again, fate }),
+  signal: record({ do: is('signal'), run, at: nat(2), again, fate }),
   record: record({ do: is('record'), by, fate: fateOfMany }),
   trim: record({ do: is('trim'), by, fate: fateOfMany }),
   limit: record({
@@ -104,10 +105,15 @@ const ALWAYS: Weights = { submit: 9, claim: 12, work: 24, pass: 7, deliver: 6 };
 // biome-ignore format: a table
 const EVERYTHING: Weights = {
   comeAndGo: 4, beat: 2, takeOver: 3, wake: 3, cancel: 3, limit: 2, quota: 1, record: 5, trim: 2, budget: 1,
-  makeObject: 1, deleteObject: 1, reconcile: 2, seed: 1, restore: 1, lose: 1, api: 1,
+  makeObject: 1, deleteObject: 1, reconcile: 2, seed: 1, restore: 1, lose: 1, api: 1, signal: 2,
 };
 /** Runners come, die, and wait. */
 const RUNNERS: Weights = { comeAndGo: 6, beat: 8, takeOver: 12, wake: 6, cancel: 2 };
+/** Runs park and are signaled meanwhile, before and after. */
+// biome-ignore format: a table
+const SIGNALS: Weights = {
+  signal: 16, wake: 5, comeAndGo: 3, takeOver: 5, cancel: 2, quota: 2, limit: 2, lose: 1, seed: 2, record: 3,
+};
 /** Runs wait for a slot. */
 const LIMITS: Weights = { submit: 10, limit: 5, quota: 3, wake: 5, cancel: 4, takeOver: 2, comeAndGo: 2 };
 /** Records are late, pruned, deleted. */
@@ -134,7 +140,7 @@ function about(theme: Weights, longest: number): Arbitrary<Step[]> {
 /** Histories of up to so many steps, after some that set limits and bring events. */
 export function histories(longest: number): Arbitrary<Step[]> {
   const steps = oneof(
-    ...[EVERYTHING, RUNNERS, LIMITS, RECORDS, LOSSES].map((theme) => about(theme, longest)),
+    ...[EVERYTHING, RUNNERS, SIGNALS, LIMITS, RECORDS, LOSSES].map((theme) => about(theme, longest)),
   );
   const limits = array(STEPS.limit, { maxLength: 2 });
   const events = array(STEPS.submit, { minLength: 1, maxLength: 4 });

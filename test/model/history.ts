@@ -15,6 +15,7 @@ export type Step = { fate?: Fate | undefined } & (
   | { do: 'sweep' | 'beat' | 'takeOver' | 'wake' | 'leave'; by: number }
   | { do: 'die'; by: number }
   | { do: 'cancel'; run: number; again: boolean }
+  | { do: 'signal'; run: number; at: number; again: boolean }
   | { do: 'record' | 'trim'; by: number }
   | {
       do: 'limit';

@@ -21,6 +21,9 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
     workflows: record(named('wf'), 'wf', ({ value }) => workflowOf(pairs(value))),
     runs: record(named('run'), 'run', ({ value }) => runOf(pairs(value))),
     keys: Object.fromEntries(named('dk').map(([, { key, value, kept }]) => [key, keyOf(pairs(value), kept)])),
+    children: record(named('children'), 'children', ({ value }) =>
+      Object.fromEntries(value.map((child): [string, true] => [child, true])),
+    ),
     replies: Object.fromEntries(named('reply').map(([, { key, value }]) => [key, value[0] ?? ''])),
     summaries: {},
     beats: numbers(hash('beats')),
@@ -29,6 +32,11 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
   for (const [name, { value }] of named('items')) {
     const run = state.runs[name.slice(6)];
     if (run) run.items = pairs(value);
+    else problems.push(`${name} is of a run that is not there`);
+  }
+  for (const [name, { value }] of named('signals')) {
+    const run = state.runs[name.slice(8)];
+    if (run) run.signals = pairs(value);
     else problems.push(`${name} is of a run that is not there`);
   }
   for (const [name, { value }] of named('runs')) addListed(state, problems, name.slice(5), pairs(value));
@@ -139,6 +147,9 @@ function runOf(fields: Fields): Run {
     nodes: own('n:'),
     waits: numbers(own('w:')),
     items: {},
+    signals: {},
+    signaled: fields['signaled'] ?? '',
+    ...given({ parent: fields['parent'] }),
     ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),

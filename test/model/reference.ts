@@ -8,10 +8,17 @@ import { KEEPING } from './reference/keeping.ts';
 import type { Transition } from './reference/moves.ts';
 import { RECORDING } from './reference/recording.ts';
 import { RUNNING } from './reference/running.ts';
+import { SIGNALING } from './reference/signaling.ts';
 import type { Call } from './scripts.ts';
 import type { State } from './state.ts';
 
-const TRANSITIONS: Record<string, Transition> = { ...ACCEPTING, ...RUNNING, ...RECORDING, ...KEEPING };
+const TRANSITIONS: Record<string, Transition> = {
+  ...ACCEPTING,
+  ...RUNNING,
+  ...RECORDING,
+  ...KEEPING,
+  ...SIGNALING,
+};
 
 /** The state after the call, and its answer; `undefined` as an answer says that it does not matter. */
 export function next(state: State, call: Call): { state: State; answer: unknown } {

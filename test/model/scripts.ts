@@ -21,6 +21,7 @@ import { rejoin } from '../../runs/rejoin.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { Script } from '../../store/script.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../runs/seed.ts';
+import { closeSignal, signalRun } from '../../runs/signals.ts';
 import { submit } from '../../runs/submit.ts';
 import { createTakeover, takeOver } from '../../runs/takeover.ts';
 import type { RunState, Submission, WorkflowLimits } from '../../runs/types.ts';
@@ -55,6 +56,8 @@ const LESSONS: Lesson[] = [
   [['submit'], (conn) => submit(conn, submission)],
   [['claim'], (conn) => claimRuns(conn, { project, runner: 'r', max: 1 })],
   [['advance'], (conn) => advance(conn, ref, {})],
+  [['signal'], (conn) => signalRun(conn, project, { run: 'r', node: 'n', value: '1' })],
+  [['closeSignal'], (conn) => closeSignal(conn, ref, 'n')],
   [['rejoin'], (conn) => rejoin(conn, ref, { epoch: 1, acceptedAt: 1, remainingMs: 1 })],
   [['handBack'], (conn) => handBack(conn, ref)],
   [['takeOver'], (conn) => takeOver(conn, { ...ref, runner: 'a', heartbeat: '' })],

@@ -18,6 +18,9 @@ export type Run = {
   waits: Record<string, number>;
   /** The items of its loops and their nodes, and the times at which they continue, by field. */
   items: Record<string, string>;
+  /** Its signals by node, and the version of them. */
+  signals: Record<string, string>;
+  signaled: string;
   timeout?: number;
   deadline?: number;
   started?: number;
@@ -44,6 +47,8 @@ export type Run = {
   token?: string;
   /** Somebody asked for its cancellation. */
   cancel: boolean;
+  /** The run that waits for its end. */
+  parent?: string;
   /** The run that replaces it. */
   replacedBy?: string;
   /** A newer run may replace it. */
@@ -99,6 +104,8 @@ export type State = {
   filled?: number;
   workflows: Record<string, Workflow>;
   runs: Record<string, Run>;
+  /** By the name of a run: the unfinished child runs that it waits for. */
+  children: Record<string, Record<string, true>>;
   /** By the name of the key. */
   keys: Record<string, EventKey>;
   /** What recorded runs replied, by the name of the key. */

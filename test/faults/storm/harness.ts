@@ -52,21 +52,33 @@ export type StormHarness = LoadHarness & {
   remove(): Promise<void>;
 };
 
+/** What the project contains. */
+type StormProject = {
+  manifest: (hosts: SinkHosts) => string;
+  /** The workflows that receive events. */
+  workflows: readonly string[];
+};
+
+const STORM_PROJECT: StormProject = {
+  manifest: projectManifest,
+  workflows: WORKFLOWS.map(({ workflow }) => workflow),
+};
+
 /**
  * Starts everything; resolves when the workflows are ready. Logs of the programs go into `logs` when it is
  * removed.
  */
-export async function startStormHarness(logs: string): Promise<StormHarness> {
+export async function startStormHarness(logs: string, content = STORM_PROJECT): Promise<StormHarness> {
   const closers = createClosers();
   try {
-    return await open(closers, logs);
+    return await open(closers, logs, content);
   } catch (error) {
     await closers.closeAll();
     throw error;
   }
 }
 
-async function open(closers: Closers, logs: string): Promise<StormHarness> {
+async function open(closers: Closers, logs: string, content: StormProject): Promise<StormHarness> {
   const folder = await makeFolder('storm');
   closers.add(folder.remove);
   const shims = await createShims(folder.path);
@@ -80,9 +92,9 @@ async function open(closers: Closers, logs: string): Promise<StormHarness> {
   const ways: Ways = { base, links, ...(shims && { shims }), logs, closers };
   const operator = await keepOperators(ways);
   const { gateway, publicURL, internalURL } = await keepGateways(ways);
-  await base.apply(project, projectManifest(hosts));
+  await base.apply(project, content.manifest(hosts));
   const runner = await keepRunners(ways, project, uid);
-  for (const { workflow } of WORKFLOWS) {
+  for (const workflow of content.workflows) {
     await base.waitFor(project, workflow, { type: 'Ready', status: 'True' }, START_MS);
   }
   const login = { username: TESTER, password: TESTER, name: 'storm' };

@@ -107,7 +107,9 @@ export async function keepRunners(ways: Ways, namespace: string, project: string
   const { data } = await pollUntil('the account of the runners', find, { timeoutMs: START_MS });
   const given = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
   const account = { namespace, name: 'windlass-runner' };
-  const { env, ...options } = await waysOf(ways, 'runner', account);
+  // The operator creates the account after the Secret.
+  const reach = () => waysOf(ways, 'runner', account);
+  const { env, ...options } = await pollUntil('the ways of the runners', reach, { timeoutMs: START_MS });
   const login = { REDIS_USERNAME: given('username'), REDIS_PASSWORD: given('password') };
   return REPLICAS.map((index) => {
     const pod = `runner-${index}`;

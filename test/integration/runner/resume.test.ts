@@ -1,5 +1,6 @@
 /** Runs that resume failed ones: what is kept, what is executed again, and with which effect keys. */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import type { WorkflowRun } from '../../../api/kinds.ts';
 import { effectOf } from '../../../nodes/register.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { getRevision } from '../../../runs/revisions.ts';
@@ -190,4 +191,49 @@ test('an item whose child run failed runs the workflow again, and a child that s
   runner = startTestRunner(conn, project.uid, { credentials: { ...credentials, gone: credentials.llm } });
   expect(await resume(state.run)).toMatchObject({ phase: 'Succeeded' });
   expect(asked()).toEqual([expect.stringContaining('child says hi'), expect.stringContaining('last')]);
+});
+
+/** A group that runs a child, and then asks a model. Its first run cannot use the credential `gone`. */
+async function groupWithChild(child: object[], body: object[]): Promise<{ nodes: object[]; child: string }> {
+  const name = await project.deploy([{ id: 'trigger', manual: {} }, ...child]);
+  const inGroup = [{ id: 'call', workflow: { name } }, ...body].map((node) => ({ ...node, within: 'all' }));
+  return { nodes: [webhook, { id: 'all', group: {} }, ...inGroup], child: name };
+}
+const needing = { agent: { credential: 'gone', model: 'demo', prompt: 'says hi' } };
+
+async function restartWithCredential(readRecord?: (run: string) => Promise<WorkflowRun | undefined>) {
+  await runner.stop(0);
+  const table = { ...credentials, gone: credentials.llm };
+  runner = startTestRunner(conn, project.uid, { credentials: table, ...(readRecord && { readRecord }) });
+}
+
+test('a failed child of a failed group is another child run when the group is executed again', async () => {
+  const { nodes } = await groupWithChild([{ id: 'ask', ...needing }], []);
+  const state = await failedRun(nodes, {});
+  await restartWithCredential();
+  expect(await resume(state.run)).toMatchObject({ phase: 'Succeeded' });
+});
+
+test('a child that succeeded in a failed group is not executed again, also once only its record is left', async () => {
+  const { nodes, child } = await groupWithChild(
+    [mail('send', 'ada@example.com')],
+    [{ id: 'ask', ...needing }],
+  );
+  const state = await failedRun(nodes, {});
+  const [name] = (await conn.command('zrange', keysOf(project.uid).runs(child), 0, -1)) as string[];
+  const ended = await project.ended(name ?? '');
+  await leave(ended);
+  const record: WorkflowRun = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'WorkflowRun',
+    metadata: { name: ended.run, namespace: 'shop' },
+    spec: { workflow: child, parent: { run: state.run, node: 'call' } },
+    status: {
+      phase: 'Succeeded',
+      nodes: [{ id: 'send', phase: 'Succeeded', output: { text_content: 'sent' } }],
+    },
+  };
+  await restartWithCredential(async (run) => (run === ended.run ? record : undefined));
+  expect(await resume(state.run)).toMatchObject({ phase: 'Succeeded' });
+  expect(mailbox.messages).toHaveLength(1);
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RunWriter } from '../../../runner/writer.ts';
 import { advance } from '../../../runs/advance.ts';
 import { checkpoint, finish, startNode } from '../../support/runStore/calls.ts';
 import { appendEvents } from '../../../runs/events.ts';
@@ -13,6 +14,7 @@ import { recorded } from '../../../runs/record/recorded.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
 import type { Advance, NodeState } from '../../../runs/types.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { copyProject } from '../../support/runStore/projectCopy.ts';
 import {
   accepted,
@@ -226,6 +228,24 @@ test('a step that follows what the store has lost is not stored; with all that i
   expect(after).toMatchObject({
     sequence: sequence + 3,
     nodes: [{ id: 'a' }, { id: 'mail', mark: { attempt: 1 } }],
+  });
+});
+
+test('a run that its runner got in doubt stays in doubt when the runner stores it again as a whole', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const run = await accepted(conn, submissionOf(project));
+  await conn.command('hset', keysOf(project).run(run), 'doubt', 1);
+  const [claim] = await claimed(conn, project);
+  if (!claim) throw new Error('nothing was claimed');
+  const writer = new RunWriter(conn, claim, createCollectedLog());
+  const putBack = await copyProject(conn, project);
+  await writer.store({ checkpoints: [succeededNode('a')] }, []);
+  await putBack();
+  expect(await writer.store({ checkpoints: [succeededNode('b')] }, [])).toEqual(done);
+  expect(await stateOf(conn, project, run)).toMatchObject({
+    doubt: true,
+    nodes: [{ id: 'a' }, { id: 'b' }],
   });
 });
 

@@ -1,9 +1,10 @@
 /** Whoever sends events, cancels runs, makes and deletes objects. */
 import { setTimeout } from 'node:timers/promises';
 import { cancelRun } from '../../../runs/cancel.ts';
+import { signalRun } from '../../../runs/signals.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Harness } from '../harness.ts';
-import { eventOf } from '../workflows.ts';
+import { eventOf, NODES } from '../workflows.ts';
 
 /** `key`: 0 for none. */
 export type SentEvent = { workflow: string; key: number; body: number; test: boolean };
@@ -31,6 +32,10 @@ export function createCaller(harness: Harness) {
       if (answer.outcome === 'accepted' && key !== 0) problems.push(...told(answer.run));
     },
     cancel: async (run: string) => void (await cancelRun(conn, project, run)),
+    signal: async (run: string, at: number) => {
+      const { id: node } = NODES[at % NODES.length] ?? NODES[0];
+      await signalRun(conn, project, { run, node, value: JSON.stringify({ body: at }) });
+    },
     makeObject: (workflow: string) => void records.make({ spec: { workflow } }),
     deleteObject: (name: string) => {
       records.delete(name);

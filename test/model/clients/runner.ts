@@ -8,11 +8,13 @@ import { sendHeartbeat, removeHeartbeat } from '../../../runs/heartbeat.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
+import { closeSignal, readSignals } from '../../../runs/signals.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
+import { submitChild } from '../../../runs/submit.ts';
 import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
 import { takeOverOnce } from '../scripts.ts';
 import type { Harness } from '../harness.ts';
-import { NODES } from '../workflows.ts';
+import { eventOf, NODES } from '../workflows.ts';
 
 /** What a runner may do next with a run that it holds. */
 export const WORK = [
@@ -26,6 +28,9 @@ export const WORK = [
   'startItem',
   'waitItem',
   'endItem',
+  'readSignals',
+  'closeSignal',
+  'child',
 ] as const;
 export type Work = (typeof WORK)[number];
 
@@ -36,12 +41,19 @@ type InFlightRun = {
   /** It was put back from a record, and may have gone on after that. */
   isInDoubt: boolean;
   nodes: Map<string, Node>;
+  /** The version of the signals that it has read. */
+  signalsRead: string;
+  group: string;
   /** What was not answered: it is asked again. */
   unanswered?: () => Promise<Fenced>;
   /** What follows where it is done. */
   onDone: () => void;
   isBusy: boolean;
 };
+
+/** A closed signal is an answer like others. */
+const onlyFenced = (closed: Awaited<ReturnType<typeof closeSignal>>): Fenced =>
+  closed.outcome === 'closed' ? { outcome: 'done', cancelRequested: false } : closed;
 
 const nothing = (): void => undefined;
 const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -70,22 +82,19 @@ export function createRunner(harness: Harness, name: string) {
     onDone();
   }
 
-  async function move(
-    run: InFlightRun,
-    step: Advance,
-    onDone: (cancelRequested: boolean) => void,
-  ): Promise<void> {
-    let cancelRequested = false;
+  async function move(run: InFlightRun, step: Advance, onDone: (isKept: boolean) => void): Promise<void> {
+    // A run that shall be cancelled or has unread signals is not parked.
+    let isKept = false;
     const call = async (): Promise<Fenced> => {
       const waiting = [...run.nodes].filter(([, { phase }]) => phase === 'Waiting');
       const waits = waiting.map(([id]) => ({ id, delayMs: 1_000 }));
-      const answer = await run.writer.store(step, waits);
+      const answer = await run.writer.store({ ...step, signalsRead: run.signalsRead }, waits);
       if (answer.outcome === 'too-large' || answer.outcome === 'seen')
         throw new Error(`a step of a history is ${answer.outcome}`);
-      cancelRequested = answer.outcome === 'done' && answer.cancelRequested;
+      isKept = answer.outcome === 'done' && (answer.cancelRequested || answer.signaled === true);
       return answer;
     };
-    await ask(run, call, () => onDone(cancelRequested));
+    await ask(run, call, () => onDone(isKept));
   }
 
   async function start(run: InFlightRun, { id, atMostOnce }: (typeof NODES)[number]): Promise<void> {
@@ -110,9 +119,9 @@ export function createRunner(harness: Harness, name: string) {
     const text = `${id} of ${run.run}, attempt ${attempts}`;
     const output = { text_content: text, data_content: null };
     const node = { id, phase, attempts, endedAt: store.now(), ...(phase === 'Succeeded' && { output }) };
-    return move(run, { checkpoints: [node], ...rest }, (cancelRequested) => {
+    return move(run, { checkpoints: [node], ...rest }, (isKept) => {
       run.nodes.set(id, { phase, attempts, isOurs: true });
-      if (rest.end || (rest.parkMs !== undefined && !cancelRequested)) drop(run);
+      if (rest.end || (rest.parkMs !== undefined && !isKept)) drop(run);
     });
   }
 
@@ -133,6 +142,27 @@ export function createRunner(harness: Harness, name: string) {
     return move(run, { checkpoints: [ended], dropped: [node] }, nothing);
   }
 
+  /** A child of the other workflow, for which the run waits: the same one for each `at`. */
+  async function startChild({ run, group, writer, isInDoubt }: InFlightRun, at: number): Promise<void> {
+    const parent = { run, node: 'note', group, root: run, path: ['a'], waits: true };
+    const child = { ...eventOf(project, 'b', {}), run: `${run}-child-${at % 2}`, parent };
+    await submitChild(conn, child, { token: writer.ref.token, isInDoubt });
+  }
+
+  async function readAllSignals(run: InFlightRun): Promise<void> {
+    run.isBusy = true;
+    const read = await readSignals(conn, run.writer.ref);
+    run.isBusy = false;
+    if (read.outcome === 'read') run.signalsRead = read.version;
+  }
+
+  function signalStep(run: InFlightRun, work: Work, at: number): Promise<void> {
+    if (work === 'child') return startChild(run, at);
+    if (work === 'readSignals') return readAllSignals(run);
+    const { id } = NODES[at % NODES.length] ?? NODES[0];
+    return ask(run, async () => onlyFenced(await closeSignal(conn, run.writer.ref, id)), nothing);
+  }
+
   /** One more step with a run; the node counts only where one can be meant. */
   function step(run: InFlightRun, work: Work, at: number): Promise<void> {
     const node = NODES[at % NODES.length] ?? NODES[0];
@@ -143,11 +173,13 @@ export function createRunner(harness: Harness, name: string) {
         () => handBack(conn, run.writer.ref),
         () => drop(run),
       );
+    if (work === 'child' || work === 'readSignals' || work === 'closeSignal')
+      return signalStep(run, work, at);
     if (work === 'end') {
       const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';
       return move(run, { end: { phase } }, () => drop(run));
     }
-    if (work === 'startItem' || work === 'waitItem' || work === 'endItem') return item(run, work, at);
+    if (work.endsWith('Item')) return item(run, work, at);
     if (work === 'start' || executing === undefined) return start(run, node);
     const reply = { status: 200, headers: {}, body: `reply ${at}`, contentType: 'text/plain' };
     if (work === 'reply') return settle(run, executing, 'Succeeded', { reply });
@@ -165,7 +197,16 @@ export function createRunner(harness: Harness, name: string) {
     if (inFlight.some((known) => known.run === run && known.writer.adopt(claim))) return;
     const known = nodes.map(({ id, ...node }): [string, Node] => [id, { ...node, isOurs: false }]);
     const writer = new RunWriter(conn, claim, QUIET);
-    inFlight.push({ run, writer, isInDoubt: doubt, nodes: new Map(known), isBusy: false, onDone: nothing });
+    inFlight.push({
+      run,
+      writer,
+      isInDoubt: doubt,
+      nodes: new Map(known),
+      isBusy: false,
+      onDone: nothing,
+      signalsRead: '',
+      group: claim.state.group,
+    });
   }
 
   return {

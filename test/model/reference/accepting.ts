@@ -7,6 +7,8 @@ import { admit, endRun, isUsedUp, NO_STORE, runOf, workflowOf, type Transition }
 const submit: Transition = (state, call) => {
   const { group = '', run_id = '', body_hash = '' } = call.args;
   if (state.id === undefined) return NO_STORE;
+  const refusedChild = refuseChild(state, call.args);
+  if (refusedChild) return [refusedChild];
   const known = keyOf(state, call);
   if (known) return repeated(known, body_hash);
   const refused = refusal(state, call);
@@ -17,6 +19,7 @@ const submit: Transition = (state, call) => {
   const run = newRun(call.args, String(call.us));
   state.runs[run_id] = run;
   run.live = isReplacing;
+  if (call.args['parent_run']) addChild(state, run, call.args);
   if (workflow.timeout !== undefined) run.timeout = workflow.timeout;
   admit(state, run);
   if (call.keys['dedupe']) state.keys[call.keys['dedupe']] = { run: run_id, body: body_hash, expires: false };
@@ -24,6 +27,30 @@ const submit: Transition = (state, call) => {
   workflow.last = call.us;
   return ['accepted', ...replaced];
 };
+
+/** A child is accepted from the runner alone that holds its parent, and not if that shall be cancelled. */
+function refuseChild(
+  state: State,
+  { parent_run: parent, parent_token }: Call['args'],
+): 'fenced' | 'stopped' | undefined {
+  if (!parent) return undefined;
+  const { token, cancel = false } = state.runs[parent] ?? {};
+  if (token !== parent_token) return 'fenced';
+  return cancel ? 'stopped' : undefined;
+}
+
+function addChild(state: State, run: Run, args: Call['args']): void {
+  const { parent_run = '', parent_waits, parent_doubt, run_id = '' } = args;
+  run.doubt = parent_doubt === '1';
+  if (parent_waits === '1') waitFor(state, run, parent_run, run_id);
+}
+
+/** The parent, if there is one, waits for the end of the run. */
+export function waitFor(state: State, run: Run, parent: string, name: string): void {
+  if (parent === '') return;
+  run.parent = parent;
+  (state.children[parent] ??= {})[name] = true;
+}
 
 function keyOf(state: State, { keys: { dedupe: dk } }: Call): EventKey | undefined {
   return dk ? state.keys[dk] : undefined;
@@ -56,6 +83,8 @@ export function newRun({ group = '', head = '', input = '' }: Call['args'], acce
     sequence: 0,
     nodes: {},
     items: {},
+    signals: {},
+    signaled: '',
     waits: {},
     crashes: 0,
     wasClaimed: false,

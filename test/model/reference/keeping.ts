@@ -4,7 +4,7 @@
  */
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
-import { newRun } from './accepting.ts';
+import { newRun, waitFor } from './accepting.ts';
 import { admit, overLimitOf, makeReady, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
 
 const limit: Transition = (state, { args: { group = '', limit: slots = '', seeding }, rest }) => {
@@ -46,13 +46,14 @@ const isSuperseded = (state: State, token: string | undefined) =>
   state.seeding === undefined || state.seeding !== token || state.id !== undefined;
 
 const restore: Transition = (state, call) => {
-  const { run_id = '', body_hash = '' } = call.args;
+  const { run_id = '' } = call.args;
   const refused = refusal(state, call.args) ?? otherRun(state, call);
   if (refused) return refused;
   const run = restored(call);
   state.runs[run_id] = run;
   const workflow = workflowOf(state, run.wf);
   run.live = workflow.policy === 'Replace';
+  waitFor(state, run, call.args['parent_run'] ?? '', run_id);
   // A run that only waited continues to wait until the same time.
   const idleUntil = Number(call.args['idle_until']);
   if (idleUntil > call.now) Object.assign(run, { phase: 'Waiting', due: idleUntil });
@@ -61,14 +62,18 @@ const restore: Transition = (state, call) => {
   // No time passes of a run that is not ready.
   if (deadline && run.ready === undefined) run.timeout = Math.max(0, Number(deadline) - call.now);
   else if (deadline) run.deadline = Number(deadline);
-  const { dedupe: dk } = call.keys;
-  const key = dk ? state.keys[dk] : undefined;
-  if (dk && (key?.run !== run_id || key.expires))
-    state.keys[dk] = { run: run_id, body: body_hash, expires: false };
+  takeKey(state, call);
   workflow.accepted += 1;
   if (call.args['recorded_by']) run.isRecorded = true;
   return 'restored';
 };
+
+/** The dedupe key does not expire any more. */
+function takeKey(state: State, { args: { run_id = '', body_hash = '' }, keys: { dedupe: dk } }: Call): void {
+  const key = dk ? state.keys[dk] : undefined;
+  if (dk && (key?.run !== run_id || key.expires))
+    state.keys[dk] = { run: run_id, body: body_hash, expires: false };
+}
 
 /** Why a run is not put back: never one that this store had, or that is older than it and ended here. */
 function refusal(

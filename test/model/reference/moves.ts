@@ -102,7 +102,7 @@ export function endRun(
   state: State,
   run: Run,
   { phase, reason, message }: End,
-  { now, wall }: Pick<Call, 'now' | 'wall'>,
+  { now, wall, args }: Pick<Call, 'now' | 'wall' | 'args'>,
 ): void {
   const hadSlot = run.ready !== undefined || run.token !== undefined;
   Object.assign(run, {
@@ -112,15 +112,13 @@ export function endRun(
     overLimit: false,
     cancel: false,
     live: false,
-    // A run that resumes the failed one needs its items.
-    ...(phase !== 'Failed' && { items: {} }),
+    signals: {},
   });
-  const isReplaced = run.replacedBy !== undefined && phase === 'Cancelled';
-  if (isReplaced) run.reason = 'Replaced';
-  else if (reason !== '') run.reason = reason;
-  if (isReplaced) run.message = `Run ${run.replacedBy} replaced this run (concurrency.policy: Replace).`;
-  else if (message !== '') run.message = message;
-  delete run.replacedBy;
+  const told = tellEnd(run, { phase, reason, message }, args['result'] ?? '');
+  const { run_id = '' } = args;
+  // A run that resumes the failed one needs its items.
+  if (phase !== 'Failed') run.items = {};
+  cancelChildren(state, run_id);
   forgetUnfinished(state, run, now);
   delete run.ready;
   delete run.due;
@@ -132,6 +130,45 @@ export function endRun(
   // What a recorder holds is left to it; a failure comes before successes.
   if (run.out === undefined || run.out < now + LEASE_MS / 2)
     run.out = phase === 'Failed' ? now - FAILURES_AHEAD_MS : now;
+  tellParent(state, run, run_id, told);
+}
+
+/** Reason and message of the end. Answers what the parent of the run is told. */
+function tellEnd(run: Run, { phase, reason, message }: End, result: string): string {
+  const by = run.replacedBy;
+  delete run.replacedBy;
+  if (by === undefined || phase !== 'Cancelled') {
+    if (reason !== '') run.reason = reason;
+    if (message !== '') run.message = message;
+    return result;
+  }
+  run.reason = 'Replaced';
+  run.message = `Run ${by} replaced this run (concurrency.policy: Replace).`;
+  return JSON.stringify({ phase, reason: run.reason, message: run.message });
+}
+
+/** The end of a run requests the end of the children that it waits for. */
+function cancelChildren(state: State, name: string): void {
+  for (const child of Object.keys(state.children[name] ?? {})) runOf(state, child).cancel = true;
+  delete state.children[name];
+}
+
+/** The end of a child is a signal of the parent that waits for it. */
+function tellParent(state: State, { parent }: Run, name: string, result: string): void {
+  if (parent === undefined) return;
+  signalRun(state, state.runs[parent], name, result);
+  const { [name]: _ended, ...others } = state.children[parent] ?? {};
+  delete state.children[parent];
+  if (Object.keys(others).length > 0) state.children[parent] = others;
+}
+
+/** Stores the first signal of a field of an unfinished run, which is ready again if it is parked. */
+export function signalRun(state: State, run: Run | undefined, field: string, value: string): void {
+  if (!run || run.ended !== undefined || run.signals[field] !== undefined) return;
+  if (run.due !== undefined) comeBack(state, run);
+  const count = Number(/^\d+/.exec(run.signaled)?.[0] ?? 0) + 1;
+  run.signaled = `${count} ${field}`;
+  run.signals[field] = value;
 }
 
 /** When a recorded run ends, the first unrecorded run of its workflow may be recorded. */
@@ -156,4 +193,16 @@ export function isFenced(state: State, { args: { run_id = '', token } }: Call): 
 /** What a fenced call is answered. */
 export function fenced(state: State): string {
   return state.id === undefined ? NO_STORE : 'fenced';
+}
+
+/** A parked run comes to the queue again. */
+export function comeBack(state: State, run: Run): void {
+  const workflow = workflowOf(state, run.wf);
+  const { vt } = workflow;
+  delete run.due;
+  admit(state, run);
+  // Runs that have begun go before all others where there is no room: their ends make some.
+  if (!state.isShort || run.ready === undefined) return;
+  workflow.vt = vt;
+  run.ready = state.v - 1;
 }

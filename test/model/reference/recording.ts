@@ -80,6 +80,7 @@ function isExcess(state: State, run: Run, wall: number): boolean {
 function release(state: State, { name, line }: { name: string; line: string }, { keys }: Call): void {
   const run = runOf(state, name);
   run.dropped = true;
+  run.items = {};
   run.listed = false;
   run.items = {};
   workflowOf(state, run.wf).waiting[run.phase as TerminalPhase] -= 1;

@@ -5,7 +5,7 @@ import type { Call } from '../scripts.ts';
 import { entryOf, inOrder, type Run, type State } from '../state.ts';
 import { claim } from './claiming.ts';
 import {
-  admit,
+  comeBack,
   endRun,
   fenced,
   freeSlot,
@@ -27,27 +27,29 @@ const advance: Transition = (state, call) => {
   const run = runOf(state, args['run_id'] ?? '');
   // Stored before, be it that the answer was lost or that the call came late.
   const follows = Number(args['follows'] || run.sequence);
-  if (run.sequence > follows) return run.cancel ? 1 : 0;
+  const unread = run.signaled === args['read'] ? 0 : 2;
+  const told = () => (run.cancel ? 1 : 0) + unread;
+  if (run.sequence > follows) return told();
   // The store was put back to an older state: only what has all of the run may follow.
   if (run.sequence < follows && args['whole'] !== '1') return 'rewound';
   run.sequence = follows;
-  if (args['whole'] === '1') endDoubt(run);
+  if (args['whole'] === '1') storeWhole(run, args['in_doubt'] === '1');
   storeValues(run, call);
   if (args['phase']) {
     endRun(state, run, endOf(args), call);
     return 0;
   }
-  if (args['park'] !== '' && !run.cancel) park(state, run, now + Number(args['park']), now);
+  if (args['park'] !== '' && told() === 0) park(state, run, now + Number(args['park']), now);
   run.sequence += 1;
   if (args['checkpoints'] === '1') run.progress = true;
   noteChange(run, now);
-  return run.cancel ? 1 : 0;
+  return told();
 };
 
-/** Its runner has stored all that it knows. */
-function endDoubt(run: Run): void {
+/** Its runner has stored all that it knows, which is all unless the runner itself got the run in doubt. */
+function storeWhole(run: Run, isInDoubt: boolean): void {
   delete run.restored;
-  run.doubt = false;
+  run.doubt = isInDoubt;
 }
 
 function endOf({ phase, reason = '', message = '' }: Call['args']) {
@@ -55,24 +57,26 @@ function endOf({ phase, reason = '', message = '' }: Call['args']) {
 }
 
 /**
- * The waits come first, in pairs, then items and their nodes with their waits and events, keys to drop, and
- * nodes with their events. Of several replies the first is kept.
+ * The waits come first, in pairs, then items and their nodes with their waits and events, keys to drop,
+ * signals to remove, and nodes with their events. Of several replies the first is kept.
  */
 function storeValues(run: Run, { args, rest, now }: Call): void {
   if (args['reply']) run.reply ??= args['reply'];
   const itemsAt = 2 * Number(args['waits_count']);
   const droppedAt = itemsAt + 4 * Number(args['item_nodes_count']);
-  const nodesAt = droppedAt + Number(args['dropped_count']);
+  const consumedAt = droppedAt + Number(args['dropped_count']);
+  const nodesAt = consumedAt + Number(args['consumed_count']);
   for (let at = 0; at < itemsAt; at += 2) run.waits[rest[at] ?? ''] = now + Number(rest[at + 1]);
   for (let at = itemsAt; at < droppedAt; at += 4) {
     const [field = '', value = '', delay = ''] = rest.slice(at);
     run.items[field] = value;
     if (delay !== '') run.items[`w:${field}`] = String(now + Number(delay));
   }
-  for (const field of rest.slice(droppedAt, nodesAt)) {
+  for (const field of rest.slice(droppedAt, consumedAt)) {
     delete run.items[field];
     delete run.items[`w:${field}`];
   }
+  for (const field of rest.slice(consumedAt, nodesAt)) delete run.signals[field];
   for (let at = nodesAt; at < rest.length; at += 3)
     run.nodes[(rest[at] ?? '').slice('n:'.length)] = rest[at + 1] ?? '';
 }
@@ -149,17 +153,6 @@ const wake: Transition = (state, { args: { count }, rest, now }) => {
   const [next] = inOrder(state, (run) => run.due);
   return [others, next === undefined ? -1 : Math.max(0, (runOf(state, next).due ?? 0) - now)];
 };
-
-function comeBack(state: State, run: Run): void {
-  const workflow = workflowOf(state, run.wf);
-  const { vt } = workflow;
-  delete run.due;
-  admit(state, run);
-  // Runs that have begun go before all others where there is no room: their ends make some.
-  if (!state.isShort || run.ready === undefined) return;
-  workflow.vt = vt;
-  run.ready = state.v - 1;
-}
 
 export const RUNNING: Record<string, Transition> = {
   claim,

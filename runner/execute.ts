@@ -405,7 +405,14 @@ export class RunExecution {
   #watchDeadline(): void {
     if (this.#hasDeadline) return;
     this.#hasDeadline = true;
-    this.#deadline = setTimeout(() => this.#overdue(), timerMs(this.#writer.remainingMs()));
+    // A timer takes less than 25 days.
+    const wait = (): void => {
+      this.#deadline = setTimeout(
+        () => (this.#writer.remainingMs() > 0 ? wait() : this.#overdue()),
+        timerMs(this.#writer.remainingMs()),
+      );
+    };
+    wait();
   }
 
   #overdue(): void {

@@ -1,4 +1,5 @@
 /** Wait nodes: how long one waits, and how it begins to wait for a time or a callback. */
+import { isDateOfCalendar } from '../api/cel/times.ts';
 import { boundedDuration, DURATION_BOUNDS, parseDuration } from '../api/duration.ts';
 import { StepError } from '../api/reasons.ts';
 import type { WaitStep } from '../api/step.ts';
@@ -37,7 +38,8 @@ export function startWait(
  */
 function waitMs({ duration }: WaitStep, { until }: Record<string, unknown>, now: number): number {
   if (duration !== undefined) return boundedDuration(duration, DURATION_BOUNDS.wait);
-  const time = typeof until === 'string' && TIME.test(until.trim()) ? Date.parse(until.trim()) : NaN;
+  const text = typeof until === 'string' ? until.trim() : '';
+  const time = TIME.test(text) && isDateOfCalendar(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(time)) {
     const message =
       'wait.until is not a time in RFC 3339: write it with a time zone, such as 2026-05-01T08:00:00Z';

@@ -11,17 +11,22 @@ export function isTime(time: Date): boolean {
 }
 
 /**
- * Checks that a text which begins with a date names a day of the calendar: a `Date` would take a day of the
- * next month.
+ * Whether a text that begins with a date names a day of the calendar and an hour below 24: a `Date` would take
+ * a day of the next month. True for other texts.
+ */
+export function isDateOfCalendar(text: string): boolean {
+  const [, date = '', hour = '0'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d))?/i.exec(text) ?? [];
+  if (date === '') return true;
+  const day = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date) && Number(hour) < 24;
+}
+
+/**
+ * Checks what `isDateOfCalendar` says of a text.
  * @throws ExpressionError `Type`
  */
 export function assertDate(text: unknown): void {
-  if (typeof text !== 'string') return;
-  const [, date = '', hour = '0'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d))?/i.exec(text) ?? [];
-  if (date === '') return;
-  const day = new Date(`${date}T00:00:00Z`);
-  const isDay = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
-  if (isDay && Number(hour) < 24) return;
+  if (typeof text !== 'string' || isDateOfCalendar(text)) return;
   throw new ExpressionError(
     'Type',
     'timestamp() requires a date of the calendar and an hour below 24, as in 2026-02-28T10:00:00Z',

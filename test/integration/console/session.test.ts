@@ -312,7 +312,11 @@ test('while the run store is unavailable recent sessions continue, and nobody ca
       timeoutMs: 10_000,
     },
   );
-  expect((await visitor.call('/console/session', { method: 'DELETE' })).status).toBe(204);
+  await pollUntil(
+    'the first replica',
+    async () => (await visitor.call('/console/session', { method: 'DELETE' })).status === 204,
+    { timeoutMs: 10_000 },
+  );
 });
 
 test('a run store that lost its data ends sessions, and new ones work at every replica', async () => {

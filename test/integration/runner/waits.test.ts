@@ -181,6 +181,7 @@ test('a wait of 0 s, and one until a time that is past, are over at once', async
 test.each([
   ['tomorrow', 'wait.until is not a time in RFC 3339'],
   ['2020-01-01T00:00:00', 'wait.until is not a time in RFC 3339'],
+  ['2020-02-30T00:00:00Z', 'wait.until is not a time in RFC 3339'],
   [new Date(Date.now() + 91 * 86_400_000).toISOString(), 'wait.until is more than 90d ahead'],
 ])('a wait until %s fails its node, and says how to write it', async (until, message) => {
   const state = await project.ended(await project.send(await project.deploy(pause({ until })), {}));

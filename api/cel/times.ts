@@ -11,8 +11,8 @@ export function isTime(time: Date): boolean {
 }
 
 /**
- * Whether a text that begins with a date names a day of the calendar and an hour below 24: a `Date` would take
- * a day of the next month. True for other texts.
+ * Whether a text that begins with a date names a day of the calendar and an hour below 24: a `Date` would
+ * take a day of the next month. True for other texts.
  */
 export function isDateOfCalendar(text: string): boolean {
   const [, date = '', hour = '0'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d))?/i.exec(text) ?? [];

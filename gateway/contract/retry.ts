@@ -2,25 +2,30 @@
 import * as z from 'zod';
 import { recordedOutput } from '../../api/value.ts';
 
-export const retryBody = z.strictObject({
-  resume: z
-    .boolean()
-    .optional()
-    .describe(
-      'Whether the new run continues from the failed node, with the same revision. Default false: it starts from the trigger, with the current revision.',
-    ),
-  decisions: z
-    .array(
-      z
-        .strictObject({
-          node: z.string().min(1).max(63).describe('ID of the node.'),
-          outcome: z.enum(['AssumeDone', 'AssumeNotDone']).describe('What is known of its effect.'),
-          output: recordedOutput.optional(),
-        })
-        .refine(({ outcome, output }) => outcome === 'AssumeDone' || output === undefined),
-    )
-    .max(100)
-    .optional()
-    .describe('Only with resume: a decision for each node in phase Unknown.'),
-});
+const node = z.string().min(1).max(63).describe('ID of the node.');
+
+const decision = z.union([
+  z.strictObject({
+    node,
+    outcome: z.literal('AssumeDone').describe('The effect of the node has happened.'),
+    output: recordedOutput.optional(),
+  }),
+  z.strictObject({
+    node,
+    outcome: z.literal('AssumeNotDone').describe('The effect has not happened: the node is executed again.'),
+  }),
+]);
+export type RetryDecision = z.infer<typeof decision>;
+
+export const retryBody = z.union([
+  z
+    .strictObject({
+      resume: z.literal(true),
+      decisions: z.array(decision).max(100).optional().describe('A decision for each node in phase Unknown.'),
+    })
+    .describe('The new run continues from the failed node, with the same revision.'),
+  z
+    .strictObject({ resume: z.literal(false).optional() })
+    .describe('The new run starts from the trigger, with the current revision.'),
+]);
 export type RetryBody = z.infer<typeof retryBody>;

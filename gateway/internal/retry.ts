@@ -14,7 +14,7 @@ import type { Decision, NodeState, RunState, Submission } from '../../runs/types
 import { isUnavailable } from '../../store/connection.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import { retryBody, type RetryBody } from '../contract/retry.ts';
+import { retryBody, type RetryBody, type RetryDecision } from '../contract/retry.ts';
 import { isName, type Admitted } from '../endpoint/admit.ts';
 import { auditResult, recordCall } from '../endpoint/audit.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
@@ -93,20 +93,20 @@ async function prepare(
   if (!state.test && !route.spec.active)
     return { code: route.spec.inactiveReason === 'AuthRequired' ? 'auth-required' : 'inactive' };
   const event = eventOf(route, state, admitted);
-  return body.resume ? resume(deps, event, { state, items }, body) : event;
+  return body.resume ? resume(deps, event, { state, items }, body.decisions) : event;
 }
 
 async function resume(
   deps: GatewayDeps,
   event: Submission,
   { state, items }: { state: RunState; items: ReadonlyMap<string, NodeState> | undefined },
-  body: RetryBody,
+  given: readonly RetryDecision[] = [],
 ): Promise<Submission | Refused> {
   const { run, phase, origin, nodes, revision } = state;
   const executed = await getRevision(deps.runs, state.project, revision);
   if (isUnavailable(executed)) return { code: 'run-unavailable' };
   if (!executed) return { code: 'not-resumable', more: 'The revision of the run no longer exists.' };
-  const decisions = (body.decisions ?? []).map(decisionOf);
+  const decisions = given.map(decisionOf);
   const resumed = planResume({ run, phase, origin, nodes, items }, executed, decisions, isAtMostOnce);
   if (!('reason' in resumed)) return { ...event, revision, resumed };
   const code = resumed.reason === 'DecisionMissing' ? 'decision-missing' : 'not-resumable';
@@ -123,8 +123,7 @@ async function readRetry(deps: GatewayDeps, exchange: Exchange): Promise<RetryBo
   if (typeof body === 'string') return { code: body };
   if (body.text === '') return {};
   const read = retryBody.safeParse(body.value);
-  if (!read.success) return { code: 'bad-retry' };
-  return read.data.decisions && !read.data.resume ? { code: 'bad-retry' } : read.data;
+  return read.success ? read.data : { code: 'bad-retry' };
 }
 
 function eventOf({ spec }: Route, { run, test, input, until }: RunState, { caller }: Admitted): Submission {
@@ -145,8 +144,9 @@ function eventOf({ spec }: Route, { run, test, input, until }: RunState, { calle
 
 const isAtMostOnce = (step: RevisionStep): boolean => effectOf(step) === 'AtMostOnce';
 
-function decisionOf({ node, outcome, output }: NonNullable<RetryBody['decisions']>[number]): Decision {
-  if (!output) return { node, outcome };
-  const { text_content = '', data_content = null, exact } = output;
+function decisionOf(decision: RetryDecision): Decision {
+  const { node, outcome } = decision;
+  if (outcome === 'AssumeNotDone' || !decision.output) return { node, outcome };
+  const { text_content = '', data_content = null, exact } = decision.output;
   return { node, outcome, output: { text_content, data_content: joinExact(data_content, exact) } };
 }

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../api/phase.ts';
+import type { RunSpec } from '../../api/run.ts';
 import type { Followed, RunAt } from './live/follow.ts';
 import { durationOf, failedNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
@@ -92,7 +93,9 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
   const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
   const shape = useMemo(() => shapeOf(revision), [revision]);
-  const now = useNow(!isTerminal(run.phase));
+  const clock = useNow(!isTerminal(run.phase));
+  // A node that the end of the run stopped has no end of its own.
+  const now = run.completionTime === undefined ? clock : Date.parse(run.completionTime);
   const [asked, setChosen] = useState<string>();
   const failed = failedNode(nodes);
   const chosen = asked ?? failed?.id ?? lastNode(nodes, shape.ids);
@@ -121,7 +124,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
               </Badge>
             )}
           </Group>
-          <Facts at={at} run={run} now={now} />
+          <Facts at={at} run={run} parent={record?.spec.parent} now={now} />
         </Stack>
         <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
       </Group>
@@ -197,7 +200,10 @@ function lastNode(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]
   return (running ?? begun.toSorted((a, b) => place(b) - place(a))[0])?.id ?? order[0];
 }
 
-function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
+/** `parent`: the node that started the run, which only the record names. */
+type FactsProps = { at: RunAt; run: RunHead; parent: RunSpec['parent']; now: number };
+
+function Facts({ at, run, parent, now }: FactsProps) {
   const { namespace: project, workflow } = at;
   const took = durationOf(run, now);
   return (
@@ -218,16 +224,16 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
       {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
       {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
-      {run.parent !== undefined && (
+      {parent !== undefined && (
         <Fact name="Started by node">
-          {run.parent.node} of{' '}
+          {parent.node} of{' '}
           <TextLink
             size="sm"
             to="/p/$project/runs/$run"
-            params={{ project, run: run.parent.run }}
+            params={{ project, run: parent.run }}
             search={{}}
           >
-            {run.parent.run}
+            {parent.run}
           </TextLink>
         </Fact>
       )}

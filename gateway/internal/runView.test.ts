@@ -5,15 +5,15 @@ import { viewRecord, viewState } from './runView.ts';
 
 test('a run read from the run store has the counts of its loops and the names of child runs', () => {
   const items = { total: 3, succeeded: 1, failed: 0, running: 2, failures: [] };
-  const state: RunState = {
-    ...{ run: 'one', project: 'p', group: 'shop.orders', workflow: 'orders', workflowUid: 'w', revision: 'r' },
-    ...{ trigger: 'webhook', test: false, phase: 'Waiting', epoch: 1, sequence: 1, acceptedAt: 0 },
-    ...{ cancelRequested: false, crashes: 0, input: '{}' },
+  const state = {
+    run: 'one',
+    phase: 'Waiting',
+    acceptedAt: 0,
     nodes: [
       { id: 'each', phase: 'Running', attempts: 1, items },
       { id: 'call', phase: 'Running', attempts: 1, item: 2, run: 'child-1' },
     ],
-  } as RunState;
+  } as unknown as RunState;
   expect(viewState('shop', state, undefined).nodes).toMatchObject([
     { id: 'each', items },
     { id: 'call', item: 2, run: 'child-1' },

@@ -5,14 +5,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../api/phase.ts';
-import type { RunSpec } from '../../api/run.ts';
 import type { Followed, RunAt } from './live/follow.ts';
 import { durationOf, failedNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useNow } from '../ui/useNow.ts';
 import { useObject } from '../kube/hooks.ts';
-import { RUNS, WORKFLOWS } from '../kube/resources.ts';
+import { RUNS, WORKFLOWS, type RunObject } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
@@ -93,9 +92,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
   const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
   const shape = useMemo(() => shapeOf(revision), [revision]);
-  const clock = useNow(!isTerminal(run.phase));
-  // A node that the end of the run stopped has no end of its own.
-  const now = run.completionTime === undefined ? clock : Date.parse(run.completionTime);
+  const now = useRunTime(run);
   const [asked, setChosen] = useState<string>();
   const failed = failedNode(nodes);
   const chosen = asked ?? failed?.id ?? lastNode(nodes, shape.ids);
@@ -124,7 +121,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
               </Badge>
             )}
           </Group>
-          <Facts at={at} run={run} parent={record?.spec.parent} now={now} />
+          <Facts at={at} run={run} record={record} now={now} />
         </Stack>
         <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
       </Group>
@@ -166,6 +163,12 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   );
 }
 
+/** The time up to which the run is shown: its end, or now. Nodes stopped by it have no end of their own. */
+function useRunTime({ phase, completionTime }: RunHead): number {
+  const now = useNow(!isTerminal(phase));
+  return completionTime === undefined ? now : Date.parse(completionTime);
+}
+
 function Replaced({ at: { namespace: project, workflow }, run }: Pick<ShownProps, 'at' | 'run'>) {
   const newer = replacedBy(run);
   return (
@@ -200,10 +203,10 @@ function lastNode(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]
   return (running ?? begun.toSorted((a, b) => place(b) - place(a))[0])?.id ?? order[0];
 }
 
-/** `parent`: the node that started the run, which only the record names. */
-type FactsProps = { at: RunAt; run: RunHead; parent: RunSpec['parent']; now: number };
+type FactsProps = { at: RunAt; run: RunHead; record: RunObject | null | undefined; now: number };
 
-function Facts({ at, run, parent, now }: FactsProps) {
+function Facts({ at, run, record, now }: FactsProps) {
+  const parent = record?.spec.parent;
   const { namespace: project, workflow } = at;
   const took = durationOf(run, now);
   return (
@@ -227,12 +230,7 @@ function Facts({ at, run, parent, now }: FactsProps) {
       {parent !== undefined && (
         <Fact name="Started by node">
           {parent.node} of{' '}
-          <TextLink
-            size="sm"
-            to="/p/$project/runs/$run"
-            params={{ project, run: parent.run }}
-            search={{}}
-          >
+          <TextLink size="sm" to="/p/$project/runs/$run" params={{ project, run: parent.run }} search={{}}>
             {parent.run}
           </TextLink>
         </Fact>

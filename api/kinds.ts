@@ -197,8 +197,8 @@ export const WORKFLOW_RUN: Kind = {
     detail('Message', '.status.message', 'Why it failed, in a sentence.'),
     detail(
       'Waits until',
-      '.status.nodes[?(@.phase=="Waiting")].waitingFor.until',
-      'When the wait of the first waiting node ends.',
+      '.status.nodes[?(@.phase=="Waiting")].waitingFor..until',
+      'When the wait of the first waiting node ends, or its callback times out.',
     ),
     detail('Accepted', '.status.acceptedTime', 'When the event was accepted.'),
     detail('Started', '.status.startTime', 'When a runner started it.'),

@@ -194,10 +194,11 @@ const UNFINISHED: readonly NodePhase[] = ['Pending', 'Running', 'Waiting'];
 
 /** A node of an ended run: no node is left unfinished. One whose effect may have happened is `Unknown`. */
 export function settledNode(
-  { nextAttemptAt: _at, waitingFor: _for, ...node }: NodeState,
+  { nextAttemptAt: _at, waitingFor: _for, ...stored }: NodeState,
   cancelled: boolean,
 ): NodeState {
-  if (!UNFINISHED.includes(node.phase)) return node;
+  if (!UNFINISHED.includes(stored.phase)) return stored;
+  const node = stored.items ? { ...stored, items: { ...stored.items, running: 0 } } : stored;
   if (node.mark?.atMostOnce)
     return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
   return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };

@@ -135,6 +135,12 @@ test.each([
   expect(keptBy(plan(steps, nodes, given))).toEqual(expected);
 });
 
+test('a node that runs again has no start time of the failed run', () => {
+  const planned = plan(chain, [succeeded('a'), failed('b')]);
+  expect(planned).toHaveProperty('nodes.0.startedAt', 1);
+  expect(planned).toHaveProperty('nodes.1', { id: 'b', phase: 'Pending', attempts: 1 });
+});
+
 test('AssumeDone gives the node the output of the decision', () => {
   const output = { data_content: { messageId: 'm-1' } };
   const planned = plan(chain, [succeeded('a'), unknown('b', { reason: 'EffectUnknown', message: 'no' })], {

@@ -167,9 +167,8 @@ function resumeNode(resuming: Resuming, context: Context): Again | Refusal {
   if (step.kind !== 'group' && !step.forEach && !step.repeat) {
     // The same attempt has the same effect key.
     const attempts = isDecided ? Math.max(0, node.attempts - 1) : node.attempts;
-    const { id, startedAt } = node;
-    const began = attempts > 0 && startedAt !== undefined && { startedAt };
-    return { nodes: attempts > 0 ? [{ id, phase: 'Pending', attempts, ...began }] : [], items: new Map() };
+    // It starts in the new run: without the start time of the failed run.
+    return { nodes: attempts > 0 ? [{ id: node.id, phase: 'Pending', attempts }] : [], items: new Map() };
   }
   return resumeLoop(resuming, context);
 }

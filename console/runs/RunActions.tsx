@@ -146,7 +146,7 @@ function RetryButton({ at, run, record, workflow, isOther }: AgainProps) {
     }
   };
   return (
-    <Menu position="bottom-end">
+    <Menu position="bottom-start">
       <Menu.Target>
         <Button
           leftSection={<IconRepeat size={14} />}

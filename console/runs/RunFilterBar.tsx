@@ -61,6 +61,7 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
       />
       <Choice
         label="Including test runs"
+        width={172}
         data={TESTS}
         value={filters.test}
         onChange={(value) => change('test', value)}

@@ -11,7 +11,7 @@ import { useFollowed } from './live/runStore.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useNow } from '../ui/useNow.ts';
 import { useObject } from '../kube/hooks.ts';
-import { RUNS, WORKFLOWS } from '../kube/resources.ts';
+import { RUNS, WORKFLOWS, type RunObject } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
@@ -92,7 +92,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
   const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
   const shape = useMemo(() => shapeOf(revision), [revision]);
-  const now = useNow(!isTerminal(run.phase));
+  const now = useRunTime(run);
   const [asked, setChosen] = useState<string>();
   const failed = failedNode(nodes);
   const chosen = asked ?? failed?.id ?? lastNode(nodes, shape.ids);
@@ -121,7 +121,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
               </Badge>
             )}
           </Group>
-          <Facts at={at} run={run} now={now} />
+          <Facts at={at} run={run} record={record} now={now} />
         </Stack>
         <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
       </Group>
@@ -163,6 +163,12 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   );
 }
 
+/** The time up to which the run is shown: its end, or now. Nodes stopped by it have no end of their own. */
+function useRunTime({ phase, completionTime }: RunHead): number {
+  const now = useNow(!isTerminal(phase));
+  return completionTime === undefined ? now : Date.parse(completionTime);
+}
+
 function Replaced({ at: { namespace: project, workflow }, run }: Pick<ShownProps, 'at' | 'run'>) {
   const newer = replacedBy(run);
   return (
@@ -197,7 +203,10 @@ function lastNode(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]
   return (running ?? begun.toSorted((a, b) => place(b) - place(a))[0])?.id ?? order[0];
 }
 
-function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
+type FactsProps = { at: RunAt; run: RunHead; record: RunObject | null | undefined; now: number };
+
+function Facts({ at, run, record, now }: FactsProps) {
+  const parent = record?.spec.parent;
   const { namespace: project, workflow } = at;
   const took = durationOf(run, now);
   return (
@@ -218,16 +227,11 @@ function Facts({ at, run, now }: { at: RunAt; run: RunHead; now: number }) {
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
       {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
       {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
-      {run.parent !== undefined && (
+      {parent !== undefined && (
         <Fact name="Started by node">
-          {run.parent.node} of{' '}
-          <TextLink
-            size="sm"
-            to="/p/$project/runs/$run"
-            params={{ project, run: run.parent.run }}
-            search={{}}
-          >
-            {run.parent.run}
+          {parent.node} of{' '}
+          <TextLink size="sm" to="/p/$project/runs/$run" params={{ project, run: parent.run }} search={{}}>
+            {parent.run}
           </TextLink>
         </Fact>
       )}

@@ -31,7 +31,7 @@ export function Waterfall({ run, nodes, order, depth, now, chosen, onChoose }: P
         </span>
       </div>
       {bars.map((bar) => (
-        <div role="listitem" key={bar.node.id}>
+        <div role="listitem" className={classes['item'] ?? ''} key={bar.node.id}>
           <button
             type="button"
             className={classes['row'] ?? ''}

@@ -31,6 +31,23 @@ test('bars are placed by time, in the order of the revision, and grow until now'
   ]);
 });
 
+test('nodes that a resumed run kept are at its begin, and do not stretch it', () => {
+  const run = { ...RUN, phase: 'Succeeded', startTime: at(0), completionTime: at(2) } as const;
+  const bars = barsOf(
+    run,
+    nodes(
+      { id: 'kept', phase: 'Succeeded', startTime: at(-41), completionTime: at(-40) },
+      { id: 'again', phase: 'Succeeded', startTime: at(0), completionTime: at(2) },
+    ),
+    ['kept', 'again'],
+    0,
+  );
+  expect(bars).toMatchObject([
+    { left: 0, width: 0, ms: 1_000 },
+    { left: 0, width: 100, ms: 2_000 },
+  ]);
+});
+
 test('a run without duration and nodes that no revision names have bars', () => {
   const run = { ...RUN, phase: 'Succeeded', startTime: at(0), completionTime: at(0) } as const;
   const bars = barsOf(

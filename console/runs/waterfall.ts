@@ -24,19 +24,19 @@ export function barsOf(
     if (start === undefined) return { node, left: undefined, width: 0, ms: undefined };
     const end = Math.max(start, time(node.completionTime) ?? to);
     const left = percent(start - from, whole);
-    return { node, left, width: Math.min(100 - left, percent(end - start, whole)), ms: end - start };
+    return { node, left, width: percent(end - from, whole) - left, ms: end - start };
   });
 }
 
-/** From the event to the end, or to now. */
+/** From the event to the end, or to now. Nodes that a resumed run kept began before its event. */
 export function spanOf(
   { acceptedTime, startTime, completionTime }: RunHead,
   nodes: readonly NodeView[],
   now: number,
 ): { from: number; to: number } {
-  const starts = [acceptedTime, startTime, ...nodes.map((node) => node.startTime)].map(time);
+  const starts = [startTime, ...nodes.map((node) => node.startTime)].map(time);
   const known = starts.filter((start) => start !== undefined);
-  const from = known.length === 0 ? now : Math.min(...known);
+  const from = time(acceptedTime) ?? Math.min(now, ...known);
   return { from, to: Math.max(from, time(completionTime) ?? now) };
 }
 

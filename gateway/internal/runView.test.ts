@@ -1,6 +1,24 @@
 import { expect, test } from 'vitest';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import { viewRecord } from './runView.ts';
+import type { RunState } from '../../runs/types.ts';
+import { viewRecord, viewState } from './runView.ts';
+
+test('a run read from the run store has the counts of its loops and the names of child runs', () => {
+  const items = { total: 3, succeeded: 1, failed: 0, running: 2, failures: [] };
+  const state = {
+    run: 'one',
+    phase: 'Waiting',
+    acceptedAt: 0,
+    nodes: [
+      { id: 'each', phase: 'Running', attempts: 1, items },
+      { id: 'call', phase: 'Running', attempts: 1, item: 2, run: 'child-1' },
+    ],
+  } as unknown as RunState;
+  expect(viewState('shop', state, undefined).nodes).toMatchObject([
+    { id: 'each', items },
+    { id: 'call', item: 2, run: 'child-1' },
+  ]);
+});
 
 test('a run read from its record has the digits that the API server rounded', () => {
   const record: WorkflowRun = {

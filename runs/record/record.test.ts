@@ -284,7 +284,7 @@ test('a loop is recorded with its counts, its first failures and the items that 
   const failures = [{ index: 2, reason: 'Refused', message: 'm'.repeat(400) }];
   const items = { total: 9, succeeded: 1, failed: 1, running: 2, failures, ended: 'BQA=' };
   const nodes = [node({ id: 'each', phase: 'Running', items }), node({ id: 'mail', item: 2 })];
-  const { status } = toRecord({ ...base, nodes });
+  const { status } = toRecord({ ...base, phase: 'Running', nodes });
   expect(status.nodes).toMatchObject([
     {
       id: 'each',
@@ -293,6 +293,8 @@ test('a loop is recorded with its counts, its first failures and the items that 
     { id: 'mail', item: 2 },
   ]);
   expect(runStatus.safeParse(status).error).toBeUndefined();
+  const ended = toRecord({ ...base, phase: 'Cancelled', nodes });
+  expect(ended.status.nodes?.[0]?.items?.running).toBe(0);
 });
 
 test('a run that waits is recorded with the time at which its wait, or its next attempt, comes', () => {

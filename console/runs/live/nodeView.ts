@@ -26,10 +26,7 @@ export type NodeView = RunView['nodes'][number] & {
 };
 
 /** A run without its nodes. */
-export type RunHead = Omit<RunView, 'nodes'> & {
-  /** The node that started this run. */
-  parent?: { run: string; node: string };
-};
+export type RunHead = Omit<RunView, 'nodes'>;
 
 /** `3 of 10, 1 failed`. */
 export function itemsText({ total, succeeded, failed }: ItemCounts): string {

@@ -179,6 +179,11 @@ export function checkNode(
   // A node can read the item of a group around it, which `memberProblems` checks.
   if (offered.includes(named.id) || visible.groupsAround(user).includes(named.id)) return [];
   const exists = visible.has(named.id);
+  const group = visible.groupsAround(named.id).findLast((around) => offered.includes(around));
+  if (group !== undefined) {
+    const message = `${place}: ${named.written} names a node in the body of the group ${group}, which only nodes of that body can read: name ${group}, whose output is that of the last node of its body`;
+    return [{ reason: 'UnknownReference', message }];
+  }
   const problem = exists ? `does not come before ${user}` : 'does not exist';
   const remedy = exists ? `add an edge that leads from it to ${user}, or use one of` : 'use one of';
   const message = `${place}: ${named.written} names a node that ${problem}: ${remedy}: ${offered.join(', ') || '(none)'}`;

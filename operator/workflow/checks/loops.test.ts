@@ -95,7 +95,7 @@ test.each<[string, object[], string, RegExp]>([
       }),
     ],
     'UnknownReference',
-    /^node m: .*\$\('a'\)\.text_content.*each/,
+    /^node m: .*\$\('a'\)\.text_content names a node in the body of the group each, .* name each/,
   ],
 ])('%s is refused', (_what, nodes, reason, message) => {
   expect(validate(specOf([webhook, ...nodes]))).toContainEqual({

@@ -101,7 +101,7 @@ const TESTED_BY_NAME = /["']([\w.-]+)["']\s+in\s+vars(?![\w$])(?!\s*(?:\?\.|\.|\
 const TEST_AFTER = /^\s*(?:\?\?|\|\||\?\.|[!=]==?\s*(?:undefined|null)\b|=(?![=>]))/;
 const TEST_LENGTH = 40;
 
-/** `name.<key>` and `name['<key>']`, where the name is no member of another value. */
+/** Matches `name.<key>` and `name['<key>']`, but not where another value has a member of that name. */
 function accessTo(name: string): RegExp {
   const start = String.raw`(?<![\w$'"]|[^.]\.)${name}\s*`;
   const dotted = String.raw`(?:\?\.|\.)\s*(?<dotted>[A-Za-z_$][\w$]*)`;

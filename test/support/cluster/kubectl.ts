@@ -33,7 +33,7 @@ const connections = new Map<string, Promise<KubeConnection>>();
 
 /**
  * What the API server has at that path. Each start of kubectl takes a tenth of a second of processor time:
- * this is for what is asked again and again.
+ * use this function for polls.
  */
 export async function readPath<T>({ kubeconfigPath }: ClusterAccess, path: string): Promise<T> {
   const connection = connections.get(kubeconfigPath) ?? kubeconfigConnection(kubeconfigPath);

@@ -9,9 +9,34 @@ export type Project = (typeof PROJECTS)[number];
  * End-to-end tests that kill, restart or upgrade what all tests of the cluster use: they are executed one
  * after the other, after all that can share the installation.
  */
-export const EXCLUSIVE = ['faults', 'rights', 'schedule', 'tls', 'upgrade'].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+export const EXCLUSIVE = ['faults', 'rights', 'tls', 'upgrade'].map((name) => `test/e2e/${name}.test.ts`);
+
+/**
+ * Test files that take longest, longest first. They are started first: one that starts last prolongs the run
+ * by nearly all of its time. Parts of paths below `test`.
+ */
+export const LONGEST = [
+  'integration/operator/killed',
+  'integration/console/pages',
+  'integration/console/rights',
+  'integration/rights/missingPrograms',
+  'integration/runStore/faults',
+  'integration/rights/missingOperator',
+  'integration/runner/fullLength',
+  'integration/console/groups',
+  'integration/operator/pollingLost',
+  'integration/store/tls',
+  'integration/operator/watchFaults',
+  'integration/console/hostile',
+  'integration/runner/deaths',
+  'e2e/schedule',
+  'e2e/runnerEnd',
+  'e2e/mail',
+  'e2e/consoleMission',
+  'e2e/consoleRuns',
+  'e2e/events',
+  'e2e/consoleProject',
+].map((part) => `test/${part}.test.ts`);
 
 const EXCLUDED = ['**/node_modules', '.git', '.windlass'];
 /** Options of vitest whose value is the next argument. */

@@ -167,7 +167,7 @@ test('texts of the log and of errors have no half characters', async () => {
 });
 
 test('the log of code that fails is kept', async () => {
-  expect(await run('console.log("here"); for (;;);', { timeoutMs: 300 })).toMatchObject({
+  expect(await run('console.log("here"); for (;;);', { timeoutMs: 100 })).toMatchObject({
     log: 'here\n',
     failure: { reason: 'CodeTimeout' },
   });
@@ -208,14 +208,14 @@ describe('a fresh context', () => {
 
 type Failing = [what: string, source: string, reason: string, message: RegExp, more?: Partial<CodeRequest>];
 
-const short = { timeoutMs: 300 };
+const short = { timeoutMs: 100 };
 
 test.each<Failing>([
   [
     'an endless loop',
     'for (;;);',
     'CodeTimeout',
-    /longer than its timeout of 0\.3 s: make it do less, or raise code\.timeout/,
+    /longer than its timeout of 0\.1 s: make it do less, or raise code\.timeout/,
     short,
   ],
   [

@@ -7,9 +7,11 @@ import { KILLS, planFaults } from '../faults/plan.ts';
 import { offendersOf } from '../faults/report.ts';
 import { runRolling } from '../faults/rolling.ts';
 import { startHarness, type Harness } from '../faults/harness.ts';
+import { brokenBy, type ScheduleEvidence } from '../faults/scheduleChecker.ts';
+import { applySchedules, watchSchedules } from '../faults/schedules.ts';
 import { takeOver, TAKEOVERS } from '../faults/takeover.ts';
 import { targetsOf } from '../faults/workflows.ts';
-import { cluster, gateway } from './environment.ts';
+import { cluster, createProject, gateway, removeProject } from './environment.ts';
 
 const tell = (line: string) => console.log(`faults: ${line}`);
 
@@ -19,16 +21,28 @@ const tell = (line: string) => console.log(`faults: ${line}`);
 const faultsOf = ({ violations, evidence, invalid }: FaultRun): string =>
   violations.length === 0 ? (invalid ?? '') : JSON.stringify(offendersOf(violations, evidence), undefined, 2);
 
+/** A tick may come while the run store is away. */
+const TICK_WITHIN_MS = 60_000;
+
 describe('under fire', () => {
   let harness: Harness;
+  let scheduled: string;
+  let schedules: string[];
+  let watched: Promise<ScheduleEvidence>;
   beforeAll(async () => {
-    harness = await startHarness(cluster);
+    [harness, scheduled] = await Promise.all([startHarness(cluster), createProject()]);
+    schedules = await applySchedules({ cluster, project: scheduled }, 2);
   });
-  afterAll(() => harness.remove());
+  afterAll(() => Promise.all([harness.remove(), removeProject(scheduled)]));
 
   test('of 1,000 events at 25/s nothing is lost, done twice or changed, whatever is killed or away', async () => {
     const targets = targetsOf(gateway.publicURL, harness.project);
     const plan = planFaults({ seed: 1, kinds: KILLS, perKind: 1 });
+    watched = watchSchedules({ cluster, project: scheduled }, schedules, {
+      minutes: 2,
+      killed: ['kill-runner'],
+      tell,
+    });
     const run = await underLoad({ harness, targets, rate: 25, tell }, async (load) => {
       const invalid = await doFaults(load, { plan, events: 1_000, minutes: 5 });
       return invalid ?? doOutages(load, 15);
@@ -37,6 +51,12 @@ describe('under fire', () => {
     expect(run.evidence.faults.map(({ kind }) => kind)).toEqual(expect.arrayContaining([...KILLS]));
     expect(run.evidence.events.length).toBeGreaterThanOrEqual(1_000);
   }, 600_000);
+
+  test('two schedules start one run at each minute meanwhile', async () => {
+    const { broken, rows } = brokenBy(await watched, TICK_WITHIN_MS);
+    tell(rows.join('\n'));
+    expect(broken).toEqual([]);
+  }, 300_000);
 });
 
 describe('in daily life', () => {

@@ -1,6 +1,6 @@
 /**
- * The API server, and then Redis, away for a minute: what goes on without the one, and how the other's
- * absence is told.
+ * Redis, and then the API server, away for a minute: how the absence of the one is told, and what goes on
+ * without the other.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAgain } from '../cluster/builtin/start-again.ts';
@@ -43,8 +43,10 @@ export function runOutages({ harness, seconds, rate, tell }: OutageOptions): Pro
 /** Gives why the run does not count, where it does not. */
 export async function doOutages(load: Load, seconds: number): Promise<string | undefined> {
   try {
-    await withoutApiServer(load, seconds);
+    // In this order: controllers of Kubernetes that lost the API server take half a minute to come back, and
+    // one of them scales Redis.
     await withoutRedis(load, seconds);
+    await withoutApiServer(load, seconds);
     return undefined;
   } catch (error) {
     if (!(error instanceof NotSteady)) throw error;

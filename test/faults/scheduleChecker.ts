@@ -26,8 +26,14 @@ export function isComplete(evidence: Pick<ScheduleEvidence, 'schedules' | 'times
   return eventsOf(evidence).every(({ runs }) => runs.some(({ phase }) => phase === 'Succeeded'));
 }
 
-/** Every promise that was broken, in words, and a page's rows on all that was seen. */
-export function brokenBy(evidence: ScheduleEvidence): { broken: string[]; rows: string[] } {
+/**
+ * Every promise that was broken, in words, and a page's rows on all that was seen. `submittedWithinMs`: what a
+ * tick may take; more than the default where the run store is away in between.
+ */
+export function brokenBy(
+  evidence: ScheduleEvidence,
+  submittedWithinMs = SUBMITTED_WITHIN_MS,
+): { broken: string[]; rows: string[] } {
   const { schedules, times, starts, kills } = evidence;
   const events = eventsOf(evidence);
   const inTotal = events.flatMap(({ runs }) => runs);
@@ -38,7 +44,7 @@ export function brokenBy(evidence: ScheduleEvidence): { broken: string[]; rows: 
   const p99 = quantile(startToSubmit, 0.99);
   const broken = [
     ...events.flatMap(({ name, runs }) => problemsOf(name, runs)),
-    ...(p99 < SUBMITTED_WITHIN_MS ? [] : [`from start to submit a tick took ${p99} ms (p99)`]),
+    ...(p99 < submittedWithinMs ? [] : [`from start to submit a tick took ${p99} ms (p99)`]),
     // What nobody saw was not fast.
     ...(startToSubmit.length * 2 >= inTotal.length
       ? []
@@ -53,7 +59,7 @@ export function brokenBy(evidence: ScheduleEvidence): { broken: string[]; rows: 
     `| runs | ${inTotal.length} | ${events.length} |`,
     `| times without a run | ${events.filter(({ runs }) => runs.length === 0).length} | 0 |`,
     `| times with more than one | ${events.filter(({ runs }) => runs.length > 1).length} | 0 |`,
-    `| start of the container to submit, of ${startToSubmit.length} (up to 1 s too much: starts are whole seconds) | ${spread(startToSubmit)} | p99 < 5 s |`,
+    `| start of the container to submit, of ${startToSubmit.length} (up to 1 s too much: starts are whole seconds) | ${spread(startToSubmit)} | p99 < ${submittedWithinMs / 1_000} s |`,
     `| scheduled time to submit | ${spread(lateness)} | |`,
   ];
   return { broken, rows };

@@ -1,6 +1,6 @@
 /**
- * Schedules at every minute, while operator, gateway and runners are killed one after the other: each minute
- * is one run of each schedule.
+ * Schedules at every minute, while programs are killed: each minute is one run of each schedule. The kills are
+ * those of this module, of operator, gateway and runners one after the other, or those of somebody else.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
@@ -13,7 +13,12 @@ import { inject, type FaultHarness } from './inject.ts';
 import type { FaultKind } from './plan.ts';
 import { brokenBy, isComplete, type ScheduleEvidence, type ScheduledRun } from './scheduleChecker.ts';
 
-export type SchedulesOptions = { minutes: number; tell: (line: string) => void };
+/** `killed`: what is killed, in this order; `KILLED` by default. */
+export type SchedulesOptions = {
+  minutes: number;
+  tell: (line: string) => void;
+  killed?: readonly FaultKind[];
+};
 
 const MINUTE_MS = 60_000;
 const KILLED: readonly FaultKind[] = ['kill-operator', 'kill-gateway', 'kill-runner'];
@@ -49,7 +54,7 @@ export async function applySchedules({ cluster, project }: FaultHarness, count: 
 export async function watchSchedules(
   harness: FaultHarness,
   schedules: readonly string[],
-  { minutes, tell }: SchedulesOptions,
+  { minutes, tell, killed = KILLED }: SchedulesOptions,
 ): Promise<ScheduleEvidence> {
   const connection = await kubeconfigConnection(harness.cluster.kubeconfigPath);
   const first = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
@@ -61,9 +66,10 @@ export async function watchSchedules(
     for (const time of times) {
       // In each minute another one is hit when the ticks come; after the last minute's nothing is left to
       // disturb.
-      for (const slot of time === times.at(-1) ? [0] : KILLED.keys()) {
+      await delay(Math.max(time - Date.now(), 0));
+      for (const slot of time === times.at(-1) ? killed.slice(0, 1).keys() : killed.keys()) {
         await delay(Math.max(time + slot * PAUSE_MS - Date.now(), 0));
-        await killNext(harness, kills + times.indexOf(time), tell);
+        await killNext(harness, killed, kills + times.indexOf(time), tell);
         kills += 1;
       }
     }
@@ -90,10 +96,15 @@ export async function runSchedules(
   return brokenBy(evidence);
 }
 
-async function killNext(harness: FaultHarness, turn: number, tell: (line: string) => void): Promise<void> {
-  const kind = KILLED[turn % KILLED.length] ?? 'kill-operator';
+async function killNext(
+  harness: FaultHarness,
+  killed: readonly FaultKind[],
+  turn: number,
+  tell: (line: string) => void,
+): Promise<void> {
+  const kind = killed[turn % killed.length] ?? 'kill-operator';
   // Replicas alternately.
-  const pick = (Math.floor(turn / KILLED.length) % 2) / 2;
+  const pick = (Math.floor(turn / killed.length) % 2) / 2;
   try {
     await inject(harness, { number: turn, kind, seconds: 0, pick }, (target) => tell(`${kind}: ${target}`));
   } catch (error) {

@@ -50,7 +50,7 @@ test('a workflow whose key somebody removed gets its slots back with its limits,
   const first = await claimedOne(conn, project);
   await advance(conn, first, end);
   await recorded(conn, await stateOf(conn, project, first.run), 'written');
-  await advance(conn, await claimedOne(conn, project), { parkMs: 1 });
+  await advance(conn, await claimedOne(conn, project), { parkMs: 0 });
   const running = await claimedOne(conn, project);
   await conn.command('unlink', keysOf(project).wf('uid-orders'));
   expect(await counts()).toMatchObject({ hasLimits: false });

@@ -91,7 +91,7 @@ const MENUS = menusOf(PROJECT);
 const WIDE = { width: 1_440, height: 900 };
 const MEDIUM = { width: 1_024, height: 768 };
 const NARROW = { width: 390, height: 780 };
-const AT_REST = { timeout: 5_000 };
+const AT_REST = { timeout: 30_000 };
 
 /** Switches to dark colours, in which only colours can break a rule that was kept in light ones. */
 async function darken(page: Page): Promise<void> {

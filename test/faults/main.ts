@@ -34,7 +34,7 @@ with 1 when a promise was broken, with 2 when the run does not count (the load b
 modes
   (none)         faults, by a plan
   rolling        restarts gateway, operator and runners again and again during --requests at 100 a second: none may be dropped
-  outage         --seconds without API server, then as long without Redis
+  outage         --seconds without Redis, then as long without API server
   takeover       the operator's leader crashes, then is asked to end: how long nobody leads
   schedules      --schedules at every minute for --minutes, while operator, gateway and runners are killed one after the other
 

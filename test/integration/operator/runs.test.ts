@@ -215,15 +215,19 @@ test('of a suspended workflow every run fails, and one that was accepted before 
       message: expect.stringContaining('set spec.suspend to false'),
     });
   }
-  const denied = auditTrail(harness.trail).filter(
-    ({ object, run }) => object?.namespace === namespace && /^run-\d$/.test(String(run)),
-  );
-  expect(denied.map(({ event, result, reason }) => `${event} ${result} ${String(reason)}`)).toEqual([
-    'run.execute denied Suspended',
-    'run.test denied Suspended',
-    'run.retry denied Suspended',
-    'run.execute denied Suspended',
-  ]);
+  // The status is written before the line of the audit trail.
+  const denied = () =>
+    auditTrail(harness.trail)
+      .filter(({ object, run }) => object?.namespace === namespace && /^run-\d$/.test(String(run)))
+      .map(({ event, result, reason }) => `${event} ${result} ${String(reason)}`);
+  await expect
+    .poll(denied, WITHIN)
+    .toEqual([
+      'run.execute denied Suspended',
+      'run.test denied Suspended',
+      'run.retry denied Suspended',
+      'run.execute denied Suspended',
+    ]);
   await harness.stopOperator();
   expect(await claimed(harness.conn, uid)).toEqual([]);
   harness.startOperator();

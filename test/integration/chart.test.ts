@@ -4,7 +4,8 @@ import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
 import { withSettings } from '../../operator/pods/settings.ts';
-import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
+import type { ApiServer } from '../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../support/cluster/sharedApiServer.ts';
 import { runCommand } from '../support/process/command.ts';
 import { NODE_ARGS } from '../support/gateway/gatewayProcess.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
@@ -25,7 +26,7 @@ const exposed = [
 
 let server: ApiServer;
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
 });
 afterAll(() => server?.stop());
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { POLL_LABELS, POOL_LABELS, TICK_LABELS } from '../../operator/shared/names.ts';
 import { poolNetworkPolicy } from '../../operator/project/manifests.ts';
-import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
+import type { ApiServer } from '../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../support/cluster/sharedApiServer.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
 import {
   CHART_NAMESPACE as namespace,
@@ -14,7 +15,7 @@ import {
 
 let server: ApiServer;
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
 });
 afterAll(() => server?.stop());
 

@@ -1,13 +1,14 @@
 /** TLS as the chart's values have it: from Secrets, from cert-manager, and of an existing Redis. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { startApiServer, type ApiServer } from '../support/cluster/apiserver.ts';
+import type { ApiServer } from '../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../support/cluster/sharedApiServer.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
 import { CHART_NAMESPACE as namespace, podSpecOf, renderedChart } from '../support/cluster/renderedChart.ts';
 
 let server: ApiServer;
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
 });

@@ -9,7 +9,8 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { createClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/shared/resources.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { installCrds, removeRules } from '../../support/cluster/crds.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -38,9 +39,8 @@ let namespace: string;
 let count = 0;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   client = createClient(server.connection);
-  await installCrds(client);
 }, 600_000);
 
 afterAll(async () => {

@@ -11,7 +11,8 @@ import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import { cronJobs, namespaces } from '../../../kube/resource.ts';
 import { ensureBinaries } from '../../cluster/build.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { quiet } from '../../support/process/progress.ts';
 
 const namespace = 'cron';
@@ -20,7 +21,7 @@ const COUNT = 500;
 let server: ApiServer;
 let client: KubeClient;
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   client = createClient(server.connection);
   await client.create(namespaces, { metadata: { name: namespace } });
 }, 600_000);

@@ -5,17 +5,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { readMistakes } from '../../mistakes/mistakes.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
-import { installCrds } from '../../support/cluster/crds.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
 
 let server: ApiServer;
 let client: KubeClient;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   client = createClient(server.connection);
-  await installCrds(client);
 }, 600_000);
 
 afterAll(async () => {

@@ -19,7 +19,7 @@ import { runCommand } from '../../support/process/command.ts';
 let harness: GatewayHarness;
 
 beforeAll(async () => {
-  harness = await startGatewayHarness();
+  harness = await startGatewayHarness({ apiServerArgs: [] });
   await putRoute(harness.client, 'orders');
   await putRoute(harness.client, 'asking', { webhook: { reply: true } });
   await pollUntil('the routes', async () => (await fetch(harness.hook('asking'))).status === 405, {

@@ -16,7 +16,8 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 
@@ -27,7 +28,7 @@ let owner: ConfigMap;
 let count = 0;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   client = createClient(server.connection);
 }, 600_000);
 

@@ -9,7 +9,8 @@ import { done, runController, watchInto, type Key } from '../../../kube/controll
 import { createQueue } from '../../../kube/queue.ts';
 import type { ReflectorOutcome } from '../../../kube/reflector.ts';
 import { configMaps, namespaces, type ConfigMap } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { isList, isWatch, startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -19,7 +20,7 @@ let direct: KubeClient;
 let harnesses = 0;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   direct = createClient(server.connection);
 }, 600_000);
 

@@ -22,7 +22,8 @@ import {
   subjectAccessReviews,
   tokenReviews,
 } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 let server: ApiServer;
@@ -31,7 +32,7 @@ let namespace: string;
 let count = 0;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   client = createClient(server.connection, { fieldManager: 'tester' });
 }, 600_000);
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { maintainLease, runWithLease } from '../../../kube/lease.ts';
 import { leases, namespaces } from '../../../kube/resource.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { startKubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -13,7 +14,7 @@ let direct: KubeClient;
 let harnesses = 0;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   direct = createClient(server.connection);
 }, 600_000);
 

@@ -17,7 +17,8 @@ import {
 } from '../../../store/accounts.ts';
 import { connectRunStore } from '../../../store/connection.ts';
 import { aclFile } from '../../support/runStore/aclFile.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { runCommand } from '../../support/process/command.ts';
 import { makeFolder, type Folder } from '../../support/process/folder.ts';
@@ -35,7 +36,7 @@ let folder: Folder;
 let scripts: Folder;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   client = createClient(server.connection);
   await client.create(namespaces, { metadata: { name: ref.namespace } });
   folder = await makeFolder('accounts');

@@ -1,10 +1,11 @@
 /** Workflows that run others: what is refused at apply, and what the run store knows of callees. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION } from '../../../api/group.ts';
 import { workflows } from '../../../operator/shared/resources.ts';
 import { getCallee } from '../../../runs/callees.ts';
-import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { setUpProject } from '../../support/operator/setUpProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -13,15 +14,7 @@ let harness: OperatorHarness;
 let namespace: string;
 let uid: string;
 
-beforeAll(async () => {
-  harness = await startOperatorHarness();
-}, 600_000);
-afterAll(() => harness?.stop());
-
-beforeEach(async () => {
-  harness.startOperator();
-  ({ namespace, uid } = await harness.createProject());
-});
+setUpProject((project) => void ({ harness, namespace, uid } = project));
 
 /** Applies an inactive workflow that runs the others. */
 async function apply(name: string, ...callees: string[]): Promise<void> {

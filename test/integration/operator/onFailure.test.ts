@@ -1,12 +1,13 @@
 /** `onFailure` of a workflow: what is refused, what the run store is told, and runs that it lost. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION } from '../../../api/group.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { setUpProject } from '../../support/operator/setUpProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -15,14 +16,7 @@ let harness: OperatorHarness;
 let namespace: string;
 let uid: string;
 
-beforeAll(async () => {
-  harness = await startOperatorHarness();
-}, 600_000);
-afterAll(() => harness?.stop());
-beforeEach(async () => {
-  harness.startOperator();
-  ({ namespace, uid } = await harness.createProject());
-});
+setUpProject((project) => void ({ harness, namespace, uid } = project));
 
 const apply = (name: string, spec: object = {}) =>
   harness.apply(

@@ -2,7 +2,7 @@
  * A run store that lost its data, with and without an operator beside it: every recorded run that had not
  * ended still ends.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ANNOTATION, API_VERSION } from '../../../api/group.ts';
 import type { WorkflowRun } from '../../../api/kinds.ts';
@@ -15,7 +15,8 @@ import { readRun } from '../../../runs/read.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
-import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { setUpProject } from '../../support/operator/setUpProject.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { claimed, refOf, submissionOf } from '../../support/runStore/runStore.ts';
@@ -29,15 +30,9 @@ let uid: string;
 let workflowUid: string;
 let revision: string;
 
-beforeAll(async () => {
-  harness = await startOperatorHarness();
-}, 600_000);
-
-afterAll(() => harness?.stop());
+setUpProject((project) => void ({ harness, namespace, uid } = project));
 
 beforeEach(async () => {
-  harness.startOperator();
-  ({ namespace, uid } = await harness.createProject());
   await applyWorkflow('orders');
   const workflow = await harness.waitFor(namespace, 'orders', { type: 'Routed', status: 'True' });
   workflowUid = workflow.metadata.uid ?? '';

@@ -1,5 +1,5 @@
 /** WorkflowRuns with `resume`: from the run store, from the record, and what is refused. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION } from '../../../api/group.ts';
 import type { NodeStatus, RunSpec } from '../../../api/run.ts';
@@ -8,7 +8,8 @@ import { advance } from '../../../runs/advance.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
-import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { setUpProject } from '../../support/operator/setUpProject.ts';
 import { claimed, refOf, submissionOf } from '../../support/runStore/runStore.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
@@ -21,13 +22,9 @@ let uid: string;
 let workflowUid: string;
 let revision: string;
 
-beforeAll(async () => {
-  harness = await startOperatorHarness();
-}, 600_000);
-afterAll(() => harness?.stop());
+setUpProject((project) => void ({ harness, namespace, uid } = project));
+
 beforeEach(async () => {
-  harness.startOperator();
-  ({ namespace, uid } = await harness.createProject());
   const nodes = [
     { id: 'trigger', manual: {} },
     { id: 'a', skill: { name: 'set', parameters: { values: '1' } } },

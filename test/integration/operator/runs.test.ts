@@ -1,5 +1,5 @@
 /** Runs that are made as objects, and what stays of runs that have ended. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';
 import type { RunSpec, RunStatus } from '../../../api/run.ts';
@@ -14,7 +14,8 @@ import { submit } from '../../../runs/submit.ts';
 import type { RunState } from '../../../runs/types.ts';
 import { auditTrail } from '../../support/logs/auditTrail.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
-import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { setUpProject } from '../../support/operator/setUpProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { claimed, claimedOne } from '../../support/runStore/runStore.ts';
 
@@ -26,16 +27,7 @@ let harness: OperatorHarness;
 let namespace: string;
 let uid: string;
 
-beforeAll(async () => {
-  harness = await startOperatorHarness();
-}, 600_000);
-
-afterAll(() => harness?.stop());
-
-beforeEach(async () => {
-  harness.startOperator();
-  ({ namespace, uid } = await harness.createProject());
-});
+setUpProject((project) => void ({ harness, namespace, uid } = project));
 
 const HELLO = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'hello' } } as const;
 
@@ -223,15 +215,19 @@ test('of a suspended workflow every run fails, and one that was accepted before 
       message: expect.stringContaining('set spec.suspend to false'),
     });
   }
-  const denied = auditTrail(harness.trail).filter(
-    ({ object, run }) => object?.namespace === namespace && /^run-\d$/.test(String(run)),
-  );
-  expect(denied.map(({ event, result, reason }) => `${event} ${result} ${String(reason)}`)).toEqual([
-    'run.execute denied Suspended',
-    'run.test denied Suspended',
-    'run.retry denied Suspended',
-    'run.execute denied Suspended',
-  ]);
+  // The status is written before the line of the audit trail.
+  const denied = () =>
+    auditTrail(harness.trail)
+      .filter(({ object, run }) => object?.namespace === namespace && /^run-\d$/.test(String(run)))
+      .map(({ event, result, reason }) => `${event} ${result} ${String(reason)}`);
+  await expect
+    .poll(denied, WITHIN)
+    .toEqual([
+      'run.execute denied Suspended',
+      'run.test denied Suspended',
+      'run.retry denied Suspended',
+      'run.execute denied Suspended',
+    ]);
   await harness.stopOperator();
   expect(await claimed(harness.conn, uid)).toEqual([]);
   harness.startOperator();

@@ -12,7 +12,8 @@ import {
   type KubeObject,
 } from '../../../kube/resource.ts';
 import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator/project/manifests.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { ADMISSION, applyChart } from '../../support/cluster/chart.ts';
 import { installCrds } from '../../support/cluster/crds.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -31,7 +32,7 @@ let admin: KubeClient;
 let operator: KubeClient;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   admin = createClient(server.connection, { fieldManager: 'test' });
   await installCrds(admin);
   for (const name of [SYSTEM, PROJECT, BOUNDED, 'other'])

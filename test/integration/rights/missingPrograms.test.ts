@@ -19,7 +19,8 @@ import { credentials, workflowRuns } from '../../../operator/shared/resources.ts
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { openProject } from '../../../runs/project.ts';
 import type { RunState } from '../../../runs/types.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { ADMISSION, applyChart } from '../../support/cluster/chart.ts';
 import { installCrds } from '../../support/cluster/crds.ts';
 import { NAMESPACE, PROJECT, putGithubKey, putRoute } from '../../support/gateway/gatewayHarness.ts';
@@ -53,7 +54,7 @@ let runner: RunnerProgram | undefined;
 
 beforeAll(async () => {
   [server, redis, model] = await Promise.all([
-    startApiServer(),
+    sharedApiServer(),
     startRedis(),
     startModelServer({ apiKey: 'right' }),
   ]);

@@ -16,8 +16,8 @@ import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { readPoll, type PollState } from '../../../store/polling/state.ts';
 import { putTrigger } from '../../../store/polling/triggers.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
-import { installCrds } from '../../support/cluster/crds.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { IMAP_PASSWORD, startDovecot, type Dovecot } from '../../support/providers/mail/dovecot.ts';
 import { freePort } from '../../support/process/freePort.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -52,12 +52,11 @@ let passes: () => boolean;
 
 beforeAll(async () => {
   [api, store, mail] = await Promise.all([
-    startApiServer(),
+    sharedApiServer(),
     startRunStore({ appendfsync: 'no' }),
     startDovecot(),
   ]);
   client = createClient(api.connection, { fieldManager: 'test' });
-  await installCrds(client);
   await client.create(namespaces, { metadata: { name: namespace } });
   const data = { password: btoa(IMAP_PASSWORD) };
   await client.create(secrets, { metadata: { name: 'accounts', namespace }, data });

@@ -11,9 +11,9 @@ import { credentialResource } from '../../../runner/credentials.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
-import { startApiServer, type ApiServer } from '../../support/cluster/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { auditTrail } from '../../support/logs/auditTrail.ts';
-import { installCrds } from '../../support/cluster/crds.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/kubeApiFaults.ts';
 import { startModelServer, type ModelServer } from '../../support/providers/model/modelServer.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -38,12 +38,11 @@ let letThrough: () => void;
 
 beforeAll(async () => {
   [api, redis, model] = await Promise.all([
-    startApiServer(),
+    sharedApiServer(),
     startRedis(),
     startModelServer({ apiKey: 'right' }),
   ]);
   client = createClient(api.connection, { fieldManager: 'test' });
-  await installCrds(client);
   await client.create(namespaces, { metadata: { name: namespace } });
   await client.create(secrets, { metadata: { name: 'accounts', namespace }, data: { key: btoa('right') } });
   const spec: Credential['spec'] = {

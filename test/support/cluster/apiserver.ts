@@ -26,6 +26,8 @@ export type ApiServerOptions = {
 
 export type ApiServer = {
   url: string;
+  /** Where etcd answers, without authentication. */
+  etcdURL: string;
   /** Of a user in the group system:masters, whom no authorizer refuses. */
   kubeconfigPath: string;
   connection: KubeConnection;
@@ -105,7 +107,7 @@ async function startOnce(binDir: string, moreArgs: string[]): Promise<ApiServer>
     const url = `https://127.0.0.1:${ports.api}`;
     const etcd = await part('etcd', etcdArguments(folder, ports));
     const apiserver = await part('kube-apiserver', [...apiServerArguments(folder, ports), ...moreArgs]);
-    const server = await describe(folder, binDir, url);
+    const server = await describe(folder, binDir, { url, etcdURL: `http://127.0.0.1:${ports.etcd}` });
     await waitUntilReady(server, [...running.values()], folder);
     return { ...server, parts: { etcd, 'kube-apiserver': apiserver }, stop };
   } catch (error) {
@@ -170,17 +172,21 @@ async function writeCertificates(binDir: string, folder: string): Promise<void> 
   });
 }
 
-async function describe(folder: string, binDir: string, url: string): Promise<Described> {
+async function describe(
+  folder: string,
+  binDir: string,
+  urls: Pick<ApiServer, 'url' | 'etcdURL'>,
+): Promise<Described> {
   const read = (name: string) => readFile(join(folder, name), 'utf8');
   const [ca, cert, key] = await Promise.all([read('ca.crt'), read('admin.crt'), read('admin.key')]);
   const kubeconfigPath = join(folder, 'kubeconfig');
-  await writeFile(kubeconfigPath, kubeconfig({ cluster: 'test', server: url, ca, cert, key }), {
+  await writeFile(kubeconfigPath, kubeconfig({ cluster: 'test', server: urls.url, ca, cert, key }), {
     mode: 0o600,
   });
   return {
-    url,
+    ...urls,
     kubeconfigPath,
-    connection: { server: url, ca, auth: { cert, key } },
+    connection: { server: urls.url, ca, auth: { cert, key } },
     caFile: join(folder, 'ca.crt'),
     adminCertFile: join(folder, 'admin.crt'),
     adminKeyFile: join(folder, 'admin.key'),

@@ -12,6 +12,7 @@ import { connectRunStore, type RunStoreConnection } from '../../../store/connect
 import { openProject } from '../../../runs/project.ts';
 import { startApiServer, type ApiServer } from '../cluster/apiserver.ts';
 import { installCrds } from '../cluster/crds.ts';
+import { sharedApiServer } from '../cluster/sharedApiServer.ts';
 import { startGateway, type GatewayOptions, type GatewayProcess } from './gatewayProcess.ts';
 import { startRedis, type TestRedis } from '../runStore/redis.ts';
 
@@ -34,7 +35,7 @@ export type GatewayHarness = {
 };
 
 export type GatewayHarnessOptions = Pick<GatewayOptions, 'env' | 'nodeArgs'> & {
-  /** More arguments for kube-apiserver. */
+  /** More arguments for an API server of its own, which the test may end. Left out: that of the worker. */
   apiServerArgs?: string[];
   /** Bytes that the project may hold; default 64 MiB. */
   quotaBytes?: number;
@@ -51,11 +52,12 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     for (const end of closers.splice(0).toReversed()) await end();
   };
   try {
-    const api = await startApiServer({ args: options.apiServerArgs ?? [] });
+    const { apiServerArgs: args } = options;
+    const api = await (args ? startApiServer({ args }) : sharedApiServer());
     closers.push(api.stop);
     const client = createClient(api.connection);
     closers.push(() => client.close());
-    await installCrds(client);
+    if (args) await installCrds(client);
     await client.create(namespaces, { metadata: { name: NAMESPACE } });
     const { redisConfig = [], volumeMiB } = options;
     const redis = await startRedis({

@@ -13,9 +13,9 @@ import { createAccess } from '../../../gateway/access/access.ts';
 import { listen } from '../../../gateway/listen.ts';
 import type { RouteTable } from '../../../gateway/routing/table.ts';
 import { buildInternal, buildMetrics } from '../../../gateway/server.ts';
-import { startApiServer, type ApiServer } from '../cluster/apiserver.ts';
+import type { ApiServer } from '../cluster/apiserver.ts';
+import { sharedApiServer } from '../cluster/sharedApiServer.ts';
 import { createCollectedLog, type CollectedLog } from '../logs/collectedLog.ts';
-import { installCrds } from '../cluster/crds.ts';
 import { createGatewayDeps } from './gatewayDeps.ts';
 import { pollUntil } from '../time/poll.ts';
 import { createUser, isAllowed, tokenOf } from '../cluster/users.ts';
@@ -56,11 +56,10 @@ export type TestGateway = {
 
 export async function startPassThroughHarness(...names: string[]): Promise<PassThroughHarness> {
   const closers: (() => Promise<unknown>)[] = [];
-  const api = await startApiServer();
+  const api = await sharedApiServer();
   closers.push(api.stop);
   const client = createClient(api.connection);
   closers.push(() => client.close());
-  await installCrds(client);
   for (const name of names) await client.create(namespaces, { metadata: { name } });
 
   return {

@@ -21,12 +21,12 @@ import { runOperator } from '../../../operator/start.ts';
 import { OPERATOR_ACCOUNT } from '../../../store/accounts.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { aclFile } from '../runStore/aclFile.ts';
-import { startApiServer, type ApiServer } from '../cluster/apiserver.ts';
+import type { ApiServer } from '../cluster/apiserver.ts';
+import { sharedApiServer } from '../cluster/sharedApiServer.ts';
 import { createCheckAnswers } from './checkResults.ts';
 import { createCollectedLog, type CollectedLog } from '../logs/collectedLog.ts';
 import { ADMISSION, applyChart } from '../cluster/chart.ts';
 import { runCommand } from '../process/command.ts';
-import { installCrds } from '../cluster/crds.ts';
 import { startFakeGateway, type FakeGateway } from './fakeGateway.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { pollUntil } from '../time/poll.ts';
@@ -112,7 +112,7 @@ export async function startOperatorHarness(options: HarnessOptions = {}): Promis
   const { watchNamespaces = [], templates = [], redis: redisOptions = {} } = options;
   const env = { ...LOOPBACK, ...options.env };
   const { triesCredentials = false, bounded = true, startsPools = true } = options;
-  const server = await startApiServer();
+  const server = await sharedApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
   const password = randomBytes(16).toString('hex');
   const sha256 = createHash('sha256').update(password).digest('hex');
@@ -122,7 +122,6 @@ export async function startOperatorHarness(options: HarnessOptions = {}): Promis
     acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n`,
   });
   for (const name of [SYSTEM, ...watchNamespaces]) await client.create(namespaces, { metadata: { name } });
-  await installCrds(client);
   await createPasswords(client, password);
   const bounds = ADMISSION.filter((name) => name.startsWith('admission-operator'));
   const further = templates.filter((name) => !bounds.includes(name));

@@ -6,9 +6,8 @@ import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces } from '../../../kube/resource.ts';
 import { putRevision } from '../../../runs/revisions.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
-import { startApiServer } from '../cluster/apiserver.ts';
+import { sharedApiServer } from '../cluster/sharedApiServer.ts';
 import { createCollectedLog, type CollectedLog } from '../logs/collectedLog.ts';
-import { installCrds } from '../cluster/crds.ts';
 import { startKubeApiFaults, type KubeApiFaults } from '../cluster/kubeApiFaults.ts';
 import { PLAIN_REVISION } from '../data/plainRevision.ts';
 import { newProject, startRunStore, type TestStore } from './runStore.ts';
@@ -24,9 +23,8 @@ export type RecorderHarness = {
 };
 
 export async function startRecorderHarness(): Promise<RecorderHarness> {
-  const server = await startApiServer();
+  const server = await sharedApiServer();
   const kube = createClient(server.connection);
-  await installCrds(kube);
   const faults = await startKubeApiFaults(server.connection);
   const recording = createClient(faults.connection);
   const store = await startRunStore({ appendfsync: 'no' });

@@ -17,9 +17,8 @@ import type { RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { hashOf } from '../../../store/oauth/states.ts';
 import { putTrigger, type PolledTrigger } from '../../../store/polling/triggers.ts';
-import { startApiServer } from '../cluster/apiserver.ts';
+import { sharedApiServer } from '../cluster/sharedApiServer.ts';
 import { CHART } from '../cluster/chart.ts';
-import { installCrds } from '../cluster/crds.ts';
 import { makeFolder } from '../process/folder.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { pollUntil } from '../time/poll.ts';
@@ -107,13 +106,12 @@ export async function startPollPods(
   { appendfsync = 'always' }: Pick<RedisOptions, 'appendfsync'> = {},
 ): Promise<PollPods> {
   const [api, store, folder] = await Promise.all([
-    startApiServer(),
+    sharedApiServer(),
     startRunStore({ appendfsync }),
     makeFolder('poll-pods'),
   ]);
   const { conn } = store;
   const client = createClient(api.connection, { fieldManager: 'test' });
-  await installCrds(client);
   await layOut(await bundledPrograms('windlass'), folder.path);
   await allowPods(client);
   await writeFile(join(folder.path, 'token'), await tokenOf(client, 'default', 'pods'));

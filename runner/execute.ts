@@ -121,7 +121,7 @@ export class RunExecution {
     });
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
-    this.#hasUnreadSignals = isWaiting || claim.state.signaled !== undefined;
+    this.#hasUnreadSignals = (isWaiting && plan.hasSignals) || claim.state.signaled !== undefined;
     this.#events = createEventWriter(deps.conn, this.#writer.ref);
     this.#reply = claim.state.reply;
   }

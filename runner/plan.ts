@@ -45,6 +45,8 @@ export type Plan = {
   readonly timeoutMs: number;
   /** Whether a node waits for a callback. */
   readonly hasCallbacks: boolean;
+  /** Whether runs can get signals: a node waits for a callback or starts a child run. */
+  readonly hasSignals: boolean;
   /** The sensitive nodes, whose outputs and messages are not recorded. */
   readonly sensitive: ReadonlySet<string>;
   /**
@@ -73,6 +75,7 @@ function parsePlan(revision: Revision): Plan {
   const visible = visibilityOf(scopedNodes(revision), revision.edges);
   const { graphs } = visible;
   const all = [...graphs.values()].flatMap(({ edges }) => edges);
+  const hasCallbacks = revision.steps.some((step) => step.kind === 'wait' && step.wait.callback);
   return {
     trigger: revision.trigger,
     graph: graphs.get(RUN_SCOPE) ?? graphOf([]),
@@ -81,7 +84,8 @@ function parsePlan(revision: Revision): Plan {
       all.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
     timeoutMs: revision.timeoutMs,
-    hasCallbacks: revision.steps.some((step) => step.kind === 'wait' && step.wait.callback),
+    hasCallbacks,
+    hasSignals: hasCallbacks || revision.steps.some(({ kind }) => kind === 'workflow'),
     sensitive: new Set(revision.sensitive),
   };
 }

@@ -156,9 +156,11 @@ export function readSignals(
 ): Promise<Signals | Unavailable> {
   const keys = keysOf(project);
   return orUnavailable(async () => {
-    // First: a signal between the two reads is then unread.
-    const version = (await conn.command('hget', keys.run(run), 'signaled')) as string | null;
-    const texts = (await conn.command('hgetall', keys.signals(run))) as Record<string, string>;
+    // The version first: a signal between the two reads is then unread. A connection keeps the order.
+    const [version, texts] = await Promise.all([
+      conn.command('hget', keys.run(run), 'signaled') as Promise<string | null>,
+      conn.command('hgetall', keys.signals(run)) as Promise<Record<string, string>>,
+    ]);
     const values = Object.entries(texts).map(([node, text]): [string, unknown] => [node, parseExact(text)]);
     return { outcome: 'read', version: version ?? '', values: new Map(values) };
   });

@@ -1,6 +1,6 @@
 /**
- * What loops cost: items per second with their checkpoints, HTTP calls in parallel, the memory of a loop of
- * 10,000 items, and what a neighbour's run waits beside it.
+ * What loops and child runs cost: items per second with their checkpoints, HTTP calls in parallel, the memory
+ * of a loop of 10,000 items, what a neighbour's run waits beside it, and chains of child runs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,6 +20,9 @@ const CALLS = 100;
 const IN_PARALLEL = 10;
 const CALL_MS = 100;
 const MANY = 10_000;
+/** Child runs in a chain, and how often each chain is executed. */
+const CHILDREN = 10;
+const CHAINS = 20;
 const NEIGHBOUR_EVERY_MS = 50;
 const MIB = 2 ** 20;
 /** What the operator tells Node, in a container with the chart's limit of 512 MiB. */
@@ -33,6 +36,7 @@ const set = (id: string, extra: object = {}) => ({
   skill: { name: 'set', parameters: { values: { id: 'item.id', total: 'item.price * 2.0' } } },
   ...extra,
 });
+const short = { id: 'short', skill: { name: 'set', parameters: { values: '1' } } };
 const itemsOf = (length: number) => ({ items: Array.from({ length }, (_, id) => ({ id, price: 2.5 })) });
 
 export async function loops(): Promise<Figure[]> {
@@ -65,12 +69,14 @@ export async function loops(): Promise<Figure[]> {
       await timeOf(project, calls, itemsOf(CALLS));
       inServerMs = 0;
       const callsMs = await timeOf(project, calls, itemsOf(CALLS));
+      const chains = await chainsOfChildren(project);
       const waits = await besideLoop(project);
       return figures({
         perSecond: median(perSecond),
         callsMs,
         idealMs: inServerMs / IN_PARALLEL,
         memoryMiB: runner.mostMiB(),
+        ...chains,
         ...waits,
       });
     } finally {
@@ -90,9 +96,12 @@ type Found = {
   memoryMiB: number;
   manyPerSecond: number;
   neighbourMs: number;
+  callMs: number;
+  levelMs: number;
 };
 
-function figures({ perSecond, callsMs, idealMs, memoryMiB, manyPerSecond, neighbourMs }: Found): Figure[] {
+function figures(found: Found): Figure[] {
+  const { perSecond, callsMs, idealMs, memoryMiB, manyPerSecond, neighbourMs, callMs, levelMs } = found;
   return [
     {
       name: '1,000 items of a set, checkpoints included',
@@ -120,7 +129,39 @@ function figures({ perSecond, callsMs, idealMs, memoryMiB, manyPerSecond, neighb
       unit: 'ms',
       goal: { at: 'most', value: 100, of: 'value' },
     },
+    {
+      name: `${CHILDREN} child runs one after another, each`,
+      value: callMs,
+      unit: 'ms',
+      goal: { at: 'most', value: 5, of: 'value' },
+    },
+    {
+      name: `child runs on ${CHILDREN} levels, each`,
+      value: levelMs,
+      unit: 'ms',
+      goal: { at: 'most', value: 5, of: 'value' },
+    },
   ];
+}
+
+/** The time of one child run: in a run that calls ten one after another, and where each calls the next. */
+async function chainsOfChildren(project: TestProject): Promise<Pick<Found, 'callMs' | 'levelMs'>> {
+  const leaf = await project.deploy([webhook, short]);
+  const calls = Array.from({ length: CHILDREN }, (_, index) => ({
+    id: `call-${index}`,
+    workflow: { name: leaf },
+  }));
+  const sequence = await project.deploy([webhook, ...calls]);
+  let nested = leaf;
+  for (let level = 0; level < CHILDREN; level += 1)
+    nested = await project.deploy([webhook, { id: 'call', workflow: { name: nested } }]);
+  return { callMs: await timeOfChild(project, sequence), levelMs: await timeOfChild(project, nested) };
+}
+
+async function timeOfChild(project: TestProject, revision: string): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < CHAINS; round += 1) times.push(await timeOf(project, revision, {}));
+  return median(times) / CHILDREN;
 }
 
 /** From the claim to the end, in milliseconds. */
@@ -141,16 +182,13 @@ async function besideLoop(project: TestProject): Promise<Pick<Found, 'manyPerSec
     set('first', { within: 'each' }),
     set('second', { within: 'each' }),
   ]);
-  const short = await project.deploy([
-    webhook,
-    { id: 'a', skill: { name: 'set', parameters: { values: '1' } } },
-  ]);
+  const neighbour = await project.deploy([webhook, short]);
   const loop = project.send(many, itemsOf(MANY)).then((run) => project.ended(run, 120_000));
   const progress = { hasEnded: false };
   void loop.finally(() => (progress.hasEnded = true));
   const ended: Promise<RunState>[] = [];
   while (!progress.hasEnded) {
-    ended.push(project.ended(await project.send(short, {}), 120_000));
+    ended.push(project.ended(await project.send(neighbour, {}), 120_000));
     await delay(NEIGHBOUR_EVERY_MS);
   }
   const times = (await Promise.all(ended)).map(

@@ -59,7 +59,8 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   reply: { about: 'webhook calls that a response node answers; runs/s of one runner (2 min)', run: reply },
   runs: { about: 'runs/s of one runner, latency at half of that, a backlog of 100,000 (5 min)', run: runs },
   loops: {
-    about: 'items/s of loops, calls in parallel, a loop of 10,000 items, and a neighbour beside it (1 min)',
+    about:
+      'items/s of loops, calls in parallel, a loop of 10,000 items beside a neighbour, chains of child runs (1 min)',
     run: loops,
   },
   memory: {

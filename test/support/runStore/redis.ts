@@ -160,6 +160,8 @@ function configuration(folder: string, port: number, options: RedisOptions): str
     `appendfsync ${options.appendfsync ?? 'always'}`,
     'save ""',
     'maxmemory-policy noeviction',
+    'hash-max-listpack-entries 64',
+    'hash-max-listpack-value 1024',
     ...(options.maxmemory === undefined ? [] : [`maxmemory ${options.maxmemory}`]),
     ...(options.config ?? []),
     '',

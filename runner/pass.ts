@@ -26,6 +26,7 @@ import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } 
 import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
 import { scopeOf } from './references.ts';
+import { isInDoubt } from './restoreLost.ts';
 import { DIED_DURING_EFFECT } from './restoreNode.ts';
 import { endNode, markAttempt, skip, startComputation, succeed } from './transitions.ts';
 import { startWait } from './waitNode.ts';
@@ -286,7 +287,7 @@ function startAttempt(
   id: string,
   { fields, effect }: { fields: StepFields; effect: Effect | 'None' },
 ): boolean {
-  if (effect === 'AtMostOnce' && isInDoubt(state, scope)) {
+  if (effect === 'AtMostOnce' && isInDoubt(state, scope, id)) {
     state.attempts.release();
     endNode(state, locatedKey(state, scope, id), IN_DOUBT, now);
     return true;
@@ -300,12 +301,4 @@ function startAttempt(
 /** Whether an execution of the step is an attempt that takes time. */
 function hasAttempt(step: RevisionStep): boolean {
   return !['fail', 'wait', 'group'].includes(step.kind) && !isImmediate(step);
-}
-
-/** Whether the node may have been executed before the run store lost its data. */
-function isInDoubt({ claim }: ExecutionState, scope: ScopeState): boolean {
-  if (claim.state.doubt) return true;
-  for (let at: ScopeState | undefined = scope; at; at = at.parent)
-    if (at.iteration?.loop.isInDoubt) return true;
-  return false;
 }

@@ -153,6 +153,11 @@ test('AssumeDone gives the node the output of the decision', () => {
   expect(planned).not.toHaveProperty('nodes.1.reason');
 });
 
+test('a run that resumes a run in doubt is in doubt', () => {
+  expect(plan(chain, [failed('a')], { isInDoubt: true })).toMatchObject({ isInDoubt: true });
+  expect(plan(chain, [failed('a')])).not.toHaveProperty('isInDoubt');
+});
+
 test('a run that resumes a resumed run continues the effect keys of the first one', () => {
   expect(plan(chain, [failed('a')], { origin: 'run-0' })).toMatchObject({ origin: 'run-0' });
 });

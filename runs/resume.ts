@@ -23,6 +23,7 @@ export type FailedRun = {
   nodes: readonly NodeState[];
   /** The items of its loops; undefined if they are gone. */
   items: ReadonlyMap<string, NodeState> | undefined;
+  isInDoubt?: boolean | undefined;
 };
 
 type Refusal = { reason: FailureReason; message: string };
@@ -94,7 +95,13 @@ export function planResume(
     nodes.push(...resumed.nodes);
     for (const [key, item] of resumed.items) items.set(key, item);
   }
-  return { origin: failed.origin ?? run, decisions, nodes, items };
+  return {
+    origin: failed.origin ?? run,
+    decisions,
+    nodes,
+    items,
+    ...(failed.isInDoubt && { isInDoubt: true }),
+  };
 }
 
 /** Each Unknown node needs a decision, and no other node may have one. */

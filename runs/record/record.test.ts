@@ -97,6 +97,11 @@ test('a run that has not ended has no end, and its condition is unknown', () => 
   expect(status.conditions?.[0]).toMatchObject({ status: 'Unknown', reason: 'Running' });
 });
 
+test('a run in doubt is recorded so', () => {
+  expect(toRecord({ ...base, doubt: true }).status.inDoubt).toBe(true);
+  expect(toRecord(base).status).not.toHaveProperty('inDoubt');
+});
+
 test('nodes stand in the order of the revision', () => {
   const nodes = ['c', 'a', 'b'].map((id) => node({ id }));
   const { status } = toRecord({ ...base, nodes }, undefined, ['b', 'c', 'a']);

@@ -116,6 +116,7 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
     ...why(state),
     revision: state.revision,
     ...(state.origin !== undefined && { origin: state.origin }),
+    ...(state.doubt && { inDoubt: true }),
     ...(state.onFailure && { onFailure: state.onFailure }),
     conditions: [succeeded(state)],
     nodes: nodesOf(state, limits, order),

@@ -97,7 +97,8 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     let hasChanged = false;
     if (halt) reopenLoops(pass, scope);
     for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, halt)) hasChanged = true;
-    if (halt) return drain(pass, scope, halt) ? { kind: 'failed', end: scope.failure ?? halt } : undefined;
+    if (halt)
+      return drain(pass, scope, halt) ? { kind: 'failed', end: endOfScope(state, scope, halt) } : undefined;
     const next = nextOf(state, scope);
     if (!next) continue;
     for (const id of next.skipped) skip(state, scope, id, now);
@@ -143,6 +144,17 @@ function haltOf({ halt }: ExecutionState, scope: ScopeState): FailedEnd | undefi
   const { phase, message = '' } = halt;
   if (phase === 'Cancelled') return { phase, reason: 'Cancelled', message };
   return { phase: 'Cancelled', reason: 'Cancelled', message };
+}
+
+/**
+ * The end of a scope in which no node runs. A body with a node that is Unknown is Unknown, also if another
+ * node failed before: a run that resumes this one must not execute the body again without a decision.
+ */
+function endOfScope(state: ExecutionState, scope: ScopeState, halt: FailedEnd): ScopeFailure {
+  const end = scope.failure ?? halt;
+  if (scope === state.root || end.phase === 'Unknown') return end;
+  const unknown = scope.graph.nodes.find(({ id }) => scope.phases.get(id) === 'Unknown');
+  return unknown ? endOfFailure(state, scope, unknown.id) : end;
 }
 
 /** The output of a body: that of its last node, in the order of the list, that succeeded. */

@@ -486,6 +486,29 @@ test('a loop with an item that is Unknown is Unknown, also where another item ha
   expect(step?.end).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
 });
 
+test('a group with a node that is Unknown is Unknown, also where another node has failed before', () => {
+  const body = (id: string) => mail(id, { within: 'both' });
+  const first = { id: 'first', within: 'both', skill: { name: 'set', parameters: { value: 1 } } };
+  const edges = [
+    { from: 'trigger', to: 'both' },
+    { from: 'first', to: 'one' },
+    { from: 'first', to: 'two' },
+  ];
+  const nodes = [webhook, { id: 'both', group: {} }, first, body('one'), body('two')];
+  const state = openLoops(revision(nodes, edges), {});
+  expect(pass(state)?.starts).toHaveLength(2);
+  endNode(state, 'both.0.0.1/one', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  expect(pass(state)).not.toHaveProperty('end');
+  const unknown = { phase: 'Unknown', reason: 'EffectUnknown', message: 'may be sent' } as const;
+  endNode(state, 'both.0.0.1/two', unknown, NOW);
+  const step = pass(state);
+  expect(step?.checkpoints?.find(({ id }) => id === 'both')).toMatchObject({
+    phase: 'Unknown',
+    message: 'node two: may be sent',
+  });
+  expect(step?.end).toMatchObject({ reason: 'EffectUnknown' });
+});
+
 test('after a takeover a loop knows that it no longer collects', () => {
   const { output: _output, ...withoutOutput } = done('each.1');
   const state = openLoops(revision([webhook, each(), atLeastOnce]), {

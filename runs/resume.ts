@@ -8,8 +8,10 @@ import { isTerminal, type RunPhase } from '../api/phase.ts';
 import type { FailureReason } from '../api/reasons.ts';
 import { scopedNodes, type Revision, type RevisionStep } from '../api/revision.ts';
 import { RUN_SCOPE, visibilityOf, type Visibility } from '../api/scopes.ts';
+import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { VALUE_LIMIT_BYTES } from './advance.ts';
 import { readItemsOf } from './items.ts';
 import { parseRun } from './read.ts';
 import type { Decision, NodeState, Resumed, RunState } from './types.ts';
@@ -123,10 +125,19 @@ function refuseDecisions(
     ({ node }, index) => decisions.findIndex((one) => one.node === node) !== index,
   );
   if (twice) return { reason: 'NotResumable', message: `Node ${twice.node} has two decisions: remove one.` };
+  const large = decisions.find(({ output }) => output && isTooLarge(output));
+  if (large) {
+    const message = `The output in the decision about node ${large.node} is larger than ${VALUE_LIMIT_BYTES / 1_024} KiB, the limit of an output: pass less data.`;
+    return { reason: 'NotResumable', message };
+  }
   const open = graph?.nodes.find(({ id }) => isUnknown(id) && !decisions.some(({ node }) => node === id));
   if (!open) return undefined;
   const message = `Node ${open.id} of run ${run} is Unknown: its effect may have happened. Check it, then add a decision for node ${open.id}: AssumeDone, with the output that later nodes read, or AssumeNotDone, which executes it again with the same effect key.`;
   return { reason: 'DecisionMissing', message };
+}
+
+function isTooLarge({ text_content = '', data_content = null }: Partial<NodeOutput>): boolean {
+  return Buffer.byteLength(JSON.stringify({ text_content, data_content })) > VALUE_LIMIT_BYTES;
 }
 
 /** The nodes that failed the run or had not ended, and all that follow them. */

@@ -11,6 +11,7 @@ import {
   webhook,
 } from '../test/support/runner/passes.ts';
 import type { NodeState, RunState } from '../runs/types.ts';
+import { decidePass } from './pass.ts';
 import { endNode, succeed } from './transitions.ts';
 import { fireTimers } from './waits.ts';
 import { refuseOutputs } from './changes.ts';
@@ -507,6 +508,23 @@ test('a group with a node that is Unknown is Unknown, also where another node ha
     message: 'node two: may be sent',
   });
   expect(step?.end).toMatchObject({ reason: 'EffectUnknown' });
+});
+
+test('a loop that a resumed run continues starts when it is opened', () => {
+  const { startedAt: _earlier, ...resumed } = running;
+  const state = openLoops(revision([webhook, each(), send]), {
+    input: input(2),
+    nodes: [done('trigger'), resumed],
+    items: [done('each.0')],
+  });
+  pass(state);
+  succeed(state, 'each.1.0.1/send', text('b'), NOW + 5_000);
+  const step = decidePass(state, NOW + 5_000, Infinity);
+  expect(step?.checkpoints?.find(({ id }) => id === 'each')).toMatchObject({
+    phase: 'Succeeded',
+    startedAt: NOW,
+    endedAt: NOW + 5_000,
+  });
 });
 
 test('after a takeover a loop knows that it no longer collects', () => {

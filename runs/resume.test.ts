@@ -245,7 +245,8 @@ const counts = (
 
 test('a loop keeps the items that succeeded, and executes the others again', () => {
   const planned = plan([set('l', each)], [failed('l', counts(1, 1))], { items });
-  expect(planned).toMatchObject({ nodes: [{ id: 'l', phase: 'Running' }] });
+  expect(planned).toMatchObject({ nodes: [{ id: 'l', phase: 'Running', attempts: 1 }] });
+  expect(planned).not.toHaveProperty('nodes.0.startedAt');
   expect('items' in planned && [...planned.items.keys()]).toEqual(['l.0']);
 });
 

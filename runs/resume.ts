@@ -203,11 +203,8 @@ function resumeLoop({ failed, step, node, isDecided }: Resuming, context: Contex
     return { reason: 'DataLost', message };
   }
   if (items.size === 0) return { nodes: [], items };
-  const { id, attempts, startedAt } = node;
-  return {
-    nodes: [{ id, phase: 'Running', attempts, ...(startedAt !== undefined && { startedAt }) }],
-    items,
-  };
+  // It starts in the new run: without the start time of the failed run.
+  return { nodes: [{ id: node.id, phase: 'Running', attempts: node.attempts }], items };
 }
 
 /** The steps of the loop, also those of its body, whose effect must not be repeated. */

@@ -114,6 +114,11 @@ test('a node that had not ended when its run did may have had its effect where t
     node({ ...open, id: 'mail', mark: { attempt: 1, atMostOnce: true } }),
     node({ ...open, id: 'call', mark: { attempt: 1, atMostOnce: false } }),
   ];
+  const stopped = toRecord({ ...base, phase: 'Cancelled', nodes }).status;
+  expect(stopped.nodes?.map(({ completionTime }) => completionTime)).toEqual([
+    stopped.completionTime,
+    stopped.completionTime,
+  ]);
   const phases = (phase: 'Failed' | 'Cancelled') =>
     toRecord({ ...base, phase, nodes }).status.nodes?.map((it) => [it.phase, it.reason]);
   expect(phases('Failed')).toEqual([

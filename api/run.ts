@@ -290,6 +290,12 @@ export const runStatus = z
       .max(253)
       .optional()
       .describe('Of a run with resume: the run whose effect keys it continues.'),
+    inDoubt: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the run may have executed steps that this record does not show, because the run store lost its data. Then no effect with AtMostOnce begins: its node becomes Unknown.',
+      ),
     onFailure: z
       .object({
         workflow: z.string().max(253).describe('The workflow in onFailure.'),

@@ -42,6 +42,8 @@ export type Call = {
   step: WorkflowStep;
   fields: Record<string, unknown>;
   effectKey: string;
+  /** The node may have started the child before. */
+  isInDoubt: boolean;
 };
 
 /**
@@ -65,7 +67,7 @@ export async function callWorkflow(deps: CallDeps, call: Call): Promise<Called> 
   const callee = await retryUntilStored(() => getCallee(conn, parent.project, name).then(found), abandon);
   if (!callee) throw new StepError('Cancelled', 'the runner was stopped');
   if (!callee.value) throw missing(name);
-  let isInDoubt = parent.doubt === true;
+  let { isInDoubt } = call;
   for (let passed = 0; ; passed += 1) {
     const run = childName(name, passed === 0 ? effectKey : `${effectKey}/${passed}`);
     const isKnown = await submitCall(deps, call, { callee: callee.value, run, input, isInDoubt });

@@ -30,6 +30,7 @@ import { reportLoops } from './loopProgress.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { decidePass } from './pass.ts';
 import type { Plan } from './plan.ts';
+import { isInDoubt } from './restoreLost.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
@@ -325,6 +326,7 @@ export class RunExecution {
       step,
       fields,
       effectKey: this.#effectKey(key, attempt),
+      isInDoubt: isInDoubt(this.#state, scope, id),
     });
   }
 

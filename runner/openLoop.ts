@@ -54,6 +54,9 @@ export function openLoop({ state, now }: Pass, scope: ScopeState, id: string): v
 }
 
 function restoreLoop(state: ExecutionState, loop: Loop, node: NodeState, now: number): void {
+  const { scope, id } = loop;
+  // A loop that a resumed run continues starts now.
+  scope.progress.set(id, { tried: 1, next: 1, firstAt: now, ...scope.progress.get(id) });
   const { states, nodes } = state.storedItems.get(loop.key) ?? { states: new Map(), nodes: new Map() };
   for (const [index, item] of states) restoreItem(state, loop, index, item);
   for (const [index, executions] of nodes) {

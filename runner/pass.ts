@@ -26,6 +26,7 @@ import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } 
 import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
 import { scopeOf } from './references.ts';
+import { isInDoubt } from './restoreLost.ts';
 import { DIED_DURING_EFFECT } from './restoreNode.ts';
 import { endNode, markAttempt, skip, startComputation, succeed } from './transitions.ts';
 import { startWait } from './waitNode.ts';
@@ -96,7 +97,8 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     let hasChanged = false;
     if (halt) reopenLoops(pass, scope);
     for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, halt)) hasChanged = true;
-    if (halt) return drain(pass, scope, halt) ? { kind: 'failed', end: scope.failure ?? halt } : undefined;
+    if (halt)
+      return drain(pass, scope, halt) ? { kind: 'failed', end: endOfScope(state, scope, halt) } : undefined;
     const next = nextOf(state, scope);
     if (!next) continue;
     for (const id of next.skipped) skip(state, scope, id, now);
@@ -142,6 +144,17 @@ function haltOf({ halt }: ExecutionState, scope: ScopeState): FailedEnd | undefi
   const { phase, message = '' } = halt;
   if (phase === 'Cancelled') return { phase, reason: 'Cancelled', message };
   return { phase: 'Cancelled', reason: 'Cancelled', message };
+}
+
+/**
+ * The end of a scope in which no node runs. A body with a node that is Unknown is Unknown, also if another
+ * node failed before: a run that resumes this one must not execute the body again without a decision.
+ */
+function endOfScope(state: ExecutionState, scope: ScopeState, halt: FailedEnd): ScopeFailure {
+  const end = scope.failure ?? halt;
+  if (scope === state.root || end.phase === 'Unknown') return end;
+  const unknown = scope.graph.nodes.find(({ id }) => scope.phases.get(id) === 'Unknown');
+  return unknown ? endOfFailure(state, scope, unknown.id) : end;
 }
 
 /** The output of a body: that of its last node, in the order of the list, that succeeded. */
@@ -286,7 +299,7 @@ function startAttempt(
   id: string,
   { fields, effect }: { fields: StepFields; effect: Effect | 'None' },
 ): boolean {
-  if (effect === 'AtMostOnce' && isInDoubt(state, scope)) {
+  if (effect === 'AtMostOnce' && isInDoubt(state, scope, id)) {
     state.attempts.release();
     endNode(state, locatedKey(state, scope, id), IN_DOUBT, now);
     return true;
@@ -300,12 +313,4 @@ function startAttempt(
 /** Whether an execution of the step is an attempt that takes time. */
 function hasAttempt(step: RevisionStep): boolean {
   return !['fail', 'wait', 'group'].includes(step.kind) && !isImmediate(step);
-}
-
-/** Whether the node may have been executed before the run store lost its data. */
-function isInDoubt({ claim }: ExecutionState, scope: ScopeState): boolean {
-  if (claim.state.doubt) return true;
-  for (let at: ScopeState | undefined = scope; at; at = at.parent)
-    if (at.iteration?.loop.isInDoubt) return true;
-  return false;
 }

@@ -11,6 +11,7 @@ import {
   webhook,
 } from '../test/support/runner/passes.ts';
 import type { NodeState, RunState } from '../runs/types.ts';
+import { decidePass } from './pass.ts';
 import { endNode, succeed } from './transitions.ts';
 import { fireTimers } from './waits.ts';
 import { refuseOutputs } from './changes.ts';
@@ -484,6 +485,46 @@ test('a loop with an item that is Unknown is Unknown, also where another item ha
   const step = pass(state);
   expect(phases(step?.checkpoints?.filter(({ id }) => id === 'each'))).toEqual({ each: 'Unknown' });
   expect(step?.end).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
+});
+
+test('a group with a node that is Unknown is Unknown, also where another node has failed before', () => {
+  const body = (id: string) => mail(id, { within: 'both' });
+  const first = { id: 'first', within: 'both', skill: { name: 'set', parameters: { value: 1 } } };
+  const edges = [
+    { from: 'trigger', to: 'both' },
+    { from: 'first', to: 'one' },
+    { from: 'first', to: 'two' },
+  ];
+  const nodes = [webhook, { id: 'both', group: {} }, first, body('one'), body('two')];
+  const state = openLoops(revision(nodes, edges), {});
+  expect(pass(state)?.starts).toHaveLength(2);
+  endNode(state, 'both.0.0.1/one', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  expect(pass(state)).not.toHaveProperty('end');
+  const unknown = { phase: 'Unknown', reason: 'EffectUnknown', message: 'may be sent' } as const;
+  endNode(state, 'both.0.0.1/two', unknown, NOW);
+  const step = pass(state);
+  expect(step?.checkpoints?.find(({ id }) => id === 'both')).toMatchObject({
+    phase: 'Unknown',
+    message: 'node two: may be sent',
+  });
+  expect(step?.end).toMatchObject({ reason: 'EffectUnknown' });
+});
+
+test('a loop that a resumed run continues starts when it is opened', () => {
+  const { startedAt: _earlier, ...resumed } = running;
+  const state = openLoops(revision([webhook, each(), send]), {
+    input: input(2),
+    nodes: [done('trigger'), resumed],
+    items: [done('each.0')],
+  });
+  pass(state);
+  succeed(state, 'each.1.0.1/send', text('b'), NOW + 5_000);
+  const step = decidePass(state, NOW + 5_000, Infinity);
+  expect(step?.checkpoints?.find(({ id }) => id === 'each')).toMatchObject({
+    phase: 'Succeeded',
+    startedAt: NOW,
+    endedAt: NOW + 5_000,
+  });
 });
 
 test('after a takeover a loop knows that it no longer collects', () => {

@@ -82,6 +82,19 @@ test('in a run that may have continued after its record, AtMostOnce nodes are Un
   });
 });
 
+test('in a resumed run in doubt, only a node that is known not to have been executed starts', () => {
+  const nodes = [done('trigger'), done('a', 'hello')];
+  const decision = { node: 'm', outcome: 'AssumeNotDone' } as const;
+  expect(pass(open(chain, { doubt: true, nodes, decisions: [decision] }))?.starts).toMatchObject([
+    { id: 'm' },
+  ]);
+  const other = { ...decision, node: 'a' };
+  expect(pass(open(chain, { doubt: true, nodes, decisions: [other] }))?.checkpoints).toMatchObject([
+    { id: 'm', phase: 'Unknown' },
+    { id: 'reply', phase: 'Skipped' },
+  ]);
+});
+
 test('after a takeover, a waiting node continues to wait, then gets its next attempt', () => {
   const waiting: NodeState = {
     id: 'm',

@@ -3,7 +3,7 @@
  * neither their results nor what items in progress had done.
  */
 import type { ItemCounts, NodeState } from '../runs/types.ts';
-import type { ExecutionState, Loop } from './executionState.ts';
+import type { ExecutionState, Loop, ScopeState } from './executionState.ts';
 import { hasItemEnded, noteItemEnd } from './loopResults.ts';
 import { hasAtMostOnceEffect } from './plan.ts';
 
@@ -31,6 +31,25 @@ export function restoreLost(state: ExecutionState, loop: Loop, node: NodeState |
     const message = `the run store lost its data, and with it the results of ${lost} of ${loop.total} items, which have ended. Start a new run for the other items`;
     loop.failure ??= { phase: 'Failed', reason: 'DataLost', message };
   }
+}
+
+/** Whether the node may have been executed before the run store lost its data. */
+export function isInDoubt(state: ExecutionState, scope: ScopeState, id: string): boolean {
+  if (isInDoubtAt(state, scope, id)) return true;
+  for (let at: ScopeState | undefined = scope; at; at = at.parent)
+    if (at.iteration?.loop.isInDoubt) return true;
+  return false;
+}
+
+/** Whether the run is in doubt about the node, and no decision says that the effect has not happened. */
+function isInDoubtAt({ claim }: ExecutionState, scope: ScopeState, id: string): boolean {
+  const { doubt, decisions = [] } = claim.state;
+  if (!doubt) return false;
+  let outermost = id;
+  for (let at: ScopeState | undefined = scope; at?.iteration; at = at.parent)
+    outermost = at.iteration.loop.id;
+  // A run that was restored itself has no decisions: it may have executed decided nodes since.
+  return !decisions.some(({ node, outcome }) => node === outermost && outcome === 'AssumeNotDone');
 }
 
 /** Returns how many items had ended whose results are lost. */
@@ -67,8 +86,7 @@ function noteEndedItems(
  */
 function undecidedItems(state: ExecutionState, loop: Loop, running = 0): number[] {
   if (!hasAtMostOnceEffect(state.plan, loop.id)) return [];
-  const { claim } = state;
-  const most = claim.state.doubt ? loop.total : running;
+  const most = isInDoubtAt(state, loop.scope, loop.id) ? loop.total : running;
   const undecided: number[] = [];
   for (let index = 0; index < loop.total && undecided.length < most; index += 1)
     if (!hasItemEnded(loop, index)) undecided.push(index);

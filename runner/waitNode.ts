@@ -1,5 +1,5 @@
 /** Wait nodes: how long one waits, and how it begins to wait for a time or a callback. */
-import { isDateOfCalendar } from '../api/cel/times.ts';
+import { parseRfc3339 } from '../api/cel/times.ts';
 import { boundedDuration, DURATION_BOUNDS, parseDuration } from '../api/duration.ts';
 import { StepError } from '../api/reasons.ts';
 import type { WaitStep } from '../api/step.ts';
@@ -9,8 +9,6 @@ import { beginWait } from './waits.ts';
 
 /** How long a node waits for its callback, unless it says so itself. */
 const DEFAULT_CALLBACK_TIMEOUT = '24h';
-/** RFC 3339, section 5.6. */
-const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /** Begins the wait of a node, or ends it. `fields`: its evaluated fields. Returns whether it has ended. */
 export function startWait(
@@ -38,9 +36,8 @@ export function startWait(
  */
 function waitMs({ duration }: WaitStep, { until }: Record<string, unknown>, now: number): number {
   if (duration !== undefined) return boundedDuration(duration, DURATION_BOUNDS.wait);
-  const text = typeof until === 'string' ? until.trim() : '';
-  const time = TIME.test(text) && isDateOfCalendar(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) {
+  const time = typeof until === 'string' ? parseRfc3339(until.trim()) : undefined;
+  if (time === undefined) {
     const message =
       'wait.until is not a time in RFC 3339: write it with a time zone, such as 2026-05-01T08:00:00Z';
     throw new StepError('InvalidParameters', message);

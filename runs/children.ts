@@ -65,10 +65,9 @@ end
 
 /** Counts the child, and stores whether its parent waits, which the scripts that end it read. */
 export const ADD_CHILD = defineFragment({
-  needs: ['run', 'run_id', 'siblings', 'descendants', 'parent_run', 'parent_waits', 'parent_doubt'],
+  needs: ['run', 'run_id', 'siblings', 'descendants', 'parent_run', 'parent_waits'],
   lua: `
 if parent_run ~= '' then
-  if parent_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
   redis.call('SET', descendants, tonumber(redis.call('GET', descendants) or 0) + 1, 'EX', ${COUNTED_S})
   if parent_waits == '1' then
     redis.call('HSET', run, 'parent', parent_run)

@@ -172,6 +172,7 @@ export function parseRun(
   const phase = fields['phase'];
   if (phase === undefined) return undefined;
   const nodes = nodesOf(fields);
+  const endedAt = fields['ended'] === undefined ? undefined : Number(fields['ended']);
   return {
     run,
     project,
@@ -185,23 +186,28 @@ export function parseRun(
     cancelRequested: cancelRequested && !isTerminal(phase),
     crashes: Number(fields['crashes'] ?? 0),
     input: fields['input'] ?? '{}',
-    nodes: isTerminal(phase) ? nodes.map((node) => settledNode(node, phase === 'Cancelled')) : nodes,
+    nodes: isTerminal(phase) ? nodes.map((node) => settledNode(node, phase, endedAt)) : nodes,
     ...optional(fields),
   };
 }
 
 const UNFINISHED: readonly NodePhase[] = ['Pending', 'Running', 'Waiting'];
 
-/** A node of an ended run: no node is left unfinished. One whose effect may have happened is `Unknown`. */
+/**
+ * A node of a run that has ended in this phase, at this time: no node is left unfinished. One whose effect may
+ * have happened is `Unknown`.
+ */
 export function settledNode(
   { nextAttemptAt: _at, waitingFor: _for, ...stored }: NodeState,
-  cancelled: boolean,
+  phase: RunPhase,
+  endedAt: number | undefined,
 ): NodeState {
   if (!UNFINISHED.includes(stored.phase)) return stored;
-  const node = stored.items ? { ...stored, items: { ...stored.items, running: 0 } } : stored;
+  const ended = { ...stored, ...(endedAt !== undefined && { endedAt }) };
+  const node = ended.items ? { ...ended, items: { ...ended.items, running: 0 } } : ended;
   if (node.mark?.atMostOnce)
     return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
-  return cancelled ? { ...node, phase: 'Cancelled' } : { ...node, phase: 'Failed' };
+  return { ...node, phase: phase === 'Cancelled' ? 'Cancelled' : 'Failed' };
 }
 
 function nodesOf(fields: Record<string, string>): NodeState[] {

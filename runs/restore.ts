@@ -35,6 +35,8 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   reply?: Reply;
   /** If the run only waited when it was recorded: the time before which nothing of it can have begun. */
   idleUntil?: number;
+  /** The recorded run was in doubt itself: an earlier loss took progress that no record has. */
+  isInDoubt?: true;
 };
 
 /**
@@ -92,6 +94,7 @@ const STORE_RESTORED = defineFragment({
     'store_fields',
     'is_over',
     'is_idle',
+    'in_doubt',
     'now',
   ],
   lua: `
@@ -99,7 +102,7 @@ redis.call('HSET', run, 'phase', is_idle and 'Waiting' or 'Pending', 'wf', group
   'head', head, 'input', input, 'epoch', math.max(tonumber(epoch), now), 'sequence', sequence,
   'recorded', object, 'restored', epoch)
 store_fields(ARGV, nodes_first)
-if not is_idle then redis.call('HSET', run, 'doubt', 1) end
+if not is_idle or in_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
 if started ~= '' then redis.call('HSET', run, 'started', started) end
 if deadline ~= '' and (is_over or is_idle) then
   redis.call('HSET', run, 'timeout', math.max(0, deadline - now))
@@ -149,6 +152,8 @@ const RESTORE = defineScript({
     // The id of the store that made the record.
     'recorded_by',
     'idle_until',
+    // 1: the recorded run was in doubt, which its wait does not end.
+    'in_doubt',
     // The parent of a child run that it waits for.
     'parent_run',
   ],
@@ -255,6 +260,7 @@ function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
     reply: replyText,
     recorded_by: recorded.recordedBy ?? '',
     idle_until: recorded.idleUntil ?? '',
+    in_doubt: recorded.isInDoubt ? '1' : '',
     parent_run: recorded.parent?.waits ? recorded.parent.run : '',
     nodes,
   });

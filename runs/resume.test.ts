@@ -153,6 +153,26 @@ test('AssumeDone gives the node the output of the decision', () => {
   expect(planned).not.toHaveProperty('nodes.1.reason');
 });
 
+test.each([
+  ['text', 512 * 1_024, true],
+  ['less text', 511 * 1_024, false],
+])(
+  'an output of a decision with %s is refused if it is beyond the limit of an output',
+  (_, length, refused) => {
+    const output = { text_content: 'x'.repeat(length) };
+    const planned = plan(chain, [succeeded('a'), unknown('b')], {
+      decisions: [{ node: 'b', outcome: 'AssumeDone', output }],
+    });
+    if (!refused) return expect(planned).not.toHaveProperty('reason');
+    expect(planned).toMatchObject({ reason: 'NotResumable', message: expect.stringContaining('node b') });
+  },
+);
+
+test('a run that resumes a run in doubt is in doubt', () => {
+  expect(plan(chain, [failed('a')], { isInDoubt: true })).toMatchObject({ isInDoubt: true });
+  expect(plan(chain, [failed('a')])).not.toHaveProperty('isInDoubt');
+});
+
 test('a run that resumes a resumed run continues the effect keys of the first one', () => {
   expect(plan(chain, [failed('a')], { origin: 'run-0' })).toMatchObject({ origin: 'run-0' });
 });
@@ -225,7 +245,8 @@ const counts = (
 
 test('a loop keeps the items that succeeded, and executes the others again', () => {
   const planned = plan([set('l', each)], [failed('l', counts(1, 1))], { items });
-  expect(planned).toMatchObject({ nodes: [{ id: 'l', phase: 'Running' }] });
+  expect(planned).toMatchObject({ nodes: [{ id: 'l', phase: 'Running', attempts: 1 }] });
+  expect(planned).not.toHaveProperty('nodes.0.startedAt');
   expect('items' in planned && [...planned.items.keys()]).toEqual(['l.0']);
 });
 

@@ -8,8 +8,10 @@ import { isTerminal, type RunPhase } from '../api/phase.ts';
 import type { FailureReason } from '../api/reasons.ts';
 import { scopedNodes, type Revision, type RevisionStep } from '../api/revision.ts';
 import { RUN_SCOPE, visibilityOf, type Visibility } from '../api/scopes.ts';
+import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { VALUE_LIMIT_BYTES } from './advance.ts';
 import { readItemsOf } from './items.ts';
 import { parseRun } from './read.ts';
 import type { Decision, NodeState, Resumed, RunState } from './types.ts';
@@ -23,6 +25,7 @@ export type FailedRun = {
   nodes: readonly NodeState[];
   /** The items of its loops; undefined if they are gone. */
   items: ReadonlyMap<string, NodeState> | undefined;
+  isInDoubt?: boolean | undefined;
 };
 
 type Refusal = { reason: FailureReason; message: string };
@@ -94,7 +97,13 @@ export function planResume(
     nodes.push(...resumed.nodes);
     for (const [key, item] of resumed.items) items.set(key, item);
   }
-  return { origin: failed.origin ?? run, decisions, nodes, items };
+  return {
+    origin: failed.origin ?? run,
+    decisions,
+    nodes,
+    items,
+    ...(failed.isInDoubt && { isInDoubt: true }),
+  };
 }
 
 /** Each Unknown node needs a decision, and no other node may have one. */
@@ -116,10 +125,19 @@ function refuseDecisions(
     ({ node }, index) => decisions.findIndex((one) => one.node === node) !== index,
   );
   if (twice) return { reason: 'NotResumable', message: `Node ${twice.node} has two decisions: remove one.` };
+  const large = decisions.find(({ output }) => output && isTooLarge(output));
+  if (large) {
+    const message = `The output in the decision about node ${large.node} is larger than ${VALUE_LIMIT_BYTES / 1_024} KiB, the limit of an output: pass less data.`;
+    return { reason: 'NotResumable', message };
+  }
   const open = graph?.nodes.find(({ id }) => isUnknown(id) && !decisions.some(({ node }) => node === id));
   if (!open) return undefined;
   const message = `Node ${open.id} of run ${run} is Unknown: its effect may have happened. Check it, then add a decision for node ${open.id}: AssumeDone, with the output that later nodes read, or AssumeNotDone, which executes it again with the same effect key.`;
   return { reason: 'DecisionMissing', message };
+}
+
+function isTooLarge({ text_content = '', data_content = null }: Partial<NodeOutput>): boolean {
+  return Buffer.byteLength(JSON.stringify({ text_content, data_content })) > VALUE_LIMIT_BYTES;
 }
 
 /** The nodes that failed the run or had not ended, and all that follow them. */
@@ -185,11 +203,8 @@ function resumeLoop({ failed, step, node, isDecided }: Resuming, context: Contex
     return { reason: 'DataLost', message };
   }
   if (items.size === 0) return { nodes: [], items };
-  const { id, attempts, startedAt } = node;
-  return {
-    nodes: [{ id, phase: 'Running', attempts, ...(startedAt !== undefined && { startedAt }) }],
-    items,
-  };
+  // It starts in the new run: without the start time of the failed run.
+  return { nodes: [{ id: node.id, phase: 'Running', attempts: node.attempts }], items };
 }
 
 /** The steps of the loop, also those of its body, whose effect must not be repeated. */

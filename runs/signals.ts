@@ -53,12 +53,13 @@ const SIGNAL = defineScript({
   keys: [...SIGNAL_KEYS, 'cancels', 'wf', 'run', 'items', 'signals'],
   // `accepted_at`: of the run, in milliseconds; empty where it does not matter.
   args: ['run_id', 'accepted_at', 'node', 'value'],
-  // The node, and the loops and items around it. `is_item`: 1 where the items of the run have it.
-  lists: { places: { args: ['field', 'is_item'] } },
+  // The node, and the loops and items around it. `is_item`: 1 where the items of the run have it. `execution`:
+  // of an item, `<repeat>.<attempt>` of the execution that the node belongs to.
+  lists: { places: { args: ['field', 'is_item', 'execution'] } },
   answers: {
     stored: 'the signal is the first of the node',
     repeated: 'the node has a signal, or has succeeded',
-    over: 'the node, an item around it or the run has ended, or the run shall be cancelled',
+    over: 'the node, an execution or item around it or the run has ended, or the run shall be cancelled',
     absent: 'there is no such run, or it was accepted at another time',
     full: 'the project has no room for the signal',
     'too-large': 'with the signal the run would be above its limit',
@@ -71,13 +72,21 @@ const SIGNAL = defineScript({
     if ended or redis.call('SISMEMBER', cancels, run_id) == 1 then return 'over' end
     local known = redis.call('HGET', signals, node)
     if known then return string.find(known, '^{"timeout"') and 'over' or 'repeated' end
-    for _, field, is_item in places() do
+    for _, field, is_item, execution in places() do
       local text
       if is_item == '1' then text = redis.call('HGET', items, field) else text = redis.call('HGET', run, field) end
       local phase = text and string.match(text, '"phase":"(%a+)"')
       local is_own = field == node or field == 'n:' .. node
       if phase == 'Succeeded' and is_own then return 'repeated' end
       if phase and phase ~= 'Pending' and phase ~= 'Running' and phase ~= 'Waiting' then return 'over' end
+      if execution ~= '' and text then
+        -- The stored item has the numbers of its current execution, before its outputs.
+        local of_repeat, of_attempt = string.match(execution, '(%d+)%.(%d+)')
+        local current = tonumber(string.match(text, '"repeat":(%d+)') or 0)
+        local attempt = tonumber(string.match(text, '"attempts":(%d+)') or 0)
+        if tonumber(of_repeat) < current then return 'over' end
+        if tonumber(of_repeat) == current and tonumber(of_attempt) < attempt then return 'over' end
+      end
     end
     if tonumber(bytes or 0) + #value > ${RUN_LIMIT_BYTES} then return 'too-large' end
     local used, quota = unpack(redis.call('HMGET', meta, 'bytes', 'claimQuota'))
@@ -133,14 +142,14 @@ export function signalRun(
 }
 
 /** The fields of each loop and item around the node, the outer first, and of the node. */
-function placesOf(node: string): [field: string, isItem: 0 | 1][] {
-  const places: [string, 0 | 1][] = [];
+function placesOf(node: string): [field: string, isItem: 0 | 1, execution: string][] {
+  const places: [string, 0 | 1, string][] = [];
   let path = '';
   for (const segment of node.split('/')) {
     // `<ID>`, or `<ID of the loop>.<item>.<repeat>.<attempt>`
-    const [id = '', item] = segment.split('.');
-    places.push(path === '' ? [`n:${id}`, 0] : [path + id, 1]);
-    if (item !== undefined) places.push([`${path}${id}.${item}`, 1]);
+    const [id = '', item, ...execution] = segment.split('.');
+    places.push(path === '' ? [`n:${id}`, 0, ''] : [path + id, 1, '']);
+    if (item !== undefined) places.push([`${path}${id}.${item}`, 1, execution.join('.')]);
     path += `${segment}/`;
   }
   return places;

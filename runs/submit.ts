@@ -92,8 +92,8 @@ const SUBMIT = defineScript({
     'parent_run',
     'parent_token',
     'parent_waits',
-    // 1 where the parent was restored, so that it may have started the child before.
-    'parent_doubt',
+    // 1 where effects of the run may have happened: its parent, or the run that it resumes, is in doubt.
+    'in_doubt',
   ],
   // What a run keeps of the run that it resumes.
   lists: { nodes: { args: ['field', 'value'] }, item_nodes: { args: ['field', 'value'] } },
@@ -159,6 +159,7 @@ const SUBMIT = defineScript({
     redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size,
       'timeout', timeout or '', 'head', head, 'input', input)
     if vars then redis.call('HSET', run, 'vars', vars) end
+    if in_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
     ${ADD_CHILD}
     for _, field, value in nodes() do redis.call('HSET', run, field, value) end
     for _, field, value in item_nodes() do redis.call('HSET', items, field, value) end
@@ -217,7 +218,8 @@ async function store(
     size: sizeOf(submission),
     head: headOf(submission, hash),
     input: submission.input,
-    ...parentArgs(submission.parent, holder),
+    ...parentArgs(submission.parent, holder.token),
+    in_doubt: holder.isInDoubt || submission.resumed?.isInDoubt ? '1' : '',
     ...keptRows(submission.resumed),
   });
   const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
@@ -251,15 +253,11 @@ function refusalOf(outcome: string, detail: string): Submitted | ChildOutcome | 
   }
 }
 
-function parentArgs(
-  parent: ParentRef | undefined,
-  { token, isInDoubt }: { token: string; isInDoubt: boolean },
-) {
+function parentArgs(parent: ParentRef | undefined, token: string) {
   return {
     parent_run: parent?.run ?? '',
     parent_token: token,
     parent_waits: parent?.waits ? '1' : '',
-    parent_doubt: isInDoubt ? '1' : '',
   };
 }
 

@@ -77,6 +77,8 @@ export type Resumed = {
   nodes: readonly NodeState[];
   /** The items of loops to keep, by key. */
   items: ReadonlyMap<string, NodeState>;
+  /** The failed run was in doubt, and so is the run that resumes it. */
+  isInDoubt?: true;
 };
 
 /** The author's knowledge about a node in phase Unknown. */
@@ -221,8 +223,9 @@ export type RunState = {
   /** It was restored from its record and not claimed since, or not by the runner that executed it before. */
   restored?: true;
   /**
-   * It was restored from its record and may have advanced after that: effects that must not be repeated must
-   * not begin.
+   * Effects that must not be repeated must not begin: the run was restored and may have advanced after its
+   * record, its parent was in doubt when it started the run, or it resumes a run in doubt. The record shows it,
+   * so that it survives further losses of the run store.
    */
   doubt?: true;
   /** The hash of the variables that were current when the run was accepted. */

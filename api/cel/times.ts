@@ -14,11 +14,20 @@ export function isTime(time: Date): boolean {
  * Whether a text that begins with a date names a day of the calendar and an hour below 24: a `Date` would
  * take a day of the next month. True for other texts.
  */
-export function isDateOfCalendar(text: string): boolean {
+function isDateOfCalendar(text: string): boolean {
   const [, date = '', hour = '0'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d))?/i.exec(text) ?? [];
   if (date === '') return true;
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date) && Number(hour) < 24;
+}
+
+/** RFC 3339, section 5.6. */
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** The time of a text in RFC 3339, in milliseconds since 1970; undefined if the text is not a valid one. */
+export function parseRfc3339(text: string): number | undefined {
+  const time = RFC_3339.test(text) && isDateOfCalendar(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /**

@@ -102,12 +102,13 @@ async function resume(
   { state, items }: { state: RunState; items: ReadonlyMap<string, NodeState> | undefined },
   given: readonly RetryDecision[] = [],
 ): Promise<Submission | Refused> {
-  const { run, phase, origin, nodes, revision } = state;
+  const { run, phase, origin, nodes, revision, doubt: isInDoubt } = state;
   const executed = await getRevision(deps.runs, state.project, revision);
   if (isUnavailable(executed)) return { code: 'run-unavailable' };
   if (!executed) return { code: 'not-resumable', more: 'The revision of the run no longer exists.' };
   const decisions = given.map(decisionOf);
-  const resumed = planResume({ run, phase, origin, nodes, items }, executed, decisions, isAtMostOnce);
+  const failed = { run, phase, origin, nodes, items, isInDoubt };
+  const resumed = planResume(failed, executed, decisions, isAtMostOnce);
   if (!('reason' in resumed)) return { ...event, revision, resumed };
   const code = resumed.reason === 'DecisionMissing' ? 'decision-missing' : 'not-resumable';
   return { code, more: resumed.message };

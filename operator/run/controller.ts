@@ -28,7 +28,7 @@ import { givenInput } from './input.ts';
 import { findOrigin, resumeFrom } from './resume.ts';
 import { recoverIfLost } from './recovery.ts';
 import { requestedRevision, chooseRevision } from './revision.ts';
-import { BY_WORKFLOW, inNamespaceOf, projectOf, type Caches } from '../shared/caches.ts';
+import { BY_PARENT, BY_WORKFLOW, inNamespaceOf, projectOf, type Caches } from '../shared/caches.ts';
 import { subscribe, watch, type Controller, type Watch } from '../shared/controller.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import type { ProjectStore } from '../store/types.ts';
@@ -63,6 +63,22 @@ const watchDeleted: Watch<RunContext> = ({ caches, runs }) => {
   });
 };
 
+/**
+ * The unfinished children of a run that has just ended. The run store cancels those that it knows of at the
+ * end of their parent: a child that was restored later is left.
+ */
+const watchParents = watch(
+  ({ runs }) => runs,
+  (run, change, { runs }) => {
+    const hasEnded =
+      change.type === 'deleted' ||
+      (change.type === 'updated' && isTerminal(run.status?.phase) && !isTerminal(change.old.status?.phase));
+    if (!hasEnded) return [];
+    const children = runs.byIndex(BY_PARENT, inNamespaceOf(run, run.metadata.name));
+    return children.filter(({ status }) => !isTerminal(status?.phase)).map(keyOf);
+  },
+);
+
 export const runController: Controller<RunContext> = {
   name: 'run',
   concurrency: 8,
@@ -82,6 +98,7 @@ export const runController: Controller<RunContext> = {
         runs.byIndex(BY_WORKFLOW, inNamespaceOf(route, route.spec.workflow)).filter(isNew).map(keyOf),
     ),
     watchUnfinished,
+    watchParents,
     subscribe(
       ({ storeChanges }: RunContext) => storeChanges.lost,
       (namespace, caches) => unfinished(caches, namespace),

@@ -28,18 +28,23 @@ export async function endRun(
   const time = (endedAt === undefined ? clock.date() : new Date(endedAt)).toISOString();
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const);
   const condition = { type: 'Succeeded', status, reason, message, lastTransitionTime: time };
-  const nodes = run.status?.nodes?.map((node) => settled(node, phase, isRepeatable(node.id)));
+  const nodes = run.status?.nodes?.map((node) => settled(node, { phase, time }, isRepeatable(node.id)));
   const end = { phase, reason, message, completionTime: time, conditions: [condition] };
   await applyStatus({ client }, caches.runs, run, { ...end, ...(nodes && { nodes }) });
 }
 
 /** In an ended run, no node is unfinished. */
-function settled(node: NodeStatus, end: TerminalPhase, isRepeatable: boolean): NodeStatus {
-  if (node.phase === 'Running' && !isRepeatable) {
-    return { ...node, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
-  }
+function settled(
+  node: NodeStatus,
+  { phase, time }: { phase: TerminalPhase; time: string },
+  isRepeatable: boolean,
+): NodeStatus {
   const isOpen = node.phase === 'Running' || node.phase === 'Waiting' || node.phase === 'Pending';
-  return isOpen ? { ...node, phase: end === 'Cancelled' ? 'Cancelled' : 'Failed' } : node;
+  if (!isOpen) return node;
+  const ended = { ...node, completionTime: time };
+  if (node.phase === 'Running' && !isRepeatable)
+    return { ...ended, phase: 'Unknown', reason: 'EffectUnknown', message: FAILURES.EffectUnknown.meaning };
+  return { ...ended, phase: phase === 'Cancelled' ? 'Cancelled' : 'Failed' };
 }
 
 /**

@@ -9,7 +9,9 @@ import { done, type Action } from '../../kube/controller.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
+import { cancelRun } from '../../runs/cancel.ts';
 import { readBrief, readSummary } from '../../runs/read.ts';
+import type { RunState } from '../../runs/types.ts';
 import { parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { ProjectUid } from '../../store/keys.ts';
@@ -46,7 +48,10 @@ export async function recoverIfLost(
   if (opened.outcome === 'unavailable') throw unreachable(opened);
   const state = await readBrief(conn, project, name);
   if (isUnavailable(state)) throw unreachable(state);
-  if (state) return done();
+  if (state) {
+    await cancelOrphan(context, project, { namespace, state });
+    return done();
+  }
   await pacer.take();
   const run = await client.find(workflowRuns, { namespace, name });
   if (!run || run.metadata.uid !== uid || isTerminal(run.status?.phase)) return done();
@@ -55,6 +60,21 @@ export async function recoverIfLost(
   if (plan.kind === 'end') await endLost(context, project, run, plan.ending);
   if (plan.kind === 'restore') await restore(context, project, run, plan);
   return done();
+}
+
+/** Cancels a child run that was restored after its parent had ended: the end of the parent did not. */
+async function cancelOrphan(
+  { caches, conn }: Pick<OperatorContext, 'caches' | 'conn'>,
+  project: ProjectUid,
+  { namespace, state: { run, phase, parent } }: { namespace: string; state: RunState },
+): Promise<void> {
+  if (!parent?.waits || isTerminal(phase) || !hasEnded(caches.runs.get(namespace, parent.run))) return;
+  const waiting = await readBrief(conn, project, parent.run);
+  if (isUnavailable(waiting)) throw unreachable(waiting);
+  // The parent may have no record yet.
+  if (waiting && !isTerminal(waiting.phase)) return;
+  const cancelled = await cancelRun(conn, project, run);
+  if (cancelled.outcome === 'unavailable') throw unreachable(cancelled);
 }
 
 /**
@@ -149,9 +169,11 @@ export async function planFor(
 function hasEndedParent({ runs }: Pick<Caches, 'runs'>, { metadata, spec }: WorkflowRun): boolean {
   const parent = parentRefOf(metadata.annotations, spec.parent);
   if (!parent?.waits) return false;
-  const record = runs.get(metadata.namespace, parent.run);
-  return record === undefined || isTerminal(record.status?.phase);
+  return hasEnded(runs.get(metadata.namespace, parent.run));
 }
+
+const hasEnded = (record: WorkflowRun | undefined) =>
+  record === undefined || isTerminal(record.status?.phase);
 
 export type Revisions = Map<string, Promise<ControllerRevision | undefined>>;
 

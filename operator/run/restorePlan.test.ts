@@ -197,6 +197,17 @@ test('a wait node continues to wait until the same time, and its run has waited'
   expect(planned('Running', { ...pause, id: 'each', phase: 'Running' })).not.toHaveProperty('run.deadlineAt');
 });
 
+test('a run whose record is in doubt is restored in doubt, also if it only waits', () => {
+  const until = '2026-01-01T02:00:00.000Z';
+  const pause: NodeStatus = { id: 'text', phase: 'Waiting', attempts: 1, waitingFor: { until } };
+  const status: RunStatus = { phase: 'Waiting', nodes: [pause] };
+  const planned = (more: RunStatus) => planRestore(runOf({ status: { ...status, ...more } }), found);
+  expect(planned({ inDoubt: true })).toMatchObject({
+    run: { isInDoubt: true, idleUntil: Date.parse(until) },
+  });
+  expect(planned({})).not.toHaveProperty('run.isInDoubt');
+});
+
 test('a node continues to wait for a callback, and the nodes after it are in doubt', () => {
   const status: RunStatus = {
     phase: 'Waiting',

@@ -121,6 +121,7 @@ function recordedRun(
     ...timesOf(run, revision),
     nodes: (status.nodes ?? []).map((node) => recordedNode(node, revision)),
     ...withoutUndefined({ idleUntil: idleUntilOf(run) }),
+    ...(status.inDoubt && { isInDoubt: true }),
     ...(reply && { reply }),
   };
 }

@@ -92,18 +92,19 @@ export async function resumeFrom(
   if (origin.from === 'store') {
     const { state, items } = origin;
     const { phase, nodes } = state;
-    const failed = { run: name, phase, origin: state.origin, nodes, items };
+    const failed = { run: name, phase, origin: state.origin, nodes, items, isInDoubt: state.doubt };
     const resumed = planResume(failed, revision, decisions, isAtMostOnce);
     return 'reason' in resumed ? resumed : { input: state.input, until, resumed };
   }
   const { record } = origin;
-  const { phase = 'Pending', origin: first, nodes = [] } = record.status ?? {};
+  const { phase = 'Pending', origin: first, nodes = [], inDoubt } = record.status ?? {};
   const failed = {
     run: name,
     phase,
     origin: first,
     nodes: nodes.map((node) => recordedNode(node, revision)),
     items: undefined,
+    isInDoubt: inDoubt,
   };
   const resumed = planResume(failed, revision, decisions, isAtMostOnce);
   if ('reason' in resumed) return resumed;

@@ -172,7 +172,8 @@ const call = (url: string): WorkflowNode => ({
   skill: { name: 'http_request', parameters: { url } },
 });
 
-const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp][] = [
+type Invalid = [sentence: string, spec: WorkflowSpec, reason: string, says: RegExp];
+const invalid: Invalid[] = [
   [
     'a day that never comes',
     spec([schedule('0 0 30 2 *')]),
@@ -276,6 +277,14 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     'UnknownReference',
     /names a node which has forEach or repeat, so that it has no single URL/,
   ],
+  ...['tomorrow', '2026-05-01T08:00:00', '2026-02-30T08:00:00Z', "{{ 'soon' }}"].map(
+    (until): Invalid => [
+      `a wait until ${until}`,
+      spec([webhook, { id: 'pause', wait: { until } }]),
+      'InvalidParameters',
+      /^node pause: wait\.until: ".*" is not a time in RFC 3339: write a date/,
+    ],
+  ),
   [
     'a reference to a node that does not exist',
     spec([webhook, agent("{{ $('triger').text_content }}")]),
@@ -452,6 +461,11 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
 
 test.each<[sentence: string, spec: WorkflowSpec]>([
   ['a header that the webhook admits', spec([withHeaders(['X-Shop']), reads("['x-shop']")])],
+  ['a wait until a time', spec([webhook, { id: 'pause', wait: { until: '2026-05-01T08:00:00+02:00' } }])],
+  [
+    'a wait until a time that a reference gives',
+    spec([webhook, { id: 'pause', wait: { until: "{{ $('trigger').data_content.day }}T08:00:00Z" } }]),
+  ],
   ['all headers of a webhook that admits one', spec([withHeaders(['X-Shop']), reads('')])],
   [
     'the header in CEL, asked for with has()',

@@ -15,6 +15,7 @@ import {
   skillsFit,
   outputSchemasFit,
   responsesFit,
+  waitsFit,
 } from './checks/nodes.ts';
 import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/policies.ts';
 
@@ -27,6 +28,7 @@ const CHECKS: readonly Check[] = [
   skillsFit,
   outputSchemasFit,
   responsesFit,
+  waitsFit,
   referencesAreKnown,
   valuesAreKnown,
   conditionsAreKnown,

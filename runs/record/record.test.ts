@@ -97,6 +97,11 @@ test('a run that has not ended has no end, and its condition is unknown', () => 
   expect(status.conditions?.[0]).toMatchObject({ status: 'Unknown', reason: 'Running' });
 });
 
+test('a run in doubt is recorded so', () => {
+  expect(toRecord({ ...base, doubt: true }).status.inDoubt).toBe(true);
+  expect(toRecord(base).status).not.toHaveProperty('inDoubt');
+});
+
 test('nodes stand in the order of the revision', () => {
   const nodes = ['c', 'a', 'b'].map((id) => node({ id }));
   const { status } = toRecord({ ...base, nodes }, undefined, ['b', 'c', 'a']);
@@ -109,6 +114,11 @@ test('a node that had not ended when its run did may have had its effect where t
     node({ ...open, id: 'mail', mark: { attempt: 1, atMostOnce: true } }),
     node({ ...open, id: 'call', mark: { attempt: 1, atMostOnce: false } }),
   ];
+  const stopped = toRecord({ ...base, phase: 'Cancelled', nodes }).status;
+  expect(stopped.nodes?.map(({ completionTime }) => completionTime)).toEqual([
+    stopped.completionTime,
+    stopped.completionTime,
+  ]);
   const phases = (phase: 'Failed' | 'Cancelled') =>
     toRecord({ ...base, phase, nodes }).status.nodes?.map((it) => [it.phase, it.reason]);
   expect(phases('Failed')).toEqual([

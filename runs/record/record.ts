@@ -116,6 +116,7 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
     ...why(state),
     revision: state.revision,
     ...(state.origin !== undefined && { origin: state.origin }),
+    ...(state.doubt && { inDoubt: true }),
     ...(state.onFailure && { onFailure: state.onFailure }),
     conditions: [succeeded(state)],
     nodes: nodesOf(state, limits, order),
@@ -155,7 +156,7 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
   let room = limits.maxTotalBytes;
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
-    const settled = isTerminal(state.phase) ? settledNode(node, state.phase === 'Cancelled') : node;
+    const settled = isTerminal(state.phase) ? settledNode(node, state.phase, state.endedAt) : node;
     const items = settled.items && itemsIn(room, settled.items);
     room -= items ? storedBytes(items) : 0;
     const fitted = node.output && fit(node.output, Math.max(0, Math.min(limits.maxOutputBytes, room)));

@@ -2,6 +2,9 @@
  * Checks of single nodes that only the code that executes them can answer, and fields that this version does
  * not execute.
  */
+import { parseRfc3339 } from '../../../api/cel/times.ts';
+import { ExpressionError } from '../../../api/expression/errors.ts';
+import { parseTemplate } from '../../../api/expression/parse.ts';
 import { parseSchedule } from '../../../api/schedule/times.ts';
 import type { Check, Violation } from './check.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
@@ -75,6 +78,26 @@ function checkSkill(place: string, step: SkillStep): Violation[] {
   if (kinds === '' && step.credential !== undefined)
     problems.push(`${step.name} takes no credential: remove it`);
   return problems.map((problem) => ({ reason: 'InvalidParameters', message: `${place}: ${problem}` }));
+}
+
+/** Every `wait.until` without references is a time in RFC 3339. */
+export const waitsFit: Check = (spec) =>
+  spec.nodes.flatMap(({ id, wait }): Violation[] => {
+    const text = wait?.until === undefined ? undefined : literalOf(wait.until);
+    if (text === undefined || parseRfc3339(text.trim()) !== undefined) return [];
+    const message = `node ${id}: wait.until: ${JSON.stringify(text.slice(0, 64))} is not a time in RFC 3339: write a date of the calendar and a time with its zone, such as 2026-05-01T08:00:00Z, or a reference`;
+    return [{ reason: 'InvalidParameters', message }];
+  });
+
+/** A text without references; undefined for another one, and where it cannot be parsed. */
+function literalOf(template: string): string | undefined {
+  try {
+    const { parts } = parseTemplate(template);
+    return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return undefined;
+  }
 }
 
 /** Every `outputSchema` is a JSON Schema that responses can be validated against. */

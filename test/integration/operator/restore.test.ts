@@ -276,6 +276,28 @@ test('what cannot go on ends, and no node of it stays open', async () => {
   expect((await claimed(harness.conn, uid)).map(({ state }) => state.run)).toEqual(['had-all']);
 });
 
+test('a child that was restored is cancelled when the operator ends its parent', async () => {
+  await harness.stopOperator();
+  const ancestors = { group: workflowUid, root: 'parent', path: ['orders'], waits: true };
+  await recordRun('a-child', {
+    spec: { parent: { run: 'parent', node: 'call' } },
+    annotations: { [ANNOTATION.ancestors]: JSON.stringify(ancestors) },
+  });
+  await recordRun('other', {});
+  // Its input is lost, so that it cannot continue.
+  await recordRun('parent', { spec: { inputTruncated: true, input: { text_content: '' } } });
+  await wipe();
+  harness.startOperator();
+  const phase = async (name: string) => (await recorded(name)).status?.phase;
+  await pollUntil('the parent has ended', async () => (await phase('parent')) === 'Failed', SOON);
+  const isCancelled = async () => {
+    const state = await inStore('a-child');
+    return (state?.phase ?? (await phase('a-child'))) === 'Cancelled';
+  };
+  await pollUntil('the child is cancelled', isCancelled, SOON);
+  expect((await inStore('other'))?.phase).toBe('Pending');
+});
+
 test('of runs that people made, those of a workflow that is gone are cancelled and the others go on', async () => {
   await recordRun('own', { owned: false });
   await applyWorkflow('other');

@@ -90,6 +90,16 @@ test('of a run that only waited nothing is in doubt: it goes on as if nothing ha
   expect(mailbox.messages).toHaveLength(before + 1);
 });
 
+test('the wait of a run in doubt does not end the doubt', async () => {
+  const before = mailbox.messages.length;
+  const waits: NodeState = { id: 'second', phase: 'Waiting', attempts: 1, reason: 'UpstreamError' };
+  const at = Date.now() + 1_000;
+  const nodes = [done('first'), { ...waits, nextAttemptAt: at }];
+  const state = await restored('still-in-doubt', { nodes, idleUntil: at, isInDoubt: true });
+  expect(state).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown', doubt: true });
+  expect(mailbox.messages).toHaveLength(before);
+});
+
 test('an effect that had begun and must not be repeated is Unknown, and fails the run', async () => {
   const before = mailbox.messages.length;
   const state = await restored('unknown', { nodes: [done('first'), done('second'), begun('mail', true)] });

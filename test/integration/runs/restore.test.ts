@@ -330,6 +330,14 @@ test('a restored run is in doubt unless it only waited, until its runner has sto
   expect([after.doubt, after.restored]).toEqual([undefined, undefined]);
 });
 
+test('a run in doubt that only waits is still in doubt after the next loss', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const idleUntil = Date.now() + 60_000;
+  await restoreRun(conn, project, recordedRun('waits', { idleUntil, isInDoubt: true }));
+  expect(await stateOf(conn, project, 'waits')).toMatchObject({ phase: 'Waiting', doubt: true });
+});
+
 test('a restored run that only waited is parked until the same time, with no slot, and can be cancelled', async () => {
   const { conn } = store;
   const project = wiped();

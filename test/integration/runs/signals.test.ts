@@ -128,6 +128,19 @@ test('a node of an item that has ended takes no signal, and one of another item 
   expect(await signal(ref, 'each.2.0.1/a')).toEqual({ outcome: 'over' });
 });
 
+test('a node of an execution that another one followed takes no signal', async () => {
+  const ref = await startedRun(store.conn);
+  const item = { id: 'each.0', phase: 'Waiting', attempts: 2, repeat: 1 } as const;
+  const output = { text_content: '', data_content: { repeat: 7, attempts: 7 } };
+  await advance(store.conn, ref, { checkpoints: [{ ...item, output }] });
+  const send = async (execution: string) => (await signal(ref, `each.0.${execution}/a`)).outcome;
+  expect(await send('0.1')).toBe('over');
+  expect(await send('0.3')).toBe('over');
+  expect(await send('1.1')).toBe('over');
+  expect(await send('1.2')).toBe('stored');
+  expect(await send('2.1')).toBe('stored');
+});
+
 test('the end of the wait and a signal exclude each other: the first decides', async () => {
   const ref = await startedRun(store.conn);
   await signal(ref, 'a', '{"body":"came"}');

@@ -91,6 +91,16 @@ test('of many submissions of one key at the same time one makes the run', async 
   expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ active: 1 });
 });
 
+test('a run that resumes a run in doubt is in doubt', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const resumed = { origin: 'first', decisions: [], nodes: [], items: new Map() };
+  const one = await accepted(conn, submissionOf(project, { resumed: { ...resumed, isInDoubt: true } }));
+  const other = await accepted(conn, submissionOf(project, { resumed }));
+  expect((await stateOf(conn, project, one)).doubt).toBe(true);
+  expect((await stateOf(conn, project, other)).doubt).toBeUndefined();
+});
+
 test('events without a key are runs of their own', async () => {
   const { conn } = store;
   const project = await newProject(conn);

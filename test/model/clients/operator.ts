@@ -129,8 +129,15 @@ function contextOf(
   };
   const caches = {
     namespaces: { get: () => ({ metadata: { uid: project } }) },
-    workflows: { getFresh: async (_: string, name: string) => ({ metadata: { uid: uidOf(name) } }) },
-    runs: { resource: workflowRuns, noteWrite: nothing },
+    workflows: {
+      get: nothing,
+      getFresh: async (_: string, name: string) => ({ metadata: { uid: uidOf(name) } }),
+    },
+    runs: {
+      resource: workflowRuns,
+      noteWrite: nothing,
+      get: (_: string, name: string) => records.objects.get(name),
+    },
   };
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const clock = { date: () => new Date(store.now()), now: () => store.now() };

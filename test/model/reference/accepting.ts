@@ -19,6 +19,7 @@ const submit: Transition = (state, call) => {
   const run = newRun(call.args, String(call.us));
   state.runs[run_id] = run;
   run.live = isReplacing;
+  run.doubt = call.args['in_doubt'] === '1';
   if (call.args['parent_run']) addChild(state, run, call.args);
   if (workflow.timeout !== undefined) run.timeout = workflow.timeout;
   admit(state, run);
@@ -40,8 +41,7 @@ function refuseChild(
 }
 
 function addChild(state: State, run: Run, args: Call['args']): void {
-  const { parent_run = '', parent_waits, parent_doubt, run_id = '' } = args;
-  run.doubt = parent_doubt === '1';
+  const { parent_run = '', parent_waits, run_id = '' } = args;
   if (parent_waits === '1') waitFor(state, run, parent_run, run_id);
 }
 

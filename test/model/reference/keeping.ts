@@ -101,7 +101,7 @@ function restored({ args, rest, now }: Call): Run {
   run.timeout = Number(args['timeout']);
   run.recorded = args['object'] ?? '';
   run.restored = Number(args['epoch']);
-  run.doubt = !(Number(args['idle_until']) > now);
+  run.doubt = !(Number(args['idle_until']) > now) || args['in_doubt'] === '1';
   if (args['started']) run.started = Number(args['started']);
   if (args['reply']) run.reply = args['reply'];
   for (const [field, value] of Object.entries(pairsOf(rest))) {

@@ -194,8 +194,8 @@ export function parseRun(
 const UNFINISHED: readonly NodePhase[] = ['Pending', 'Running', 'Waiting'];
 
 /**
- * A node of a run that has ended in this phase, at this time: no node is left unfinished. One whose effect may
- * have happened is `Unknown`.
+ * A node of a run that has ended in this phase, at this time: no node is left unfinished. One whose effect
+ * may have happened is `Unknown`.
  */
 export function settledNode(
   { nextAttemptAt: _at, waitingFor: _for, ...stored }: NodeState,

@@ -78,6 +78,25 @@ export function planResume(
   if (!graph || refusal) return refusal ?? { reason: 'RevisionMissing', message: 'The revision is empty.' };
   const decided = new Map(decisions.map((decision) => [decision.node, decision]));
   const again = executedAgain(graph, own, decided);
+  const kept = keepNodes(failed, graph, { own, decided, again }, { visible, revision, isAtMostOnce });
+  if ('reason' in kept) return kept;
+  const doubt = failed.isInDoubt ? { isInDoubt: true as const } : {};
+  return { origin: failed.origin ?? run, decisions, ...kept, ...doubt };
+}
+
+type Decided = {
+  own: ReadonlyMap<string, NodeState>;
+  decided: ReadonlyMap<string, Decision>;
+  /** The nodes that are executed again. */
+  again: ReadonlySet<string>;
+};
+
+function keepNodes(
+  failed: FailedRun,
+  graph: Graph,
+  { own, decided, again }: Decided,
+  context: Context,
+): Again | Refusal {
   const nodes: NodeState[] = [];
   const items = new Map<string, NodeState>();
   for (const { id, trigger } of graph.nodes) {
@@ -87,23 +106,14 @@ export function planResume(
       if (node.phase !== 'Skipped') nodes.push(keptNode(node, decided.get(id)));
       continue;
     }
-    const step = revision.steps.find((one) => one.id === id);
+    const step = context.revision.steps.find((one) => one.id === id);
     if (!step || node.phase === 'Skipped') continue;
-    const resumed = resumeNode(
-      { failed, step, node, isDecided: decided.has(id) },
-      { visible, revision, isAtMostOnce },
-    );
+    const resumed = resumeNode({ failed, step, node, isDecided: decided.has(id) }, context);
     if ('reason' in resumed) return resumed;
     nodes.push(...resumed.nodes);
     for (const [key, item] of resumed.items) items.set(key, item);
   }
-  return {
-    origin: failed.origin ?? run,
-    decisions,
-    nodes,
-    items,
-    ...(failed.isInDoubt && { isInDoubt: true }),
-  };
+  return { nodes, items };
 }
 
 /** Each Unknown node needs a decision, and no other node may have one. */

@@ -53,8 +53,8 @@ const SIGNAL = defineScript({
   keys: [...SIGNAL_KEYS, 'cancels', 'wf', 'run', 'items', 'signals'],
   // `accepted_at`: of the run, in milliseconds; empty where it does not matter.
   args: ['run_id', 'accepted_at', 'node', 'value'],
-  // The node, and the loops and items around it. `is_item`: 1 where the items of the run have it. `execution`:
-  // of an item, `<repeat>.<attempt>` of the execution that the node belongs to.
+  // The node, and the loops and items around it. `is_item`: 1 where the items of the run have it.
+  // `execution`: of an item, `<repeat>.<attempt>` of the execution that the node belongs to.
   lists: { places: { args: ['field', 'is_item', 'execution'] } },
   answers: {
     stored: 'the signal is the first of the node',

@@ -219,7 +219,7 @@ async function store(
     head: headOf(submission, hash),
     input: submission.input,
     ...parentArgs(submission.parent, holder.token),
-    in_doubt: holder.isInDoubt || submission.resumed?.isInDoubt ? '1' : '',
+    in_doubt: isInDoubt(submission, holder) ? '1' : '',
     ...keptRows(submission.resumed),
   });
   const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
@@ -251,6 +251,11 @@ function refusalOf(outcome: string, detail: string): Submitted | ChildOutcome | 
     default:
       return undefined;
   }
+}
+
+/** Whether effects of the run may have happened before. */
+function isInDoubt({ resumed }: Submission, holder: { isInDoubt: boolean }): boolean {
+  return holder.isInDoubt || resumed?.isInDoubt === true;
 }
 
 function parentArgs(parent: ParentRef | undefined, token: string) {

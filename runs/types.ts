@@ -224,8 +224,8 @@ export type RunState = {
   restored?: true;
   /**
    * Effects that must not be repeated must not begin: the run was restored and may have advanced after its
-   * record, its parent was in doubt when it started the run, or it resumes a run in doubt. The record shows it,
-   * so that it survives further losses of the run store.
+   * record, its parent was in doubt when it started the run, or it resumes a run in doubt. The record shows
+   * it, so that it survives further losses of the run store.
    */
   doubt?: true;
   /** The hash of the variables that were current when the run was accepted. */

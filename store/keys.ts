@@ -34,8 +34,8 @@
  *   the last answer (`answer`, `answered`). Expires after three days
  * - `wf:<group>`, a hash: see below
  * - `run:<id>`, a hash: the run. `restored`: the epoch of the record that it was restored from, until its
- *   runner has stored it again. `doubt`: effects may have happened that it does not show. `n:<node>`: the state of a
- *   node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the hash of its
+ *   runner has stored it again. `doubt`: effects may have happened that it does not show. `n:<node>`: the
+ *   state of a node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the hash of its
  *   variables. `signaled`: how many signals it has and the key of the last one. `unreported`: 1 until its
  *   entry in `failures` allows the record of its end. `onFailure`: JSON, the run that its failure started, or
  *   why none was

@@ -3,7 +3,7 @@
  * killed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applySchedules } from '../faults/schedules.ts';
+import { applySchedules } from '../support/installation/schedules.ts';
 import { getJson } from '../support/cluster/kubectl.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import {

@@ -27,8 +27,8 @@ export function isComplete(evidence: Pick<ScheduleEvidence, 'schedules' | 'times
 }
 
 /**
- * Every promise that was broken, in words, and a page's rows on all that was seen. `submittedWithinMs`: what a
- * tick may take; more than the default where the run store is away in between.
+ * Every promise that was broken, in words, and a page's rows on all that was seen. `submittedWithinMs`: what
+ * a tick may take; more than the default where the run store is away in between.
  */
 export function brokenBy(
   evidence: ScheduleEvidence,

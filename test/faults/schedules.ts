@@ -1,12 +1,10 @@
 /**
- * Schedules at every minute, while programs are killed: each minute is one run of each schedule. The kills are
- * those of this module, of operator, gateway and runners one after the other, or those of somebody else.
+ * Schedules at every minute, while programs are killed: each minute is one run of each schedule. This module
+ * kills operator, gateway and runners one after the other, or what its caller names.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { stringify } from 'yaml';
 import { kubeconfigConnection, type KubeConnection } from '../../kube/config.ts';
-import { waitForReady } from '../support/installation/install.ts';
-import { kubectl } from '../support/cluster/kubectl.ts';
+import { applySchedules } from '../support/installation/schedules.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { askObject } from './api.ts';
 import { inject, type FaultHarness } from './inject.ts';
@@ -28,24 +26,6 @@ const KILLED: readonly FaultKind[] = ['kill-operator', 'kill-gateway', 'kill-run
 const PAUSE_MS = MINUTE_MS / KILLED.length;
 const SAMPLED_MS = 10_000;
 const ENDED_WITHIN_MS = 150_000;
-
-/** Applies so many schedules and waits until they are ready; gives their names. */
-export async function applySchedules({ cluster, project }: FaultHarness, count: number): Promise<string[]> {
-  const names = Array.from({ length: count }, (_, index) => `minutely-${index}`);
-  const trigger = { id: 'trigger', schedule: { cron: '* * * * *', timeZone: 'Europe/Berlin' } };
-  const values = { at: 'nodes.trigger.data_content.scheduled_time' };
-  const nodes = [trigger, { id: 'say', skill: { name: 'set', parameters: { values } } }];
-  const manifests = names.map((name) => ({
-    apiVersion: 'windlass.dev/v1alpha1',
-    kind: 'Workflow',
-    metadata: { name },
-    spec: { active: true, nodes, history: { succeeded: 100, failed: 100 } },
-  }));
-  const input = manifests.map((manifest) => stringify(manifest)).join('---\n');
-  await kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input });
-  await Promise.all(names.map((name) => waitForReady(cluster, name, project)));
-  return names;
-}
 
 /**
  * Kills until the last of the minutes has come, then waits for their runs to end. Throws for nothing that the

@@ -301,6 +301,7 @@ describe.concurrent('a kept lease', () => {
     back();
     await digestIs('two');
     await pollUntil('a second renewal', () => kept.confirmed().steadyMs > 600, { timeoutMs: SOON_MS });
-    expect(kept.confirmed().steadyMs).toBeLessThan(performance.now() - returned + 1);
+    // A renewal that was on its way when the server came back counts from its start.
+    expect(kept.confirmed().steadyMs).toBeLessThan(performance.now() - returned + 100);
   });
 });

@@ -131,17 +131,16 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
     return done();
   }
   if (decision.kind === 'wait') {
-    if (!workflow && run.status?.phase === undefined) {
-      const message = `Workflow ${run.spec.workflow} does not exist in this namespace yet: apply it.`;
-      await writePending(context, run, { reason: 'WorkflowMissing', message });
-    }
+    const { reason, message } = decision;
+    if (reason !== undefined && run.status?.reason !== reason)
+      await writePending(context, run, { reason, ...(message !== undefined && { message }) });
     return after(WAIT_MS);
   }
   if (decision.kind === 'fail') {
     await fail(context, run, decision);
     return done();
   }
-  if (run.status?.reason === 'WorkflowMissing') await writePending(context, run, {});
+  if (run.status?.reason !== undefined) await writePending(context, run, {});
   return submitRun(context, run, decision.route);
 }
 

@@ -19,6 +19,7 @@ import { triggerLabel } from '../workflows/triggers.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
+import { loopItem } from './output/items.ts';
 import { PhaseLabel } from './phases.tsx';
 import { replacedBy, withReasonOf } from './replaced.ts';
 import { revisionQuery, shapeOf } from './revision.ts';
@@ -98,7 +99,13 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   const chosen = asked ?? failed?.id ?? lastNode(nodes, shape.ids);
   const node =
     chosen === undefined ? undefined : (nodes.get(chosen) ?? { id: chosen, phase: 'Pending' as const });
-  const before = shape.before(chosen ?? '').flatMap((id) => nodes.get(id) ?? []);
+  const loop = shape.loopAround(chosen ?? '');
+  const item = loop && node?.item !== undefined ? loopItem(loop, nodes, node.item) : undefined;
+  // The list is not the input of a node that gets one item of it.
+  const before = shape
+    .before(chosen ?? '')
+    .filter((id) => item === undefined || shape.depth(id) === shape.depth(chosen ?? ''))
+    .flatMap((id) => nodes.get(id) ?? []);
   return (
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
       <Group justify="space-between" align="start" wrap="wrap" gap="sm">
@@ -154,7 +161,15 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
           </section>
           <section aria-label="Selected node">
             {node !== undefined && (
-              <NodeDetails key={node.id} at={at} node={withReasonOf(run, node)} before={before} now={now} />
+              <NodeDetails
+                key={node.id}
+                at={at}
+                node={withReasonOf(run, node)}
+                before={before}
+                item={item}
+                isCall={shape.isCall(node.id)}
+                now={now}
+              />
             )}
           </section>
         </div>

@@ -45,13 +45,11 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   if (problem !== undefined && undecided === undefined) return <Refusal>Cannot retry: {problem}</Refusal>;
   // Inactive workflows, and those whose public webhook is not confirmed, accept test runs only.
   const test = run.test || !workflow.spec.active || workflow.status?.access === CLOSED;
-  const again = (revision?: string): Promise<void> => {
-    const asked = { namespace, workflow: at.workflow, retryOf: at.run, test, revision };
-    return start(() => retryRun({ ...asked, requestedBy }));
-  };
+  const asked = { namespace, workflow: at.workflow, retryOf: at.run, requestedBy };
+  const again = (revision?: string): Promise<void> => start(() => retryRun({ ...asked, test, revision }));
   const resume = (decisions: readonly Decision[]): Promise<void> =>
     start(async () => {
-      const name = await resumeRun(at, decisions);
+      const name = await resumeRun(at, decisions, () => retryRun({ ...asked, test: run.test, decisions }));
       setAsked(false);
       return name;
     });

@@ -54,11 +54,7 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
       <WaitNote node={node} />
       {node.run !== undefined && <ChildLink project={at.namespace} run={node.run} />}
       {node.item !== undefined && <SampleNote item={node.item} />}
-      {item !== undefined && (
-        <Part title={`Input: item [${item.index}] of ${item.loop}`}>
-          <OutputView output={{ data_content: item.value }} nodeId={item.loop} item={item.index} />
-        </Part>
-      )}
+      {item !== undefined && <ItemInput item={item} />}
       {before.map((giver) => (
         <Part key={giver.id} title={`Input: output of ${giver.id}`}>
           <OutputView
@@ -80,7 +76,7 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
             items={node.items}
             index={index}
             onIndex={setIndex}
-            aboutItem={isCall ? (shown) => <ItemRuns at={at} node={node.id} index={shown} /> : undefined}
+            aboutItem={(shown) => isCall && <ItemRuns at={at} node={node.id} index={shown} />}
             isTruncated={node.truncated === true}
             isRedacted={node.redacted === true}
           />
@@ -100,6 +96,14 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
         </Part>
       )}
     </Stack>
+  );
+}
+
+function ItemInput({ item: { loop, index, value } }: { item: LoopItem }) {
+  return (
+    <Part title={`Input: item [${index}] of ${loop}`}>
+      <OutputView output={{ data_content: value }} nodeId={loop} item={index} />
+    </Part>
   );
 }
 

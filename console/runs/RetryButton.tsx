@@ -1,6 +1,6 @@
 /**
- * The button that repeats an ended run from its start, or continues a failed run from its failed node, and the
- * dialog that asks what happened to effects whose outcome is unknown.
+ * The button that repeats an ended run from its start, or continues a failed run from its failed node, and
+ * the dialog that asks what happened to effects whose outcome is unknown.
  */
 import { Button, Group, JsonInput, Menu, Modal, Radio, Stack, Text } from '@mantine/core';
 import { IconChevronDown, IconRepeat } from '@tabler/icons-react';
@@ -32,8 +32,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   const { namespace } = at;
   const { isBusy, start } = useStart(at);
   const [isAsked, setAsked] = useState(false);
-  const { data: session } = useQuery(sessionQuery);
-  const requestedBy = session?.signedIn === true ? session.user.name : undefined;
+  const requestedBy = useUserName();
   const mayRun = useMay(
     { verb: 'create', resource: RUNS, namespace },
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
@@ -43,8 +42,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   const problem = retryProblem(record);
   const undecided = schemas.runFields.includes('resume') ? undecidedNodes(run, nodes) : undefined;
   if (problem !== undefined && undecided === undefined) return <Refusal>Cannot retry: {problem}</Refusal>;
-  // Inactive workflows, and those whose public webhook is not confirmed, accept test runs only.
-  const test = run.test || !workflow.spec.active || workflow.status?.access === CLOSED;
+  const test = run.test || acceptsTestsOnly(workflow);
   const asked = { namespace, workflow: at.workflow, retryOf: at.run, requestedBy };
   const again = (revision?: string): Promise<void> => start(() => retryRun({ ...asked, test, revision }));
   const resume = (decisions: readonly Decision[]): Promise<void> =>
@@ -95,6 +93,16 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
       </Modal>
     </>
   );
+}
+
+/** Inactive workflows, and those whose public webhook is not confirmed. */
+function acceptsTestsOnly({ spec, status }: WorkflowObject): boolean {
+  return !spec.active || status?.access === CLOSED;
+}
+
+function useUserName(): string | undefined {
+  const { data: session } = useQuery(sessionQuery);
+  return session?.signedIn === true ? session.user.name : undefined;
 }
 
 function Refusal({ children }: { children: React.ReactNode }) {

@@ -131,9 +131,7 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
     return done();
   }
   if (decision.kind === 'wait') {
-    const { reason, message } = decision;
-    if (reason !== undefined && run.status?.reason !== reason)
-      await writePending(context, run, { reason, ...(message !== undefined && { message }) });
+    await noteWait(context, run, decision);
     return after(WAIT_MS);
   }
   if (decision.kind === 'fail') {
@@ -142,6 +140,16 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
   }
   if (run.status?.reason !== undefined) await writePending(context, run, {});
   return submitRun(context, run, decision.route);
+}
+
+/** Writes what the run waits for, once. */
+async function noteWait(
+  context: OperatorContext,
+  run: WorkflowRun,
+  { reason, message = '' }: { reason?: FailureReason; message?: string },
+): Promise<void> {
+  if (reason === undefined || run.status?.reason === reason) return;
+  await writePending(context, run, { reason, message });
 }
 
 /** Whether the run store has the run of this object. */

@@ -44,8 +44,8 @@ export type LoopItem = { loop: string; index: number; value: unknown };
 export type LoopAround = { id: string; items: string; batch: number };
 
 /**
- * The item with that index; undefined where it is not known, for example if the list is no longer recorded, or
- * is itself a part of an item.
+ * The item with that index; undefined where it is not known, for example if the list is no longer recorded,
+ * or is itself a part of an item.
  */
 export function loopItem(
   { id, items, batch }: LoopAround,

@@ -1,6 +1,6 @@
 /**
- * Runs of loops, waits and child runs, with a failed run whose effect is in doubt, and what the console shows of
- * them.
+ * Runs of loops, waits and child runs, with a failed run whose effect is in doubt, and what the console shows
+ * of them.
  */
 import type { Page } from 'playwright-core';
 import { ANNOTATION, API_VERSION, LABEL } from '../../../api/group.ts';
@@ -66,10 +66,10 @@ export const RUNS_OF_LOOPS = {
 
 /** Adds the workflows and their runs, and waits until the runs have ended or wait. */
 export async function addLoops(system: ConsoleSystem, project: string): Promise<void> {
-  const { client, waitFor } = system.harness;
+  const { client } = system.harness;
   await system.apply(project, manifestOf(LOOPS));
   for (const name of ['receipt', 'invoices', 'reminder'])
-    await waitFor(project, name, { type: 'Ready', status: 'True' }, 90_000);
+    await system.harness.waitFor(project, name, { type: 'Ready', status: 'True' }, 90_000);
   for (const workflow of ['invoices', 'reminder'] as const)
     await client.create(workflowRuns, {
       metadata: { name: RUNS_OF_LOOPS[workflow], namespace: project },

@@ -11,6 +11,8 @@ export const LABEL = {
   trigger: 'windlass.dev/trigger',
   /** On a child run: the name of its parent. */
   parent: 'windlass.dev/parent',
+  /** On a child run that a loop started: the index of the item, of the innermost loop with `forEach`. */
+  parentItem: 'windlass.dev/parent-item',
   /** `true` on test runs. */
   test: 'windlass.dev/test',
   /** `true` on a namespace: its webhooks must verify their callers. */

@@ -87,6 +87,8 @@ export const WORKFLOW: Kind = {
       },
       {
         rule: '!has(self.spec.onFailure) || self.spec.onFailure.workflow != self.metadata.name',
+        // Without a path the API server names the object `<nil>`.
+        fieldPath: '.spec.onFailure.workflow',
         message:
           'onFailure names the workflow itself: name another workflow, which starts when a run of this one fails',
       },
@@ -194,21 +196,21 @@ export const WORKFLOW_RUN: Kind = {
       description: 'Time from start to end.',
     },
     { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it failed.' },
-    detail('Message', '.status.message', 'Why it failed, in a sentence.'),
+    age,
+    // Short values first: the longest line of `-o wide` breaks in the message.
+    detail('Test', '.spec.test', 'Whether it is a test run.', 'boolean'),
+    detail('Accepted', '.status.acceptedTime', 'When the event was accepted.'),
+    detail('Started', '.status.startTime', 'When a runner started it.'),
+    detail('Completed', '.status.completionTime', 'When it ended.'),
     detail(
       'Waits until',
       '.status.nodes[?(@.phase=="Waiting")].waitingFor..until',
       'When the wait of the first waiting node ends, or its callback times out.',
     ),
-    detail('Accepted', '.status.acceptedTime', 'When the event was accepted.'),
-    detail('Started', '.status.startTime', 'When a runner started it.'),
-    detail('Completed', '.status.completionTime', 'When it ended.'),
-    detail('Revision', '.status.revision', 'The revision that was executed.'),
-    detail('Test', '.spec.test', 'Whether it is a test run.', 'boolean'),
     detail('Until', '.spec.until', 'The last node that a test run runs.'),
     detail('Retry of', '.spec.retryOf', 'The run that it repeats.'),
     detail('Requested by', '.spec.requestedBy', 'The user who requested it.'),
-    age,
+    detail('Message', '.status.message', 'Why it failed, in a sentence.'),
   ],
   selectableFields: ['.status.phase', '.spec.workflow'],
 };

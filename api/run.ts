@@ -339,15 +339,22 @@ const terminal = TERMINAL_PHASES.map((phase) => `'${phase}'`).join(', ');
 export const runRules = rules(
   {
     rule: `${erased('oldSelf.spec')} || !${erased('self.spec')} || (has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase in [${terminal}])`,
+    fieldPath: '.spec',
     message: 'the input of a run can be removed only after the run has ended',
   },
-  { rule: '!has(oldSelf.status) || has(self.status)', message: 'the status of a run cannot be removed' },
+  {
+    rule: '!has(oldSelf.status) || has(self.status)',
+    fieldPath: '.status',
+    message: 'the status of a run cannot be removed',
+  },
   {
     rule: `!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in [${terminal}]) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)`,
+    fieldPath: '.status.phase',
     message: 'the run has ended: its phase cannot change',
   },
   {
     rule: '!has(oldSelf.status) || !has(oldSelf.status.epoch) || (has(self.status) && has(self.status.epoch) && (self.status.epoch > oldSelf.status.epoch || (self.status.epoch == oldSelf.status.epoch && (!has(oldSelf.status.sequence) || (has(self.status.sequence) && self.status.sequence >= oldSelf.status.sequence)))))',
+    fieldPath: '.status.epoch',
     message: 'a newer state of the run is already recorded',
   },
 );

@@ -41,6 +41,8 @@ export type Call = {
   node: string;
   step: WorkflowStep;
   fields: Record<string, unknown>;
+  /** The index of the item that the node is executed for. */
+  item: number | undefined;
   effectKey: string;
   /** The node may have started the child before. */
   isInDoubt: boolean;
@@ -89,7 +91,7 @@ type Submission = {
 /** Submits the child run. Returns whether it was known before. @throws StepError if it is refused */
 async function submitCall(
   { conn, abandon }: CallDeps,
-  { parent, ref, node, step: { name, wait = true } }: Call,
+  { parent, ref, node, item, step: { name, wait = true } }: Call,
   { callee, run, input, isInDoubt }: Submission,
 ): Promise<boolean> {
   const { project, test, group, run: own } = parent;
@@ -113,6 +115,7 @@ async function submitCall(
           root,
           path: pathOf(parent),
           waits: wait,
+          ...(item !== undefined && { item }),
           ...(isAfterFailure(parent) && { isAfterFailure: true }),
         },
       },

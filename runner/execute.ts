@@ -24,7 +24,7 @@ import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './change
 import { type Called, callWorkflow, outputOfRun, type ReadRecord } from './children.ts';
 import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
 import type { CredentialSource } from './credentials.ts';
-import { type ExecutionState, isInItem, locate, progressOf } from './executionState.ts';
+import { type ExecutionState, isInItem, itemOf, locate, progressOf } from './executionState.ts';
 import { afterFailure, asStepError } from './failure.ts';
 import { reportLoops } from './loopProgress.ts';
 import type { RunnerMetrics } from './metrics.ts';
@@ -325,6 +325,7 @@ export class RunExecution {
       node: id,
       step,
       fields,
+      item: itemOf(scope),
       effectKey: this.#effectKey(key, attempt),
       isInDoubt: isInDoubt(this.#state, scope, id),
     });

@@ -297,9 +297,14 @@ export function locatedKey(state: ExecutionState, scope: ScopeState, id: string)
 
 /** Whether the scope is one of several items: live events would mix them. */
 export function isInItem(scope: ScopeState): boolean {
+  return itemOf(scope) !== undefined;
+}
+
+/** The index of the item of the innermost loop with `forEach` around the nodes of the scope. */
+export function itemOf(scope: ScopeState): number | undefined {
   for (let at: ScopeState | undefined = scope; at; at = at.parent)
-    if (at.iteration?.loop.items !== undefined) return true;
-  return false;
+    if (at.iteration?.loop.items !== undefined) return at.iteration.index;
+  return undefined;
 }
 
 /** Notes that a node of the scope has changed, so that the next scheduling pass visits it. */

@@ -5,7 +5,6 @@ import type { Scope } from '../api/expression/scope.ts';
 import { previousOf } from '../api/graph.ts';
 import { type FailureReason, StepError } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
-import { setResult } from '../nodes/skills/set.ts';
 import type { NodeState } from '../runs/types.ts';
 import {
   type ExecutionState,
@@ -170,7 +169,9 @@ function afterExecution(pass: Pass, iteration: Iteration, output: NodeOutput): v
 /** The end of an item whose condition holds. */
 function endOfRepeat({ loop, repeat, collected, collectedBytes }: Iteration, output: NodeOutput): ScopeEnd {
   if (!loop.plan.repeat?.collects) return { kind: 'succeeded', output };
-  if (collectedBytes <= RESULT_LIMIT_BYTES) return { kind: 'succeeded', output: setResult(collected).output };
+  const text_content = `Executed ${repeat + 1} time${repeat === 0 ? '' : 's'}.`;
+  if (collectedBytes <= RESULT_LIMIT_BYTES)
+    return { kind: 'succeeded', output: { text_content, data_content: collected } };
   const message = `repeat.until holds, but the results of ${repeat + 1} executions exceed ${RESULT_LIMIT_KIB} KiB: set repeat.collect to None, or let each execution return less`;
   return { kind: 'failed', end: { phase: 'Failed', reason: 'OutputTooLarge', message } };
 }

@@ -1,6 +1,5 @@
 /** The results of the items of a loop, and the output of its node. */
 import type { NodeOutput } from '../api/value.ts';
-import { setResult } from '../nodes/skills/set.ts';
 import { VALUE_LIMIT_BYTES } from '../runs/advance.ts';
 import type { ExecutionState, Iteration, Loop } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
@@ -82,5 +81,10 @@ export function failureOfResults(loop: Loop): FailedEnd | undefined {
 export function outputOfLoop(loop: Loop): NodeOutput {
   if (!loop.items) return loop.results[0] as NodeOutput;
   if (!loop.plan.collects) return { text_content: '', data_content: null };
-  return setResult(loop.results).output;
+  return { text_content: textOfLoop(loop), data_content: loop.results };
+}
+
+function textOfLoop({ total, failed }: Loop): string {
+  const items = `${total} item${total === 1 ? '' : 's'}`;
+  return failed === 0 ? `${items} succeeded.` : `${failed} of ${items} failed.`;
 }

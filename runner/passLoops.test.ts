@@ -539,3 +539,21 @@ test('after a takeover a loop knows that it no longer collects', () => {
     message: expect.stringContaining('OutputTooLarge: all 2 items have ended'),
   });
 });
+
+test('the text of a loop counts its items, and that of a repeated node its executions', () => {
+  const textOf = (step: ReturnType<typeof pass>, id: string) =>
+    step?.checkpoints?.find((each) => each.id === id)?.output?.text_content;
+  const state = openLoops(revision([webhook, { ...each(), onError: 'Continue' }, send]), { input: input(2) });
+  pass(state);
+  succeed(state, 'each.0.0.1/send', text('a'), NOW);
+  endNode(state, 'each.1.0.1/send', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  expect(textOf(pass(state), 'each')).toBe('1 of 2 items failed.');
+  const repeated = {
+    ...mail('again'),
+    repeat: { until: 'nodes.again.text_content == "b"', limit: 9, collect: 'Results' as const },
+  };
+  const again = openLoops(revision([webhook, repeated]), {});
+  pass(again);
+  succeed(again, 'again.0.0.1/again', text('b'), NOW);
+  expect(textOf(pass(again), 'again')).toBe('Executed 1 time.');
+});

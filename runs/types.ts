@@ -26,6 +26,8 @@ export type ParentRef = {
   waits: boolean;
   /** The failure of a run started the root. */
   isAfterFailure?: true;
+  /** The index of the item for which the node started it, in the innermost loop with `forEach`. */
+  item?: number;
 };
 
 /** An event that shall start a run. */

@@ -23,8 +23,17 @@ export type Source = {
 /** An item of the innermost loop (`forEach`), and how many that loop has. */
 export type Element = { item: unknown; index: number; isReal: boolean; loop: string; count?: number };
 
-/** `previous`: the node before, if there is exactly one. */
-export type Sources = { nodes: Source[]; element?: Element; previous?: Source };
+/** What the expressions of a field may refer to. */
+export type Sources = {
+  nodes: Source[];
+  element?: Element;
+  /** The node before, if there is exactly one. */
+  previous?: Source;
+  /** The nodes that wait for a callback whose URL the field may name. */
+  callbacks?: string[];
+  /** The value of the field must be a list. */
+  isList?: true;
+};
 
 const FILE = { id: '', name: '', mime_type: '', size: 0, modified_time: '', folder_id: '', url: '' };
 

@@ -1,7 +1,7 @@
 /** The output of a loop: counts, the first failures, and its results at once or one by one. */
 import { ActionIcon, Anchor, Group, List, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { count } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { itemsText, type ItemCounts } from './live/nodeView.ts';
@@ -16,11 +16,14 @@ type Props = {
   /** The chosen item. */
   index: number;
   onIndex: (index: number) => void;
+  /** Shown with one item. */
+  aboutItem?: ((index: number) => ReactNode) | undefined;
   isTruncated?: boolean;
   isRedacted?: boolean;
 };
 
-export function LoopOutput({ output, nodeId, items, index, onIndex, isTruncated, isRedacted }: Props) {
+export function LoopOutput(props: Props) {
+  const { output, nodeId, items, index, onIndex, aboutItem, isTruncated, isRedacted } = props;
   const total = itemTotal(output, items);
   const [shape, setShape] = useState<'all' | 'one'>('all');
   const show = (next: number): void => {
@@ -47,6 +50,7 @@ export function LoopOutput({ output, nodeId, items, index, onIndex, isTruncated,
           )}
         </Group>
       )}
+      {shape === 'one' && total > 0 && aboutItem?.(Math.min(index, total - 1))}
       {shape === 'one' && total > 0 ? (
         <OneItem {...{ output, nodeId, items }} index={Math.min(index, total - 1)} />
       ) : (

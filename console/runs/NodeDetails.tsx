@@ -7,9 +7,11 @@ import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
 import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
+import { ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
 import { ChildLink, SampleNote, WaitNote } from './NodeNotes.tsx';
 import { LoopOutput } from './LoopOutput.tsx';
+import type { LoopItem } from './output/items.ts';
 import { OutputView } from './output/OutputView.tsx';
 import { PhaseLabel } from './phases.tsx';
 
@@ -18,10 +20,14 @@ type Props = {
   node: NodeView;
   /** The nodes whose outputs it may use. */
   before: NodeView[];
+  /** The item that it was executed for, if its value is known. */
+  item?: LoopItem | undefined;
+  /** Whether it runs another workflow. */
+  isCall: boolean;
   now: number;
 };
 
-export function NodeDetails({ at, node, before, now }: Props) {
+export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
   const [index, setIndex] = useState(0);
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
   return (
@@ -48,6 +54,7 @@ export function NodeDetails({ at, node, before, now }: Props) {
       <WaitNote node={node} />
       {node.run !== undefined && <ChildLink project={at.namespace} run={node.run} />}
       {node.item !== undefined && <SampleNote item={node.item} />}
+      {item !== undefined && <ItemInput item={item} />}
       {before.map((giver) => (
         <Part key={giver.id} title={`Input: output of ${giver.id}`}>
           <OutputView
@@ -69,6 +76,7 @@ export function NodeDetails({ at, node, before, now }: Props) {
             items={node.items}
             index={index}
             onIndex={setIndex}
+            aboutItem={(shown) => isCall && <ItemRuns at={at} node={node.id} index={shown} />}
             isTruncated={node.truncated === true}
             isRedacted={node.redacted === true}
           />
@@ -88,6 +96,14 @@ export function NodeDetails({ at, node, before, now }: Props) {
         </Part>
       )}
     </Stack>
+  );
+}
+
+function ItemInput({ item: { loop, index, value } }: { item: LoopItem }) {
+  return (
+    <Part title={`Input: item [${index}] of ${loop}`}>
+      <OutputView output={{ data_content: value }} nodeId={loop} item={index} />
+    </Part>
   );
 }
 

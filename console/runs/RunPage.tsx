@@ -19,9 +19,10 @@ import { triggerLabel } from '../workflows/triggers.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
+import { loopItem, type LoopItem } from './output/items.ts';
 import { PhaseLabel } from './phases.tsx';
 import { replacedBy, withReasonOf } from './replaced.ts';
-import { revisionQuery, shapeOf } from './revision.ts';
+import { revisionQuery, shapeOf, type RevisionShape } from './revision.ts';
 import { RunActions } from './RunActions.tsx';
 import { Waterfall } from './Waterfall.tsx';
 import classes from './RunPage.module.css';
@@ -98,7 +99,6 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   const chosen = asked ?? failed?.id ?? lastNode(nodes, shape.ids);
   const node =
     chosen === undefined ? undefined : (nodes.get(chosen) ?? { id: chosen, phase: 'Pending' as const });
-  const before = shape.before(chosen ?? '').flatMap((id) => nodes.get(id) ?? []);
   return (
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
       <Group justify="space-between" align="start" wrap="wrap" gap="sm">
@@ -110,16 +110,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
             <span role="status" style={{ display: 'inline-flex' }}>
               <PhaseLabel phase={run.phase} size={18} />
             </span>
-            {run.test && (
-              <Badge variant="default" tt="none">
-                Test run
-              </Badge>
-            )}
-            {connection === 'broken' && (
-              <Badge color="orange" variant="light" tt="none">
-                Not live
-              </Badge>
-            )}
+            <Badges run={run} connection={connection} />
           </Group>
           <Facts at={at} run={run} record={record} now={now} />
         </Stack>
@@ -154,12 +145,54 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
           </section>
           <section aria-label="Selected node">
             {node !== undefined && (
-              <NodeDetails key={node.id} at={at} node={withReasonOf(run, node)} before={before} now={now} />
+              <NodeDetails
+                key={node.id}
+                at={at}
+                node={withReasonOf(run, node)}
+                {...inputOf(shape, nodes, node)}
+                isCall={shape.isCall(node.id)}
+                now={now}
+              />
             )}
           </section>
         </div>
       )}
     </Stack>
+  );
+}
+
+/**
+ * The item and the nodes whose outputs a node read. The list is not the input of a node that gets one item of
+ * it.
+ */
+function inputOf(
+  shape: RevisionShape,
+  nodes: ReadonlyMap<string, NodeView>,
+  { id, item: index }: NodeView,
+): { item: LoopItem | undefined; before: NodeView[] } {
+  const loop = shape.loopAround(id);
+  const item = loop && index !== undefined ? loopItem(loop, nodes, index) : undefined;
+  const before = shape
+    .before(id)
+    .filter((giver) => item === undefined || shape.depth(giver) === shape.depth(id))
+    .flatMap((giver) => nodes.get(giver) ?? []);
+  return { item, before };
+}
+
+function Badges({ run, connection }: { run: RunHead; connection: Followed['connection'] }) {
+  return (
+    <>
+      {run.test && (
+        <Badge variant="default" tt="none">
+          Test run
+        </Badge>
+      )}
+      {connection === 'broken' && (
+        <Badge color="orange" variant="light" tt="none">
+          Not live
+        </Badge>
+      )}
+    </>
   );
 }
 

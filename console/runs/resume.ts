@@ -1,5 +1,6 @@
 /** Retries of a failed run from its failed node: whether that is possible, and what must be decided first. */
 import { callJson } from '../http/call.ts';
+import { ApiFailure } from '../http/failure.ts';
 import { runPath, type RunAt } from './live/follow.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 
@@ -51,8 +52,20 @@ function jsonOf(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Starts the run that continues a failed one and returns its name. */
-export async function resumeRun(at: RunAt, decisions: readonly Decision[]): Promise<string> {
+/**
+ * Starts the run that continues a failed one and returns its name. The run store keeps failed runs for a day;
+ * `resumeRecorded` continues one of which only the record is left.
+ */
+export async function resumeRun(
+  at: RunAt,
+  decisions: readonly Decision[],
+  resumeRecorded: () => Promise<string>,
+): Promise<string> {
   const body = { resume: true, ...(decisions.length > 0 && { decisions }) };
-  return (await callJson<{ run: string }>(`${runPath(at)}/retry`, { method: 'POST', body })).run;
+  try {
+    return (await callJson<{ run: string }>(`${runPath(at)}/retry`, { method: 'POST', body })).run;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.reason === 'run-not-kept') return resumeRecorded();
+    throw error;
+  }
 }

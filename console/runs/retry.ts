@@ -6,6 +6,7 @@ import { ANNOTATION } from '../../api/group.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import { createObject } from '../kube/objects.ts';
+import type { Decision } from './resume.ts';
 
 /** Why the run cannot be retried; undefined: it can. */
 export function retryProblem({ metadata, spec, status }: RunObject): string | undefined {
@@ -28,11 +29,13 @@ type RetryRequest = {
   requestedBy?: string | undefined;
   /** Undefined: the current revision. */
   revision?: string | undefined;
+  /** Continues the run from its failed node, with these decisions. Left out: repeats it from the start. */
+  decisions?: readonly Decision[];
 };
 
 /** Creates the new run and returns its name. */
 export async function retryRun(rerun: RetryRequest): Promise<string> {
-  const { namespace, workflow, retryOf, test, revision, requestedBy } = rerun;
+  const { namespace, workflow, retryOf, test, revision, decisions, requestedBy } = rerun;
   const name = newName(workflow, Date.now());
   await createObject(RUNS, namespace, {
     metadata: { name, namespace },
@@ -41,6 +44,7 @@ export async function retryRun(rerun: RetryRequest): Promise<string> {
       retryOf,
       ...(test && { test }),
       ...(revision !== undefined && { revision }),
+      ...(decisions && { resume: true, ...(decisions.length > 0 && { decisions: [...decisions] }) }),
       // Names that are too long for a record are left out: the API server would refuse the object.
       ...(requestedBy !== undefined && requestedBy.length <= MAX_USER_NAME && { requestedBy }),
     },

@@ -5,10 +5,10 @@ const shape = shapeOf({
   trigger: { id: 'trigger' },
   steps: [
     { id: 'rows' },
-    { id: 'outer' },
+    { id: 'outer', kind: 'group', forEach: { items: 'list' } },
     { id: 'inner', within: 'outer' },
     { id: 'a', within: 'inner' },
-    { id: 'b', within: 'inner' },
+    { id: 'b', within: 'inner', kind: 'workflow' },
   ],
   edges: [
     { from: 'trigger', to: 'rows' },
@@ -25,4 +25,10 @@ test.each([
 ])('%s has the nodes before it and its depth', (id, before, depth) => {
   expect(shape.before(id)).toEqual(before);
   expect(shape.depth(id)).toBe(depth);
+});
+
+test('the innermost loop around a node and calls are known', () => {
+  const outer = { id: 'outer', items: 'list', batch: 1 };
+  expect(['rows', 'outer', 'inner', 'a'].map(shape.loopAround)).toEqual([undefined, undefined, outer, outer]);
+  expect(['a', 'b'].map(shape.isCall)).toEqual([false, true]);
 });

@@ -5,6 +5,7 @@ import { getObject } from '../kube/objects.ts';
 import { REVISIONS } from '../kube/resources.ts';
 import { MAX_DEPTH } from '../../api/scopes.ts';
 import { membersOf } from '../../api/record.ts';
+import type { LoopAround } from './output/items.ts';
 
 export type RevisionShape = {
   ids: string[];
@@ -12,6 +13,10 @@ export type RevisionShape = {
   before: (id: string) => string[];
   /** In how many groups a node is. */
   depth: (id: string) => number;
+  /** The innermost loop with `forEach` whose body has the node. */
+  loopAround: (id: string) => LoopAround | undefined;
+  /** Whether the node runs another workflow. */
+  isCall: (id: string) => boolean;
 };
 
 /** The content of the revision; null if it no longer exists or may not be read. */
@@ -36,8 +41,9 @@ export function shapeOf(data: unknown): RevisionShape {
   const { trigger, steps, edges } = membersOf(data);
   const nodes = [trigger, ...list(steps)].map((node) => membersOf(node));
   const ends = list(edges).map((edge) => membersOf(edge));
+  const nodeOf = (id: string) => nodes.find((node) => node['id'] === id) ?? {};
   const groupOf = (id: string): string | undefined => {
-    const within = nodes.find((node) => node['id'] === id)?.['within'];
+    const { within } = nodeOf(id);
     return isText(within) ? within : undefined;
   };
   const before = (id: string): string[] => {
@@ -52,7 +58,20 @@ export function shapeOf(data: unknown): RevisionShape {
     const group = groupOf(id);
     return group === undefined || most === 0 ? 0 : 1 + depth(group, most - 1);
   };
-  return { ids: nodes.map(({ id }) => id).filter(isText), before, depth: (id) => depth(id) };
+  const loopAround = (id: string, most = MAX_DEPTH): LoopAround | undefined => {
+    const group = groupOf(id);
+    if (group === undefined || most === 0) return undefined;
+    const { items, batch } = membersOf(nodeOf(group)['forEach']);
+    if (!isText(items)) return loopAround(group, most - 1);
+    return { id: group, items, batch: typeof batch === 'number' ? batch : 1 };
+  };
+  return {
+    ids: nodes.map(({ id }) => id).filter(isText),
+    before,
+    depth: (id) => depth(id),
+    loopAround: (id) => loopAround(id),
+    isCall: (id) => nodeOf(id)['kind'] === 'workflow',
+  };
 }
 
 function list(value: unknown): unknown[] {

@@ -2,7 +2,7 @@
 import { parseJson } from '../../api/json.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Exchange } from '../http/answers.ts';
-import { readBody, tooLarge } from '../http/body.ts';
+import { isJsonType, readBody, tooLarge } from '../http/body.ts';
 import type { Reservation } from '../limits/inFlight.ts';
 import type { Limits } from '../limits/limits.ts';
 
@@ -24,7 +24,7 @@ type ReadOptions = {
   reservation: Reservation;
   /** Left out: as many as an event may have. */
   maxBytes?: number;
-  /** An empty body has the text '' and no value. */
+  /** An empty body has the text '' and no value. It needs no type. */
   mayBeEmpty?: boolean;
 };
 
@@ -40,6 +40,7 @@ export async function readJsonBody(
   if (body.outcome === 'too-large') return maxBytes === undefined ? tooLarge(limits) : 'too-large';
   if (body.outcome !== 'read') return body.outcome;
   if (mayBeEmpty && body.bytes.length === 0) return { text: '', value: undefined };
+  if (mayBeEmpty && !isJsonType(raw.headers['content-type'])) return 'unsupported-media-type';
   const json = parseJson(body.bytes, limits.json);
   return json.ok ? { text: json.text, value: json.value } : json.code;
 }

@@ -6,6 +6,7 @@
  * Handlers validate queries and bodies with the schemas of the contract. As Fastify schemas these would be
  * checked in one step, but a suspended workflow (409), for example, comes between query (400) and body (422).
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { routePath, type Operation, type Right } from '../contract/operation.ts';
 import type { Answers, Exchange } from '../http/answers.ts';
@@ -82,6 +83,7 @@ export function addEndpoints(
 
 /**
  * A hook that refuses a body that is not declared as JSON or is too large, before the caller is authorised.
+ * Whether a chunked body is empty is known once it is read: an optional one may have no type until then.
  */
 export function checkBodyHeaders(
   { limits }: Pick<GatewayDeps, 'limits'>,
@@ -89,8 +91,17 @@ export function checkBodyHeaders(
   isRequired: boolean,
 ): onRequestHookHandler {
   return ({ raw }, reply, next) => {
-    const code = isRequired || hasBody(raw.headers) ? refuseByHeaders(raw.headers, limits) : undefined;
+    const isExpected = isRequired || (hasBody(raw.headers) && !mayProveEmpty(raw.headers));
+    const code = isExpected ? refuseByHeaders(raw.headers, limits) : undefined;
     if (code === undefined) next();
     else answers.problem(reply, code);
   };
+}
+
+function mayProveEmpty(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['transfer-encoding'] !== undefined &&
+    headers['content-type'] === undefined &&
+    headers['content-encoding'] === undefined
+  );
 }

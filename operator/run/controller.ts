@@ -148,18 +148,25 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
     return done();
   }
   if (decision.kind === 'wait') {
-    if (!workflow && run.status?.phase === undefined) {
-      const message = `Workflow ${run.spec.workflow} does not exist in this namespace yet: apply it.`;
-      await writePending(context, run, { reason: 'WorkflowMissing', message });
-    }
+    await noteWait(context, run, decision);
     return after(WAIT_MS);
   }
   if (decision.kind === 'fail') {
     await fail(context, run, decision);
     return done();
   }
-  if (run.status?.reason === 'WorkflowMissing') await writePending(context, run, {});
+  if (run.status?.reason !== undefined) await writePending(context, run, {});
   return submitRun(context, run, decision.route);
+}
+
+/** Writes what the run waits for, once. */
+async function noteWait(
+  context: OperatorContext,
+  run: WorkflowRun,
+  { reason, message = '' }: { reason?: FailureReason; message?: string },
+): Promise<void> {
+  if (reason === undefined || run.status?.reason === reason) return;
+  await writePending(context, run, { reason, message });
 }
 
 /** Whether the run store has the run of this object. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ANNOTATION } from '../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { revisionOf } from '../../api/revision.ts';
-import { decide, isNew, isToBeCancelled, PATIENCE_MS } from './decide.ts';
+import { decide, INVALID_PATIENCE_MS, isNew, isToBeCancelled, PATIENCE_MS } from './decide.ts';
 import { inputOf } from './input.ts';
 
 const base = { apiVersion: 'windlass.dev/v1alpha1' } as const;
@@ -71,15 +71,24 @@ const cases: [sentence: string, decided: ReturnType<typeof decide>, expected: ob
     { kind: 'wait' },
   ],
   ['of one that is just being switched on', decide(run(), workflow(true), route(false), 0), { kind: 'wait' }],
-  ['whose workflow is not there yet', decide(run(), undefined, undefined, 0), { kind: 'wait' }],
+  [
+    'whose workflow is not there yet',
+    decide(run(), undefined, undefined, 0),
+    { kind: 'wait', reason: 'WorkflowMissing' },
+  ],
   [
     'whose workflow never came',
     decide(run(), undefined, undefined, PATIENCE_MS),
     { kind: 'fail', reason: 'WorkflowMissing' },
   ],
   [
-    'of one that never was valid',
-    decide(run(), invalid(1), undefined, PATIENCE_MS),
+    'of one that is invalid, and may be corrected by the same manifest',
+    decide(run(), invalid(1), undefined, 0),
+    { kind: 'wait', reason: 'WorkflowInvalid', message: expect.stringContaining('not in effect (No)') },
+  ],
+  [
+    'of one that stays invalid',
+    decide(run(), invalid(1), undefined, INVALID_PATIENCE_MS),
     { kind: 'fail', reason: 'WorkflowInvalid', message: expect.stringContaining('not in effect (No)') },
   ],
   [

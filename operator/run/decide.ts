@@ -10,9 +10,12 @@ import { findCondition } from '../../kube/conditions.ts';
  */
 export const PATIENCE_MS = 30_000;
 
+/** The same for a workflow whose current spec was found invalid: its correction may be on the way. */
+export const INVALID_PATIENCE_MS = 5_000;
+
 export type Decision =
   | { kind: 'submit'; route: WebhookRoute }
-  | { kind: 'wait' }
+  | { kind: 'wait'; reason?: FailureReason; message?: string }
   | { kind: 'fail'; reason: FailureReason; message: string };
 
 /** Whether the run was created as an object, and is not submitted yet. */
@@ -45,19 +48,23 @@ export function decide(
     const message = `Workflow ${name} is inactive: set spec.active to true, or create the run with spec.test: true.`;
     return { kind: 'fail', reason: 'WorkflowInactive', message };
   }
-  return waitedMs < PATIENCE_MS ? { kind: 'wait' } : afterWaiting(name, workflow);
+  return workflow ? whileNotServed(workflow, waitedMs) : whileMissing(name, waitedMs);
 }
 
-function afterWaiting(name: string, workflow: Workflow | undefined): Decision {
-  if (!workflow) {
-    const message = `Workflow ${name} does not exist in this namespace: apply it, then create a new WorkflowRun.`;
-    return { kind: 'fail', reason: 'WorkflowMissing', message };
-  }
-  // The workflow may not be reconciled yet, or its revision cannot be stored now.
+function whileMissing(name: string, waitedMs: number): Decision {
+  const isOver = waitedMs >= PATIENCE_MS;
+  const message = `Workflow ${name} does not exist in this namespace${isOver ? ': apply it, then create a new WorkflowRun.' : ' yet: apply it.'}`;
+  return { kind: isOver ? 'fail' : 'wait', reason: 'WorkflowMissing', message };
+}
+
+/** The workflow may not be reconciled yet, or its revision cannot be stored now: then the run waits. */
+function whileNotServed(workflow: Workflow, waitedMs: number): Decision {
+  const { name } = workflow.metadata;
   const problem = foundInvalid(workflow);
   if (problem === undefined) return { kind: 'wait' };
   const message = `Workflow ${name} is not in effect (${problem}): see its conditions with kubectl describe workflows.windlass.dev ${name}`;
-  return { kind: 'fail', reason: 'WorkflowInvalid', message };
+  const kind = waitedMs < INVALID_PATIENCE_MS ? 'wait' : 'fail';
+  return { kind, reason: 'WorkflowInvalid', message };
 }
 
 /** Why a suspended workflow refuses a run. */

@@ -175,6 +175,7 @@ function manifest(
         [LABEL.trigger]: state.trigger,
         ...(state.test && { [LABEL.test]: 'true' }),
         ...(state.parent && { [LABEL.parent]: state.parent.run }),
+        ...(state.parent?.item !== undefined && { [LABEL.parentItem]: String(state.parent.item) }),
       },
       annotations,
       ownerReferences: [

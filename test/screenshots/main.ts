@@ -6,6 +6,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { startChromium, signInAt, visit, type VisitorOptions } from '../support/console/chromium.ts';
+import { addLoops } from '../support/console/loopViews.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../support/console/filledProject.ts';
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
 import { createProgress, type Update } from '../support/process/progress.ts';
@@ -109,7 +110,10 @@ await mkdir(folder, { recursive: true });
 const system = await progress.step('start the system', () => startConsoleSystem());
 try {
   await system.createProject('empty');
-  await progress.step('fill a project', () => fillProject(system, 'shop'));
+  await progress.step('fill a project', async () => {
+    await fillProject(system, 'shop');
+    await addLoops(system, 'shop');
+  });
   const browser = await startChromium();
   try {
     const complaints = await progress.step('take the pictures', (update) => take(system, browser, update));

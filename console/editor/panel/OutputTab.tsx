@@ -12,6 +12,8 @@ import { REDACTED } from '../../runs/output/OutputView.tsx';
 import { IconPlayerTrackNext } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
+import { ItemRuns } from '../../runs/ItemRuns.tsx';
+import type { RunAt } from '../../runs/live/follow.ts';
 import { ChildLink, SampleNote, WaitNote } from '../../runs/NodeNotes.tsx';
 import { nodeOf } from '../model/model.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
@@ -43,7 +45,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
           From the last run in which this node produced output.
         </Text>
       )}
-      <Result nodeId={nodeId} node={node} output={node === undefined ? last : node.output} />
+      <Result nodeId={nodeId} at={at} node={node} output={node === undefined ? last : node.output} />
       {node?.log !== undefined && (
         <>
           <Text size="xs" fw={600} c="dimmed">
@@ -56,10 +58,14 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
   );
 }
 
+type ResultProps = { nodeId: string; at: RunAt | undefined; node: NodeView | undefined; output: Output };
+
 /** The output of the node; of a loop with its items. */
-function Result({ nodeId, node, output }: { nodeId: string; node: NodeView | undefined; output: Output }) {
+function Result({ nodeId, at, node, output }: ResultProps) {
   const { draft, shownItems, showItem } = useEditor();
-  const isLoop = nodeOf(draft, nodeId)?.forEach !== undefined;
+  const { forEach, workflow } = nodeOf(draft, nodeId) ?? {};
+  const isLoop = forEach !== undefined;
+  const isCall = at !== undefined && node !== undefined && workflow !== undefined;
   const isTruncated = node?.truncated === true;
   if (isLoop && (output !== undefined || node?.items !== undefined))
     return (
@@ -70,6 +76,7 @@ function Result({ nodeId, node, output }: { nodeId: string; node: NodeView | und
           items={node?.items}
           index={shownItems[nodeId] ?? 0}
           onIndex={(index) => showItem(nodeId, index)}
+          aboutItem={isCall ? (index) => <ItemRuns at={at} node={nodeId} index={index} /> : undefined}
           isTruncated={isTruncated}
         />
       </Suspense>

@@ -93,3 +93,19 @@ test('the recorded item of a body belongs to its innermost loop', () => {
   ]);
   expect(sampledItems(nested, views)).toEqual({ each: 4, lines: 7 });
 });
+
+test('the URL of a callback can be named before its node, in its group alone if it is in one', () => {
+  const callback = (id: string, within?: string) => ({
+    id,
+    wait: { callback: {} },
+    ...(within && { within }),
+  });
+  const nodes = [...nested.nodes, callback('approved'), callback('paid', 'each')];
+  const of = (id: string) => sourcesOf({ ...nested, nodes }, id, orders).callbacks;
+  expect([of('orders'), of('price'), of('line')]).toEqual([
+    ['approved'],
+    ['approved', 'paid'],
+    ['approved', 'paid'],
+  ]);
+  expect(sourcesOf(nested, 'orders', orders).callbacks).toBeUndefined();
+});

@@ -53,7 +53,7 @@ export function loopSourcesOf(
   const around = outsideOf({ spec, visible: visibilityOfDraft(spec), outputs, items }, id);
   const node = spec.nodes.find((each) => each.id === id);
   const own = node ? nodeSource(spec, node, outputs) : [];
-  return { items: around, until: { ...around, nodes: [...around.nodes, ...own] } };
+  return { items: { ...around, isList: true }, until: { ...around, nodes: [...around.nodes, ...own] } };
 }
 
 /** The sources of a node without its own loop. */
@@ -72,7 +72,22 @@ function outsideOf(given: Given, id: string): Sources {
   const element = loops[0] && elements.get(loops[0].id);
   const sources = [...nodes, ...around];
   const previous = previousOf(given, id, sources);
-  return { nodes: sources, ...(element && { element }), ...(previous && { previous }) };
+  const callbacks = callbacksFor(spec, ['', ...groups.map((group) => group.id)]);
+  return {
+    nodes: sources,
+    ...(element && { element }),
+    ...(previous && { previous }),
+    ...(callbacks.length > 0 && { callbacks }),
+  };
+}
+
+/** The nodes of these scopes that wait for a callback, once in their scope. `''`: outside of groups. */
+function callbacksFor({ nodes }: WorkflowSpec, scopes: readonly string[]): string[] {
+  const { of } = scopesOf(nodes);
+  return nodes
+    .filter(({ wait, forEach, repeat }) => wait?.callback && !forEach && !repeat)
+    .map(({ id }) => id)
+    .filter((id) => scopes.includes(of(id)));
 }
 
 /** A group around a node, of which it reads the item and the output of the execution before. */

@@ -203,7 +203,7 @@ type Starting = {
 };
 
 function useStart(until: string | undefined): Starting {
-  const { draft, namespace, name, isReadOnly, isDirty, mode, apply, save } = useEditor();
+  const { draft, namespace, name, isReadOnly, isDirty, mode, panel, apply, save } = useEditor();
   const navigate = useNavigate();
   const [step, setStep] = useState<string>();
   const [error, setError] = useState<unknown>();
@@ -241,7 +241,7 @@ function useStart(until: string | undefined): Starting {
       await navigate({
         to: '/p/$project/workflows/$workflow',
         params: { project: namespace, workflow: name },
-        search: { run: started },
+        search: { run: started, ...(panel !== undefined && 'node' in panel && { node: panel.node }) },
       });
     } catch (failure) {
       if (!own.signal.aborted) setError(failure);

@@ -47,6 +47,8 @@ export function completeCel(text: string, at: number, sources: Sources): Complet
 
 type Dialect = {
   node: (id: string) => string;
+  /** The URL of a callback; CEL has none. */
+  url?: (id: string) => string;
   item: string;
   index: string;
   previous: string;
@@ -58,12 +60,13 @@ type Dialect = {
 
 const TEMPLATE: Dialect = {
   node: (id) => `$('${id}')`,
+  url: (id) => `$url('${id}')`,
   item: '$item',
   index: '$index',
   previous: '$previous',
   step: ({ written }) => written,
   start: /^\$\(\s*(['"])(?<id>[^'"]*)\1\s*\)/,
-  names: [],
+  names: namesOf('$'),
 };
 
 const CEL: Dialect = {
@@ -73,11 +76,15 @@ const CEL: Dialect = {
   previous: 'previous',
   step: ({ step }) => celStep(step),
   start: /^nodes\.(?<id>\w+)(?=[.[])/,
-  names: [
-    { name: 'run', detail: 'this run', members: RUN_MEMBERS },
-    { name: 'vars', detail: 'variables of the project', members: [] },
-  ],
+  names: namesOf(''),
 };
+
+function namesOf(prefix: '$' | ''): Dialect['names'] {
+  return [
+    { name: `${prefix}run`, detail: 'this run', members: RUN_MEMBERS },
+    { name: `${prefix}vars`, detail: 'variables of the project', members: [] },
+  ];
+}
 
 /** `written` is the started reference, beginning at `from`. */
 function completePath(
@@ -98,7 +105,7 @@ function completePath(
     /[.[]/.test(written.charAt(dialect.previous.length))
   )
     return completeMembers(written, { from, offset: dialect.previous.length }, dialect, previous);
-  const [, root = '', member] = /^(\w+)\.(\w*)$/.exec(written) ?? [];
+  const [, root = '', member] = /^(\$?\w+)\.(\w*)$/.exec(written) ?? [];
   const known = dialect.names.find(({ name }) => name === root);
   if (known !== undefined && member !== undefined) {
     const options = known.members.map((name): Option => ({ ...PLAIN, insert: `.${name}`, label: name }));
@@ -112,7 +119,7 @@ function completePath(
 
 const PLAIN = { detail: '', hasMore: false };
 
-function startsOf(dialect: Dialect, { nodes, element, previous }: Sources): Option[] {
+function startsOf(dialect: Dialect, { nodes, element, previous, callbacks = [] }: Sources): Option[] {
   const known = nodes.toReversed().map(
     (source): Option => ({
       insert: `${dialect.node(source.id)}.`,
@@ -131,7 +138,13 @@ function startsOf(dialect: Dialect, { nodes, element, previous }: Sources): Opti
         },
       ]
     : [];
-  const names = dialect.names.map(
+  const { url } = dialect;
+  const urls = url
+    ? callbacks.map(
+        (id): Option => ({ ...PLAIN, insert: url(id), label: url(id), detail: 'URL of the callback' }),
+      )
+    : [];
+  const ofRun = dialect.names.map(
     ({ name, detail, members }): Option => ({
       insert: `${name}.`,
       label: name,
@@ -139,6 +152,7 @@ function startsOf(dialect: Dialect, { nodes, element, previous }: Sources): Opti
       hasMore: members.length > 0,
     }),
   );
+  const names = [...urls, ...ofRun];
   if (element === undefined) return [...known, ...before, ...names];
   const isDeep = childrenOf(element.item).length > 0;
   return [

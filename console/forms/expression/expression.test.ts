@@ -42,8 +42,10 @@ const celLabels = (text: string, from = sources) => {
 test.each<[text: string, labels: string[] | undefined]>([
   ['Hello |', undefined],
   ['{{ $index }} |', undefined],
-  ['{{|', ["$('agent_1')", "$('trigger')"]],
-  ["Dear {{ $('|", ["$('agent_1')", "$('trigger')"]],
+  ['{{|', ["$('agent_1')", "$('trigger')", '$run', '$vars']],
+  ["Dear {{ $('|", ["$('agent_1')", "$('trigger')", '$run', '$vars']],
+  ['{{ $run.acc|', ['accepted']],
+  ['{{ $va|', ['$vars']],
   ["{{ $('trigger').|", ['text_content', 'data_content', 'headers']],
   ["{{ $('agent_1').te| }}", ['text_content', 'data_content']],
   ["{{ $('trigger').data_content.|", ['total', 'items', 'empty']],
@@ -59,10 +61,33 @@ test.each<[text: string, labels: string[] | undefined]>([
 });
 
 test('completion offers the element and its members inside forEach', () => {
-  expect(labels('{{ |', each)).toEqual(['$item', '$index', "$('agent_1')", "$('trigger')"]);
+  expect(labels('{{ |', each)).toEqual(['$item', '$index', "$('agent_1')", "$('trigger')", '$run', '$vars']);
   expect(labels('{{ $item.|', each)).toEqual(['name']);
   expect(celLabels('item.|', each)).toEqual(['name']);
   expect(celLabels('i|', each)).toContain('index');
+});
+
+test('the URLs of callbacks are completed in templates, and shown as a placeholder', () => {
+  const waiting = { ...sources, callbacks: ['approved'] };
+  expect(labels('{{ $ur|', waiting)).toEqual(["$url('approved')"]);
+  expect(labels("{{ $url('a|", waiting)).toContain("$url('approved')");
+  expect(labels('{{ $ur|')).toBeUndefined();
+  expect(celLabels('url|', waiting)).toBeUndefined();
+  expect(previewOf("{{ $url('approved') }}", waiting)).toMatchObject({ text: '[URL of a callback]' });
+  expect(previewOf("{{ $url('agent_1') }}", waiting)).toEqual({
+    kind: 'wrong',
+    message: "node 'agent_1' does not wait for a callback here: use one of approved",
+  });
+});
+
+test('items that are not a list are reported with the test data', () => {
+  const items: Sources = { ...sources, isList: true };
+  expect(previewOf("{{ $('trigger').data_content }}", items)).toEqual({
+    kind: 'missing',
+    message: 'the items must be a list, but the value is of type object: refer to a list in it',
+  });
+  expect(previewOf("{{ $('trigger').data_content.items }}", items)).toMatchObject({ kind: 'value' });
+  expect(previewOf("{{ $('agent_1').data_content }}", items)).toMatchObject({ kind: 'unknown' });
 });
 
 test.each([

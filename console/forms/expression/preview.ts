@@ -23,14 +23,18 @@ const LONGEST = 2_000;
 /** No node has this ID: the output before may be that of the same node. */
 const PREVIOUS = '';
 
+/** Each run has URLs of its own. */
+const CALLBACK_URL = '[URL of a callback]';
+
 /** The evaluation scope of the last outputs. */
-export function scopeOf({ nodes, element, previous }: Sources): Scope {
+export function scopeOf({ nodes, element, previous, callbacks }: Sources): Scope {
   return {
     node: (id) => {
       const source = id === PREVIOUS ? previous : nodes.find((each) => each.id === id);
       return source?.isReal === true ? source.output : undefined;
     },
     ...(previous?.isReal === true && { previous: PREVIOUS }),
+    url: (id) => (callbacks?.includes(id) === true ? CALLBACK_URL : undefined),
     ...(element?.isReal === true && { item: element.item, index: element.index }),
   };
 }
@@ -40,14 +44,18 @@ export function previewOf(value: unknown, sources: Sources): Preview {
   try {
     const compiled = compileValue(value);
     if (referencesOf(compiled).length === 0) return { kind: 'plain' };
-    return (
-      unavailableReference(compiled, sources) ??
-      unknownIn(compiled, sources) ??
-      valueOf(evaluate(compiled, scopeOf(sources)))
-    );
+    const problem = unavailableReference(compiled, sources) ?? unknownIn(compiled, sources);
+    if (problem !== undefined) return problem;
+    const given = evaluate(compiled, scopeOf(sources));
+    return sources.isList && !Array.isArray(given) ? notAList(given) : valueOf(given);
   } catch (error) {
     return problemOf(error);
   }
+}
+
+function notAList(value: unknown): Preview {
+  const message = `the items must be a list, but the value is of type ${typeLabel(value)}: refer to a list in it`;
+  return { kind: 'missing', message };
 }
 
 /** A value as a preview. */
@@ -73,8 +81,15 @@ export function whileWriting(preview: Preview, isBeingWritten: boolean): Preview
 }
 
 /** The error of a reference to a node that does not run before this one. */
-function unavailableReference(compiled: CompiledValue, { nodes, element }: Sources): Preview | undefined {
+function unavailableReference(
+  compiled: CompiledValue,
+  { nodes, element, callbacks }: Sources,
+): Preview | undefined {
   for (const reference of referencesOf(compiled)) {
+    if (reference.source === 'url') {
+      if (callbacks?.includes(reference.node) === true) continue;
+      return { kind: 'wrong', message: unavailableCallback(reference.node, callbacks ?? []) };
+    }
     if (reference.source !== 'node') {
       const isOfElement = reference.source === 'item' || reference.source === 'index';
       if (!isOfElement || element !== undefined) continue;
@@ -92,6 +107,11 @@ function unavailableReference(compiled: CompiledValue, { nodes, element }: Sourc
   return undefined;
 }
 
+function unavailableCallback(id: string, known: readonly string[]): string {
+  const offered = known.length === 0 ? 'add a Wait node for a callback' : `use one of ${known.join(', ')}`;
+  return `node '${id}' does not wait for a callback here: ${offered}`;
+}
+
 /** Why a node cannot be referred to, and which can. */
 export function unavailableNode(id: string, known: string[]): string {
   const offered = known.length === 0 ? 'no node runs before this one' : `use one of ${known.join(', ')}`;
@@ -101,6 +121,7 @@ export function unavailableNode(id: string, known: string[]): string {
 function unknownIn(compiled: CompiledValue, { nodes, element, previous }: Sources): Preview | undefined {
   const named = referencesOf(compiled).flatMap((reference) => {
     if (reference.source === 'node') return [reference.node];
+    if (reference.source === 'url') return [];
     if (reference.source === 'previous') return previous?.isReal === true ? [] : ['$previous'];
     if (reference.source !== 'item' && reference.source !== 'index') return [`$${reference.source}`];
     return element?.isReal === true ? [] : ['forEach'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemAt, itemTotal } from './items.ts';
+import { itemAt, itemTotal, loopItem } from './items.ts';
 
 const error = { reason: 'Refused', message: 'no price' };
 const output = { text_content: '', data_content: [{ sum: 6 }, { error }, null] };
@@ -22,4 +22,17 @@ test.each([
   [{ text_content: 'text' }, undefined, 0],
 ])('the number of items of %j and %j is %i', (given, items, total) => {
   expect(itemTotal(given, items)).toBe(total);
+});
+
+const rows = new Map([['rows', { output: { data_content: [1, 2, 3] } }]]);
+const list = "{{ $('rows').data_content }}";
+
+test.each([
+  ['an item', { items: list, batch: 1 }, 1, { loop: 'each', index: 1, value: 2 }],
+  ['a batch', { items: list, batch: 2 }, 1, { loop: 'each', index: 1, value: [3] }],
+  ['an index behind the list', { items: list, batch: 1 }, 3, undefined],
+  ['a list that is not recorded', { items: "{{ $('other').data_content }}", batch: 1 }, 0, undefined],
+  ['a list in an item', { items: '{{ $item.lines }}', batch: 1 }, 0, undefined],
+])('the input of a body node is known for %s', (_what, loop, index, expected) => {
+  expect(loopItem({ id: 'each', ...loop }, rows, index)).toEqual(expected);
 });

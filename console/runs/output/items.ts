@@ -1,4 +1,7 @@
 /** The items of a loop, as far as its output and its counts tell. Pure. */
+import { ExpressionError } from '../../../api/expression/errors.ts';
+import { evaluate } from '../../../api/expression/evaluate.ts';
+import { compileValue } from '../../../api/expression/template.ts';
 import { isRecord } from '../../../api/record.ts';
 import type { ItemCounts } from '../live/nodeView.ts';
 import type { Output } from './outputTree.ts';
@@ -32,4 +35,32 @@ function failureIn(result: unknown): { reason: string; message: string } | undef
   if (!isRecord(result) || !isRecord(result['error']) || Object.keys(result).length !== 1) return undefined;
   const { reason, message } = result['error'];
   return typeof reason === 'string' && typeof message === 'string' ? { reason, message } : undefined;
+}
+
+/** An item of a loop, as a node of its body reads it (`$item`). */
+export type LoopItem = { loop: string; index: number; value: unknown };
+
+/** The loop around a node, as its revision has it. */
+export type LoopAround = { id: string; items: string; batch: number };
+
+/**
+ * The item with that index; undefined where it is not known, for example if the list is no longer recorded,
+ * or is itself a part of an item.
+ */
+export function loopItem(
+  { id, items, batch }: LoopAround,
+  nodes: ReadonlyMap<string, { output?: Output | undefined }>,
+  index: number,
+): LoopItem | undefined {
+  try {
+    const node = (giver: string) => nodes.get(giver)?.output;
+    const list = evaluate(compileValue(items), { node });
+    const start = index * batch;
+    if (!Array.isArray(list) || start >= list.length) return undefined;
+    const value: unknown = batch === 1 ? list[index] : list.slice(start, start + batch);
+    return { loop: id, index, value };
+  } catch (error) {
+    if (error instanceof ExpressionError) return undefined;
+    throw error;
+  }
 }

@@ -143,6 +143,10 @@ test('a loop with a branch and an error path is built and run, and its items are
   await panelOf(page).getByRole('group', { name: 'Item', exact: true }).getByText('3 of 3').waitFor();
   await panelOf(page).getByRole('button', { name: 'Previous item' }).click();
   await panelOf(page).getByText('ink').first().waitFor();
+  await testRun(page);
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  await page.reload();
+  await panelOf(page).getByRole('tab', { name: 'Parameters' }).waitFor();
   expect(complaints()).toEqual([]);
 });
 

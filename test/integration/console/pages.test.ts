@@ -9,6 +9,13 @@ import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { dialogsOf, openRowDialog, type View } from '../../support/console/dialogs.ts';
 import { menusOf } from '../../support/console/menus.ts';
+import {
+  addLoops,
+  chooseNode,
+  loopViewsOf,
+  nextItem,
+  RUNS_OF_LOOPS,
+} from '../../support/console/loopViews.ts';
 import { addQueueing, fillProject, post } from '../../support/console/filledProject.ts';
 import { openNode, panelOf } from '../../support/console/steps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
@@ -27,6 +34,7 @@ let silent: Listening;
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await fillProject(system, PROJECT);
+  await addLoops(system, PROJECT);
   silent = await listen(() => undefined);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
 });
@@ -83,6 +91,7 @@ const PAGES: View[] = [
     },
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
+  ...loopViewsOf(PROJECT),
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
 ];
 const DIALOGS = dialogsOf(PROJECT);
@@ -242,6 +251,54 @@ describe('on a narrow screen', () => {
     const toggle = page.getByRole('switch', { name: 'A draft is active' });
     await toggle.click({ force: true });
     await expect.poll(() => toggle.isChecked(), { timeout: 20_000 }).toBe(true);
+  });
+});
+
+describe('the page of a run', () => {
+  let visitor: Visitor;
+  beforeAll(async () => {
+    visitor = await visit(browser, { viewport: WIDE });
+    await signInAt(visitor.page, system.consoleURL, token);
+  });
+  afterAll(() => visitor?.close());
+  const runAt = (name: string) => addressOf(`/console/p/${PROJECT}/runs/${name}`);
+  const childLink = (page: Page) =>
+    page.getByText('Started the run').getByRole('link', { name: /^receipt-/ });
+
+  test('links the child run of each item, which links its parent', async () => {
+    const { page } = visitor;
+    await page.goto(runAt(RUNS_OF_LOOPS.invoices));
+    await chooseNode(page, 'receipts');
+    await nextItem(page);
+    const second = await childLink(page).textContent();
+    await page.getByRole('button', { name: 'Next item' }).click();
+    await expect.poll(() => childLink(page).textContent()).not.toBe(second);
+    await childLink(page).click();
+    await page.getByText('pad', { exact: true }).first().waitFor();
+    await page.getByRole('link', { name: RUNS_OF_LOOPS.invoices }).click();
+    await page.getByRole('heading', { name: RUNS_OF_LOOPS.invoices }).waitFor();
+  });
+
+  test('shows the item that a node of a loop got, instead of the list', async () => {
+    const { page } = visitor;
+    await page.goto(runAt(RUNS_OF_LOOPS.invoices));
+    await chooseNode(page, 'double');
+    const input = page.getByRole('region', { name: /^Input: item \[\d\] of each$/ });
+    await input.getByText('ink').waitFor();
+    expect(await page.getByRole('region', { name: 'Input: output of trigger' }).count()).toBe(0);
+  });
+
+  test('a run in doubt is continued after the decision', async () => {
+    const { page } = visitor;
+    await page.goto(runAt(RUNS_OF_LOOPS.doubt));
+    await clicked(page, /^Retry/);
+    await page.getByRole('menuitem', { name: 'From failed node' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Continue the run' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('It did not happen: execute the node again').check();
+    await dialog.getByRole('button', { name: 'Continue the run' }).click();
+    await page.getByText('Retry of').waitFor();
+    await page.getByRole('status').getByText('Succeeded').waitFor();
   });
 });
 

@@ -99,6 +99,21 @@ test('a run is repeated with its input, from the start', async () => {
   });
 });
 
+test('a body may be left out, also by a client that announces a length only at its end', async () => {
+  const run = await ended([failedNode]);
+  const chunked = (text: string) =>
+    fetch(`${harness.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/runs/${run}/retry`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${executor}` },
+      body: new Blob([text]).stream(),
+      duplex: 'half',
+    });
+  expect(await started(await chunked(''))).toMatchObject({ retryOf: run });
+  const undeclared = await chunked('{"resume":true}');
+  expect(undeclared.status).toBe(415);
+  expect(await undeclared.text()).toContain('problem/unsupported-media-type');
+});
+
 test('a failed run is resumed with its revision; an Unknown node needs a decision', async () => {
   const failed = await ended([failedNode]);
   expect(await started(await retry(failed, { resume: true }))).toMatchObject({

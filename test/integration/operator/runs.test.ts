@@ -269,6 +269,29 @@ test('a run that is applied before its workflow waits for it', async () => {
   expect(await status()).toEqual({ phase: 'Pending' });
 });
 
+test('a run of a workflow that was never valid is pending with the reason at once, and then fails', async () => {
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'a', skill: { name: 'fax' } },
+  ];
+  await harness.client.create(workflows, {
+    ...HELLO,
+    metadata: { ...HELLO.metadata, namespace },
+    spec: { active: true, nodes },
+  });
+  await harness.waitFor(namespace, 'hello', { type: 'Valid', status: 'False' });
+  await create('never');
+  const status = async () => (await harness.client.get(workflowRuns, { namespace, name: 'never' })).status;
+  await expect
+    .poll(status, { timeout: 4_000, interval: 25 })
+    .toMatchObject({ phase: 'Pending', reason: 'WorkflowInvalid' });
+  expect(await ended('never')).toMatchObject({
+    phase: 'Failed',
+    reason: 'WorkflowInvalid',
+    message: expect.stringContaining('kubectl describe'),
+  });
+});
+
 test('a run of an older revision executes that one, and one of a revision that does not exist fails', async () => {
   await applyWorkflow();
   const first = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';

@@ -183,6 +183,10 @@ test('each item of a loop has a child of its own, and no signal is left', async 
   const state = await execute([webhook, call(callee, { input: '{{ $item }}' }, { forEach })], { items });
   expect(state).toMatchObject({ phase: 'Succeeded' });
   expect(dataOf(state, 'call')).toEqual(items.map(({ name }) => name));
+  const key = `${project.uid}/${state.run}/call.11.0.1/call/1`;
+  expect(await readRun(conn, project.uid, childName(callee, key))).toMatchObject({
+    parent: { node: 'call', item: 11 },
+  });
 });
 
 test('the child of a test run is a test run', async () => {

@@ -7,7 +7,8 @@ import { MAIL_ACCOUNT, type ConsoleSystem } from './consoleSystem.ts';
 
 const API_VERSION = 'windlass.dev/v1alpha1';
 
-const object = (kind: string, name: string, spec: object, metadata: object = {}) => ({
+/** A manifest. */
+export const object = (kind: string, name: string, spec: object, metadata: object = {}) => ({
   apiVersion: API_VERSION,
   kind,
   metadata: { name, ...metadata },

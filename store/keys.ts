@@ -35,10 +35,10 @@
  * - `wf:<group>`, a hash: see below
  * - `run:<id>`, a hash: the run. `restored`: the epoch of the record that it was restored from, until its
  *   runner has stored it again. `doubt`: effects may have happened that it does not show. `n:<node>`: the
- *   state of a node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the hash of its
- *   variables. `signaled`: how many signals it has and the key of the last one. `unreported`: 1 until its
- *   entry in `failures` allows the record of its end. `onFailure`: JSON, the run that its failure started, or
- *   why none was
+ *   state of a node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the
+ *   hash of its variables. `signaled`: how many signals it has and the key of the last one. `unreported`: 1
+ *   until its entry in `failures` allows the record of its end. `onFailure`: JSON, the run that its failure
+ *   started, or why none was
  * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
  * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
  * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store,

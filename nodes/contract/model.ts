@@ -3,7 +3,7 @@
  * wire format and the streamed answer back. It knows nothing of steps, checkpoints and budgets.
  */
 import type { Egress } from '../egress/egress.ts';
-import type { CredentialAccess } from './node.ts';
+import type { CredentialAccess, Effect } from './node.ts';
 
 /** A tool that the model may call. `inputSchema` is a JSON Schema of an object. */
 export type ModelTool = { name: string; description: string; inputSchema: Record<string, unknown> };
@@ -67,6 +67,8 @@ export type ModelContext = {
   credential: CredentialAccess;
   egress: Egress;
   signal: AbortSignal;
+  /** With `AtMostOnce` a failure after which the model may have answered is an `EffectUnknown`. */
+  effect: Effect;
   idempotencyKey: string;
   emitText: (text: string) => void;
   patience: ModelPatience;

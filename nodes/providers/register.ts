@@ -30,7 +30,7 @@ export const PROVIDERS: readonly Provider[] = [
 ];
 
 /** What a provider can offer. */
-export type Offer = 'files' | 'store' | 'spreadsheet' | 'mail' | 'messenger' | 'check';
+export type Offer = 'files' | 'store' | 'spreadsheet' | 'mail' | 'messenger' | 'model' | 'check';
 
 /** The provider that serves the credential, if it has the offer; otherwise undefined. */
 export function findProvider<O extends Offer>(

@@ -4,6 +4,7 @@ import { constantEntry } from '../../api/hosts.ts';
 import type { Revision } from '../../api/revision.ts';
 import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
 import { pollsWith } from '../../nodes/pollers.ts';
+import { credentialsFor } from '../../nodes/providers/register.ts';
 import { findSkill } from '../../nodes/register.ts';
 import { scopesOf, type Scopes } from '../../nodes/scopes.ts';
 
@@ -40,7 +41,7 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
 }
 
 function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
-  if (node.agent) return ['openai'];
+  if (node.agent) return credentialsFor('model');
   if (node.bot) return ['bot'];
   if (node.skill) return findSkill(node.skill.name)?.credentials ?? [];
   return pollsWith(kindOf(node));

@@ -4,7 +4,7 @@
  */
 import { isHeaderValue } from '../../../api/headers.ts';
 import { partOf } from '../../contract/node.ts';
-import { OPENAI_URL } from './client.ts';
+import { OPENAI_URL } from './model.ts';
 import { echoesOf, type Mask } from '../../contract/secret.ts';
 import type { JsonAnswer } from '../../http/json.ts';
 import { type Check, CheckError } from '../../contract/check.ts';

@@ -1,34 +1,71 @@
 /** Requests to a model, and how they are adapted to servers that support only a part of the chat API. */
-import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
-import { toText } from '../../../api/expression/evaluate.ts';
-
-/** The fields of an agent step with every reference replaced: prompts may be of any type. */
-export type AgentFields = {
-  credential: string;
-  model: string;
-  systemPrompt?: unknown;
-  prompt: unknown;
-  temperature?: number;
-  maxTokens?: number;
-  outputSchema?: Record<string, unknown>;
-};
+import type {
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import type { ModelImage, ModelMessage, ModelRequest } from '../../contract/model.ts';
+import { argumentsOf } from '../../models/arguments.ts';
 
 /** The request that states all that the step asks for. */
-export function requestOf(fields: AgentFields): ChatCompletionCreateParamsStreaming {
-  const { model, systemPrompt, prompt, temperature, maxTokens, outputSchema } = fields;
+export function requestOf(request: ModelRequest): ChatCompletionCreateParamsStreaming {
+  const { model, messages, tools, outputSchema, temperature, maxTokens } = request;
   return {
     model,
-    messages: [
-      ...(systemPrompt === undefined ? [] : [{ role: 'system' as const, content: toText(systemPrompt) }]),
-      { role: 'user', content: toText(prompt) },
-    ],
+    messages: messages.map(messageOf),
     stream: true,
     stream_options: { include_usage: true },
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        type: 'function' as const,
+        function: { name, description, parameters: inputSchema },
+      })),
+    }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     ...(outputSchema && {
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: outputSchema } },
     }),
+  };
+}
+
+function messageOf(message: ModelMessage): ChatCompletionMessageParam {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text };
+    case 'user':
+      return { role: 'user', content: contentOf(message.text, message.images ?? []) };
+    case 'assistant':
+      return assistantOf(message);
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.text };
+  }
+}
+
+function contentOf(text: string, images: readonly ModelImage[]): string | ChatCompletionContentPart[] {
+  if (images.length === 0) return text;
+  return [
+    { type: 'text', text },
+    ...images.map(({ mediaType, data }) => ({
+      type: 'image_url' as const,
+      image_url: { url: `data:${mediaType};base64,${data}` },
+    })),
+  ];
+}
+
+function assistantOf({
+  text,
+  toolCalls,
+}: Extract<ModelMessage, { role: 'assistant' }>): ChatCompletionMessageParam {
+  if (toolCalls.length === 0) return { role: 'assistant', content: text };
+  return {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    tool_calls: toolCalls.map((call) => ({
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: JSON.stringify(argumentsOf(call)) },
+    })),
   };
 }
 

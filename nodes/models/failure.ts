@@ -1,26 +1,37 @@
-/** The errors of the client library as errors of a step. */
-import { APIConnectionError, APIError } from 'openai';
-import { StepError } from '../../../api/reasons.ts';
-import { inDoubt, type Effect } from '../../contract/node.ts';
-import { causesOf, isNotSent, stepErrorIn } from '../../contract/failure.ts';
-import { retryAfterMs } from '../../http/retryAfter.ts';
-import { echoesOf, quoted, type Secret } from '../../contract/secret.ts';
+/** The errors of the client libraries of model providers as errors of a step. */
+import { StepError } from '../../api/reasons.ts';
+import { inDoubt, type Effect } from '../contract/node.ts';
+import { causesOf, isNotSent, stepErrorIn } from '../contract/failure.ts';
+import { retryAfterMs } from '../http/retryAfter.ts';
+import { echoesOf, quoted, type Secret } from '../contract/secret.ts';
+
+type ErrorClass<T extends Error> = abstract new (...args: never[]) => T;
+
+/** An error about an answer of the server. Without a status the error came within a stream. */
+type ApiError = Error & { status: number | undefined; headers: Headers | undefined };
+
+/** The classes of errors of a client library. A `ConnectionError` is an `ApiError` too. */
+export type LibraryErrors = { ApiError: ErrorClass<ApiError>; ConnectionError: ErrorClass<Error> };
+
+export type FailureContext = { key: Secret; effect: Effect; errors: LibraryErrors };
 
 /**
  * The error of the step; with an effect that must not be repeated, also whether the model may have done its
  * work.
  */
-export function failureOf(error: unknown, { key, effect }: { key: Secret; effect: Effect }): StepError {
-  const failure = translated(error, key);
-  return mayHaveAnswered(error, failure) ? inDoubt(effect, failure, 'the model may have answered') : failure;
+export function failureOf(error: unknown, context: FailureContext): StepError {
+  const failure = translated(error, context);
+  return mayHaveAnswered(error, failure, context)
+    ? inDoubt(context.effect, failure, 'the model may have answered')
+    : failure;
 }
 
-function translated(error: unknown, key: Secret): StepError {
+function translated(error: unknown, { key, errors }: FailureContext): StepError {
   const refused = stepErrorIn(error);
   if (refused) return refused;
   const message = quoted(error instanceof Error ? error.message : String(error), echoesOf(key));
   const options = { cause: error };
-  if (error instanceof APIConnectionError) {
+  if (error instanceof errors.ConnectionError) {
     return new StepError(
       'Unreachable',
       `the model's server did not answer: ${codeOf(error) ?? message}`,
@@ -29,7 +40,7 @@ function translated(error: unknown, key: Secret): StepError {
   }
   if (error instanceof SyntaxError)
     return new StepError('InvalidAnswer', `the model's answer cannot be read: ${message}`, options);
-  if (!(error instanceof APIError)) {
+  if (!(error instanceof errors.ApiError)) {
     // What breaks while the body is read comes from the HTTP client as it is.
     return new StepError(
       'Unreachable',
@@ -40,8 +51,8 @@ function translated(error: unknown, key: Secret): StepError {
   return ofStatus(error, message);
 }
 
-function ofStatus(error: APIError, message: string): StepError {
-  const status: number | undefined = error.status;
+function ofStatus(error: ApiError, message: string): StepError {
+  const { status } = error;
   const wait = retryAfterMs(Object.fromEntries(error.headers ?? []));
   const options = { cause: error, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   if (status === undefined)
@@ -57,8 +68,8 @@ function ofStatus(error: APIError, message: string): StepError {
   return new StepError('Refused', `the model's server refused the request: ${message}`, options);
 }
 
-function mayHaveAnswered(error: unknown, failure: StepError): boolean {
-  if (error instanceof APIError && error.status !== undefined && error.status < 500) return false;
+function mayHaveAnswered(error: unknown, failure: StepError, { errors }: FailureContext): boolean {
+  if (error instanceof errors.ApiError && error.status !== undefined && error.status < 500) return false;
   const isSent = failure.reason !== 'InvalidParameters' && failure.reason !== 'AddressForbidden';
   return isSent && !isNotSent(error);
 }

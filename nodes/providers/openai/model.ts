@@ -1,0 +1,34 @@
+/** Models of OpenAI-compatible servers, through the chat completions API. */
+import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
+import type { ModelProvider } from '../../contract/model.ts';
+import { partOf } from '../../contract/node.ts';
+import { askModel, type Dialect } from '../../models/ask.ts';
+import { clientOptions } from '../../models/fetch.ts';
+import { chunkReader } from './answer.ts';
+import { adapted, requestOf } from './request.ts';
+
+export const OPENAI_URL = 'https://api.openai.com/v1';
+
+export const openaiModels: ModelProvider = {
+  ask: async (request, context) => {
+    const part = partOf(context.credential, 'openai');
+    const key = context.credential.secret(part.apiKeyRef);
+    // Loaded on first use: most runners never need it.
+    const { default: OpenAI, APIError, APIConnectionError } = await import('openai');
+    const client = new OpenAI({
+      ...clientOptions(context.egress),
+      apiKey: key.reveal(),
+      baseURL: part.baseURL ?? OPENAI_URL,
+      organization: part.organization ?? null,
+      project: null,
+    });
+    const dialect: Dialect<ChatCompletionCreateParamsStreaming> = {
+      errors: { ApiError: APIError, ConnectionError: APIConnectionError },
+      key,
+      send: (body, options) => client.chat.completions.create(body, options),
+      add: chunkReader(),
+      adapt: adapted,
+    };
+    return askModel(requestOf(request), dialect, context);
+  },
+};

@@ -32,14 +32,52 @@ const agentStep = z
       .array(
         z.object({
           skill: z.string().min(1).max(64).describe('The skill that the model may call.'),
+          name: z
+            .string()
+            .max(64)
+            .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+            .optional()
+            .describe('How the model names the tool. Unique in the node. Default: the name of the skill.'),
           credential: objectName('The Credential that the skill uses.').optional(),
-          description: z.string().max(1024).optional().describe('When the model should call it.'),
-          parameters: jsonObject('Parameters with fixed values that the model cannot change.').optional(),
+          description: z
+            .string()
+            .max(1024)
+            .optional()
+            .describe('When and how the model should call it. Default: the description of the skill.'),
+          parameters: jsonObject(
+            'Parameters with fixed values, which the model can neither see nor set. Values may contain references, which are evaluated when the step starts.',
+          ).optional(),
+          modelMaySet: z
+            .record(z.string(), z.string().min(1).max(1024))
+            .optional()
+            .describe(
+              'Parameters that say where data goes, such as url or to, which the model may set: their names, with the pattern that each value must match. * stands for any characters except spaces, commas, semicolons, quotes and angle brackets. Without an entry the model cannot set such a parameter.',
+            ),
+          effect: z
+            .enum(['AtLeastOnce', 'AtMostOnce'])
+            .optional()
+            .describe(
+              'How to handle a runner that dies during a call. AtLeastOnce: the call is repeated; AtMostOnce: it is not repeated, and the phase of the node is Unknown. Default: that of the skill.',
+            ),
         }),
       )
       .max(32)
       .optional()
       .describe('Skills that the model may call.'),
+    maxSteps: z
+      .int()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe(
+        'The most answers of the model. If the last one still calls tools, the node fails with the reason StepLimit, and these tools are not called. Default 10.',
+      ),
+    maxParallel: z
+      .int()
+      .min(1)
+      .max(16)
+      .optional()
+      .describe('How many tools are called concurrently. Default 4.'),
   })
   .describe('Asks a language model.');
 
@@ -172,6 +210,7 @@ export const steps = {
 export type StepKind = keyof typeof steps;
 export const STEP_KINDS = Object.keys(steps) as StepKind[];
 export type AgentStep = z.infer<typeof agentStep>;
+export type AgentTool = NonNullable<AgentStep['tools']>[number];
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
 export type WaitStep = z.infer<typeof waitStep>;

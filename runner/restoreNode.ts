@@ -41,7 +41,7 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   locatedKey(state, scope, id);
   if (phase === 'Waiting') restoreWaiting(state, scope, node);
   if (!mark) return;
-  const end = endOfMark(mark.atMostOnce, crashes.crashes);
+  const end = endOfMark(mark.atMostOnce && !mark.continues, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
 }
 

@@ -8,6 +8,7 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
 import type {
   Advance,
+  AgentCall,
   Claim,
   ClaimRef,
   Fenced,
@@ -20,6 +21,11 @@ import type {
 /** So many steps are merged into one, so that a long loop does not keep each of them in memory. */
 const STORED_STEPS = 50;
 
+type Held = {
+  items?: ReadonlyMap<string, NodeState> | undefined;
+  calls?: ReadonlyMap<string, string> | undefined;
+};
+
 export class RunWriter {
   readonly #conn: RunStoreConnection;
   readonly #log: Log;
@@ -30,16 +36,18 @@ export class RunWriter {
   /** The sequence of the last stored step. */
   #sequence: number;
   readonly #known: readonly NodeState[];
+  readonly #knownCalls: readonly AgentCall[];
   #stored: Advance[] = [];
   #isBehind = false;
 
-  /** `items`: the items of loops that the run store had at the claim. */
-  constructor(conn: RunStoreConnection, claim: Claim, log: Log, items: Iterable<NodeState> = []) {
+  /** `items`, `calls`: the items of loops and the calls of agents that the run store had at the claim. */
+  constructor(conn: RunStoreConnection, claim: Claim, log: Log, { items, calls }: Held = {}) {
     const { project, run, epoch, sequence, parent } = claim.state;
     this.#conn = conn;
     this.#log = log;
     this.#claim = claim;
-    this.#known = [...claim.state.nodes, ...items];
+    this.#known = [...claim.state.nodes, ...(items?.values() ?? [])];
+    this.#knownCalls = [...(calls ?? [])].map(([key, value]) => ({ key, value, isAnswer: false }));
     this.#ref = { project, run, token: claim.token, ...(parent && { parent }) };
     this.#epoch = epoch;
     this.#sequence = sequence;
@@ -79,7 +87,7 @@ export class RunWriter {
   /** Stores the step. `waits`: the nodes that wait now, for a run store that lost them. */
   async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge | Seen> {
     const ref = this.#ref;
-    const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits) : step;
+    const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits, this.#knownCalls) : step;
     const outcome = await advance(this.#conn, ref, {
       ...all,
       follows: this.#sequence,
@@ -124,6 +132,7 @@ export function mergeSteps(
   stored: readonly Advance[],
   next: Advance,
   waits: NonNullable<Advance['waits']>,
+  claimedCalls: readonly AgentCall[] = [],
 ): Advance {
   const steps = [...stored, next];
   const known = new Map(claimed.map((node) => [node.id, knownOf(node)]));
@@ -131,6 +140,11 @@ export function mergeSteps(
     for (const key of dropped) known.delete(key);
     for (const checkpoint of checkpoints) known.set(checkpoint.id, { checkpoint });
     for (const start of starts) known.set(start.id, { start });
+  }
+  const calls = new Map(claimedCalls.map((call) => [call.key, call]));
+  for (const { calls: written = [], droppedCalls = [] } of steps) {
+    for (const call of written) calls.set(call.key, call);
+    for (const key of droppedCalls) calls.delete(key);
   }
   const reply = steps.find((step) => step.reply)?.reply;
   const consumed = steps.flatMap((step) => step.consumed ?? []);
@@ -143,6 +157,7 @@ export function mergeSteps(
     waits: waiting.map(({ id, delayMs }) => ({ id, delayMs: Math.max(0, delayMs) })),
     ...(reply && { reply }),
     ...(consumed.length > 0 && { consumed }),
+    ...(calls.size > 0 && { calls: [...calls.values()] }),
     whole: true,
   };
 }

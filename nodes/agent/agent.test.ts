@@ -22,7 +22,7 @@ const ask = (
   given: Partial<AgentFields> = {},
   context: Partial<StepContext> = {},
   patience?: ModelPatience,
-) => executeAgent({ ...fields, ...given }, stepContext(spec, context), patience);
+) => executeAgent({ ...fields, ...given }, stepContext(spec, context), undefined, patience);
 
 async function failure(promise: Promise<unknown>): Promise<StepError> {
   const error: unknown = await promise.then(

@@ -2,11 +2,12 @@
 import type { CredentialKind } from '../../api/credential.ts';
 import { constantEntry } from '../../api/hosts.ts';
 import type { Revision } from '../../api/revision.ts';
+import type { AgentTool } from '../../api/step.ts';
 import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
 import { pollsWith } from '../../nodes/pollers.ts';
 import { credentialsFor } from '../../nodes/providers/register.ts';
 import { findSkill } from '../../nodes/register.ts';
-import { scopesOf, type Scopes } from '../../nodes/scopes.ts';
+import { scopesOf, scopesOfTool, type Scopes } from '../../nodes/scopes.ts';
 
 export type CredentialRef = {
   /** The node that names it. */
@@ -25,7 +26,8 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
   return spec.nodes.flatMap((node) => {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;
-    if (name === undefined) return [];
+    const ofTools = (node.agent?.tools ?? []).flatMap((tool) => refOfTool(node.id, tool));
+    if (name === undefined) return ofTools;
     const scopes = scopesOf(node);
     const hostEntry = constantEntry(node.skill?.parameters?.['url']);
     return [
@@ -36,8 +38,24 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
         ...(scopes && { scopes }),
         ...(hostEntry && { hostEntry }),
       },
+      ...ofTools,
     ];
   });
+}
+
+function refOfTool(node: string, tool: AgentTool): CredentialRef[] {
+  if (tool.credential === undefined) return [];
+  const scopes = scopesOfTool(tool);
+  const hostEntry = constantEntry(tool.parameters?.['url']);
+  return [
+    {
+      node,
+      name: tool.credential,
+      kinds: findSkill(tool.skill)?.credentials ?? [],
+      ...(scopes && { scopes }),
+      ...(hostEntry && { hostEntry }),
+    },
+  ];
 }
 
 function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
@@ -54,10 +72,9 @@ export type RevisionCredentials = { credentials: string[] };
 export function credentialsOfRevision(data: unknown): RevisionCredentials {
   const { steps = [] } = (data ?? {}) as Partial<Revision>;
   const names = steps.flatMap((step) => {
-    const { credential } = (step.kind === 'agent' ? step.agent : step.kind === 'skill' ? step.skill : {}) as {
-      credential?: string;
-    };
-    return credential === undefined ? [] : [credential];
+    if (step.kind === 'skill') return [step.skill.credential];
+    if (step.kind !== 'agent') return [];
+    return [step.agent.credential, ...(step.agent.tools ?? []).map(({ credential }) => credential)];
   });
-  return { credentials: [...new Set(names)] };
+  return { credentials: [...new Set(names.filter((name) => name !== undefined))] };
 }

@@ -192,13 +192,21 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^node agent_1: forEach.items: must be one reference to an array/,
   ],
   [
-    'tools of an agent',
+    'a tool without the credential of its skill',
     spec([
       webhook,
-      { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [{ skill: 'send_email' }] } },
+      {
+        id: 'a',
+        agent: {
+          credential: 'llm',
+          model: 'm',
+          prompt: 'p',
+          tools: [{ skill: 'send_email', parameters: { to: 'a@example.com' } }],
+        },
+      },
     ]),
-    'FieldNotSupported',
-    /^node a: .*agent\.tools/,
+    'InvalidParameters',
+    /^node a: agent\.tools\[0\]: credential is missing: send_email needs/,
   ],
   [
     'an invalid output schema',

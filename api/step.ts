@@ -9,7 +9,7 @@ const template = (limit: number, description: string) =>
 
 const agentStep = z
   .object({
-    credential: objectName('The Credential of kind openai to use, in the same namespace.'),
+    credential: objectName('The Credential of kind openai or anthropic to use, in the same namespace.'),
     model: template(256, 'Name of the model, as the provider lists it.').min(1),
     systemPrompt: template(65_536, 'Instructions for the model, sent before the prompt.').optional(),
     prompt: template(65_536, 'The prompt.').min(1),

@@ -211,7 +211,7 @@ const HINTS: Record<string, Hint> = {
   'spreadsheet.credential': { editor: { kind: 'credential', kinds: ['oauth2'] } },
   'fileStorage.credential': { editor: { kind: 'credential', kinds: ['s3', 'oauth2'] } },
   'bot.credential': { editor: { kind: 'credential', kinds: ['bot'] } },
-  'agent.credential': { editor: { kind: 'credential', kinds: ['openai'] } },
+  'agent.credential': { editor: { kind: 'credential', kinds: ['openai', 'anthropic'] } },
   'agent.model': { editor: { kind: 'model' }, isExpression: true },
   'agent.systemPrompt': { isExpression: true },
   'agent.prompt': { isExpression: true },

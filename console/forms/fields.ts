@@ -212,6 +212,7 @@ const HINTS: Record<string, Hint> = {
   'fileStorage.credential': { editor: { kind: 'credential', kinds: ['s3', 'oauth2'] } },
   'bot.credential': { editor: { kind: 'credential', kinds: ['bot'] } },
   'agent.credential': { editor: { kind: 'credential', kinds: ['openai', 'anthropic'] } },
+  'agent.fallback[].credential': { editor: { kind: 'credential', kinds: ['openai', 'anthropic'] } },
   'agent.model': { editor: { kind: 'model' }, isExpression: true },
   'agent.systemPrompt': { isExpression: true },
   'agent.prompt': { isExpression: true },

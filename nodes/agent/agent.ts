@@ -1,24 +1,11 @@
 /** Agent node: asks a language model through the provider of its credential, and streams the answer. */
 import { toText } from '../../api/expression/evaluate.ts';
-import { credentialKind } from '../../api/credential.ts';
-import { StepError } from '../../api/reasons.ts';
-import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
+import type { ModelMessage, ModelPatience } from '../contract/model.ts';
 import type { StepContext, StepResult } from '../contract/node.ts';
-import { findProvider, titlesFor } from '../providers/register.ts';
-import { structuredAnswer } from './structured.ts';
+import { askModels, patienceFor, structure, type ModelFields, type StructuredAnswer } from './models.ts';
 
 /** The fields of an agent step with every reference replaced: prompts may be of any type. */
-export type AgentFields = {
-  credential: string;
-  model: string;
-  systemPrompt?: unknown;
-  prompt: unknown;
-  temperature?: number;
-  maxTokens?: number;
-  outputSchema?: Record<string, unknown>;
-};
-
-const PATIENCE: ModelPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
+export type AgentFields = ModelFields & { systemPrompt?: unknown; prompt: unknown };
 
 /**
  * Asks the model.
@@ -27,36 +14,11 @@ const PATIENCE: ModelPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
 export async function executeAgent(
   fields: AgentFields,
   context: StepContext,
-  patience: ModelPatience = PATIENCE,
+  patience: ModelPatience = patienceFor(fields),
 ): Promise<StepResult> {
-  const { egress, signal, effect, effectKey: idempotencyKey } = context;
-  const credential = await context.credential(fields.credential);
-  const provider = findProvider(credential.spec, 'model');
-  if (!provider) {
-    throw new StepError(
-      'InvalidParameters',
-      `credential ${credential.name} is of kind ${credentialKind(credential.spec)}, but the step needs one of ${titlesFor('model')}`,
-    );
-  }
-  const { model, temperature, maxTokens, outputSchema } = fields;
-  const request = {
-    model,
-    messages: messagesOf(fields),
-    tools: [],
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(outputSchema && { outputSchema }),
-  };
-  const answer = await (await provider.model()).ask(request, {
-    credential,
-    egress,
-    signal,
-    effect,
-    idempotencyKey,
-    emitText: (text) => context.emitText(text),
-    patience,
-  });
-  return resultOf(answer, fields);
+  const question = { fields, messages: messagesOf(fields), tools: [] };
+  const answer = await askModels(question, context, patience);
+  return resultOf(await structure(question, answer, context, patience), fields);
 }
 
 function messagesOf({ systemPrompt, prompt }: AgentFields): ModelMessage[] {
@@ -64,9 +26,8 @@ function messagesOf({ systemPrompt, prompt }: AgentFields): ModelMessage[] {
   return [...system, { role: 'user', text: toText(prompt) }];
 }
 
-function resultOf(answer: ModelAnswer, { outputSchema }: AgentFields): StepResult {
-  const { text, model, finishReason, usage } = answer;
-  const json = outputSchema ? structuredAnswer(text, outputSchema) : null;
+function resultOf({ answer, json }: StructuredAnswer, { fallback }: AgentFields): StepResult {
+  const { text, model, finishReason, usage, failed } = answer;
   const shown = usage && {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
@@ -75,7 +36,14 @@ function resultOf(answer: ModelAnswer, { outputSchema }: AgentFields): StepResul
   return {
     output: {
       text_content: text,
-      data_content: { model, finish_reason: finishReason, usage: shown, tool_calls: [], json },
+      data_content: {
+        model,
+        finish_reason: finishReason,
+        usage: shown,
+        tool_calls: [],
+        json,
+        ...(fallback && { failed_models: failed }),
+      },
     },
     ...(usage && { usage }),
   };

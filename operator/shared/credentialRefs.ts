@@ -26,6 +26,9 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;
     if (name === undefined) return [];
+    const ofFallback = (node.agent?.fallback ?? []).map(({ credential }) => {
+      return { node: node.id, name: credential, kinds: kindsFor(node) };
+    });
     const scopes = scopesOf(node);
     const hostEntry = constantEntry(node.skill?.parameters?.['url']);
     return [
@@ -36,6 +39,7 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
         ...(scopes && { scopes }),
         ...(hostEntry && { hostEntry }),
       },
+      ...ofFallback,
     ];
   });
 }
@@ -54,10 +58,9 @@ export type RevisionCredentials = { credentials: string[] };
 export function credentialsOfRevision(data: unknown): RevisionCredentials {
   const { steps = [] } = (data ?? {}) as Partial<Revision>;
   const names = steps.flatMap((step) => {
-    const { credential } = (step.kind === 'agent' ? step.agent : step.kind === 'skill' ? step.skill : {}) as {
-      credential?: string;
-    };
-    return credential === undefined ? [] : [credential];
+    if (step.kind === 'skill') return step.skill.credential === undefined ? [] : [step.skill.credential];
+    if (step.kind !== 'agent') return [];
+    return [step.agent, ...(step.agent.fallback ?? [])].map(({ credential }) => credential);
   });
   return { credentials: [...new Set(names)] };
 }

@@ -2,13 +2,11 @@
 import { StepError } from '../../api/reasons.ts';
 import { inDoubt, type Effect } from '../contract/node.ts';
 import { causesOf, isNotSent, stepErrorIn } from '../contract/failure.ts';
+import { isInvalidKey } from '../http/check.ts';
 import { retryAfterMs } from '../http/retryAfter.ts';
 import { echoesOf, quoted, type Secret } from '../contract/secret.ts';
 
 type ErrorClass<T extends Error> = abstract new (...args: never[]) => T;
-
-/** Google's servers refuse an API key with status 400. */
-const INVALID_KEY = /API key not valid/;
 
 /** An error about an answer of the server. Without a status the error came within a stream. */
 type ApiError = Error & { status: number | undefined; headers: Headers | undefined };
@@ -73,7 +71,7 @@ function ofStatus(error: ApiError, message: string): StepError {
   const options = { cause: error, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   if (status === undefined)
     return new StepError('UpstreamError', `the model's server failed: ${message}`, options);
-  if (status === 401 || status === 403 || INVALID_KEY.test(message)) {
+  if (status === 401 || status === 403 || isInvalidKey(message)) {
     return new StepError('CredentialRejected', `the model's server refused the API key: ${message}`, options);
   }
   if (status === 429)

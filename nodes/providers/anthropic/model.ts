@@ -43,8 +43,14 @@ export const anthropicModels: ModelProvider = {
       },
       key,
       send: async (body, { signal, headers }) => {
-        const options = { signal, headers: { ...headers, 'anthropic-version': versionFor(body) } };
-        return eventsOf(await client.messages.create(body, options).asResponse());
+        // The library's own method writes warnings about models to the console.
+        const request = client.post('/v1/messages', {
+          body,
+          signal,
+          headers: { ...headers, 'anthropic-version': versionFor(body) },
+          stream: true,
+        });
+        return eventsOf(await request.asResponse());
       },
       add: eventReader(),
       adapt: adapted,

@@ -9,7 +9,7 @@ const template = (limit: number, description: string) =>
 
 const agentStep = z
   .object({
-    credential: objectName('The Credential of kind openai to use, in the same namespace.'),
+    credential: objectName('The Credential of kind openai or anthropic to use, in the same namespace.'),
     model: template(256, 'Name of the model, as the provider lists it.').min(1),
     systemPrompt: template(65_536, 'Instructions for the model, sent before the prompt.').optional(),
     prompt: template(65_536, 'The prompt.').min(1),
@@ -25,8 +25,36 @@ const agentStep = z
       .max(1_000_000)
       .optional()
       .describe("The most tokens of an answer. Default: the provider's."),
+    reasoningEffort: z
+      .enum(['Low', 'Medium', 'High'])
+      .optional()
+      .describe(
+        "How much the model thinks before it answers, for models that can. Default: the provider's. With it, the model may be silent for 5 minutes instead of 30 seconds.",
+      ),
+    stop: z
+      .array(z.string().min(1).max(64))
+      .max(4)
+      .optional()
+      .describe('Texts at which the model stops. They are not part of the answer.'),
+    options: jsonObject(
+      "Members of the request in the provider's own API, such as top_p or service_tier, which are sent as they are. They take precedence over the fields above. Not allowed are model, messages, system, tools and stream.",
+    ).optional(),
+    fallback: z
+      .array(
+        z
+          .object({
+            credential: objectName('The Credential of kind openai or anthropic to use.'),
+            model: z.string().min(1).max(256).describe('Name of the model, as the provider lists it.'),
+          })
+          .describe('A model to ask instead.'),
+      )
+      .max(3)
+      .optional()
+      .describe(
+        'Models to ask if the one above has a temporary error (InvalidAnswer, RateLimited, Timeout, Unreachable, UpstreamError) before the first answer of the step: each once, in order. data_content.failed_models lists those that failed.',
+      ),
     outputSchema: jsonObject(
-      'A JSON Schema that the answer must match. The parsed answer is then data_content.json.',
+      'A JSON Schema that the answer must match. The parsed answer is then data_content.json. An answer that does not match is sent back to the model once; if the next one does not match either, the node fails with the reason InvalidAnswer, and its message quotes the answer.',
     ).optional(),
     tools: z
       .array(

@@ -3,15 +3,21 @@
  * asks for. A durable program: it continues with the calls that are stored, so that after a crash only those
  * repeat that have no result.
  */
-import { credentialKind } from '../../api/credential.ts';
 import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { ModelAnswer, ModelMessage, ModelPatience, ModelProvider } from '../contract/model.ts';
+import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
 import type { AgentCalls, StepContext, StepResult } from '../contract/node.ts';
-import { findProvider, titlesFor } from '../providers/register.ts';
 import { executeCalls, planCalls } from './calls.ts';
-import { structuredAnswer } from './structured.ts';
-import type { AgentTools, Tool } from './tools.ts';
+import {
+  askModels,
+  patienceFor,
+  structure,
+  sumOfUsage,
+  type ModelFields,
+  type ModelQuestion,
+  type StructuredAnswer,
+} from './models.ts';
+import type { AgentTools } from './tools.ts';
 import {
   answerKey,
   messagesOf,
@@ -27,19 +33,13 @@ import {
 } from './transcript.ts';
 
 /** The fields of an agent step with every reference replaced: prompts may be of any type. */
-export type AgentFields = {
-  credential: string;
-  model: string;
+export type AgentFields = ModelFields & {
   systemPrompt?: unknown;
   prompt: unknown;
-  temperature?: number;
-  maxTokens?: number;
-  outputSchema?: Record<string, unknown>;
-  maxSteps?: number;
-  maxParallel?: number;
+  maxSteps?: number | undefined;
+  maxParallel?: number | undefined;
 };
 
-const PATIENCE: ModelPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
 const DEFAULT_STEPS = 10;
 const DEFAULT_PARALLEL = 4;
 /** Bytes of the arguments of all calls in the output. */
@@ -53,7 +53,7 @@ export async function executeAgent(
   fields: AgentFields,
   context: StepContext,
   tools: AgentTools = { tools: [], fixed: [] },
-  patience: ModelPatience = PATIENCE,
+  patience: ModelPatience = patienceFor(fields),
 ): Promise<StepResult> {
   const first = firstMessages(fields);
   const { calls } = context;
@@ -96,26 +96,41 @@ class Conversation {
       refuseWrongCalls(this.#turns);
       const step = this.#turns.length + 1;
       const startedAt = now();
-      const answer = await this.#ask(step);
-      const { text, toolCalls, model, usage, raw } = answer;
+      const asked = await this.#ask(step);
+      const { text, toolCalls, model, usage, raw, chosen, failed } = asked.answer;
       const times = { attempt: calls.attempt, startedAt, endedAt: now() };
       if (toolCalls.length === 0) {
         calls.report(transcriptOf(first, this.#turns, { text, usage, ...times }));
-        return resultOf(answer, this.#turns, fields);
+        return resultOf(asked, this.#turns, fields);
       }
       if (step >= maxSteps) throw stepLimit(this.#turns, toolCalls, maxSteps);
-      const own = { text, toolCalls, model, usage, ...(raw !== undefined && { raw }), ...times };
+      const own = {
+        text,
+        toolCalls,
+        model,
+        usage,
+        ...(raw !== undefined && { raw }),
+        chosen,
+        failed,
+        ...times,
+      };
       await this.#executeCalls(await this.#storeAnswer(step, own), new Set());
     }
   }
 
-  #ask(step: number): Promise<ModelAnswer> {
+  /** The model that gave the first answer gives all further ones. */
+  #ask(step: number): Promise<StructuredAnswer> {
     const { fields, tools, first, patience, calls } = this.#started;
+    const { chosen } = this.#turns[0]?.answer ?? {};
+    const offered = tools.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
     const messages = messagesOf(first, this.#turns);
+    const question = { fields, messages, tools: offered, ...(chosen && { chosen }) };
     const effectKey = `${calls.effectKeyOf(calls.attempt)}/${answerKey(step)}`;
-    return calls.perform({ effect: 'AtLeastOnce', effectKey }, (context) =>
-      ask({ fields, messages, tools: tools.tools }, context, patience),
-    );
+    return calls.perform({ effect: 'AtLeastOnce', effectKey }, (context) => ask(question, context, patience));
   }
 
   /** Stores the answer with the start marks of its tools, and with the results of wrong calls. */
@@ -181,46 +196,18 @@ function stepLimit(turns: readonly Turn[], calls: ModelAnswer['toolCalls'], maxS
   );
 }
 
-type Asked = { fields: AgentFields; messages: readonly ModelMessage[]; tools: readonly Tool[] };
-
+/** An answer without a tool call must have text, and fit the schema. */
 async function ask(
-  { fields, messages, tools }: Asked,
+  question: ModelQuestion,
   context: StepContext,
   patience: ModelPatience,
-): Promise<ModelAnswer> {
-  const { egress, signal, effect, effectKey: idempotencyKey } = context;
-  const credential = await context.credential(fields.credential);
-  const { model, temperature, maxTokens, outputSchema } = fields;
-  const request = {
-    model,
-    messages,
-    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(outputSchema && { outputSchema }),
-  };
-  const answer = await (await providerOf(credential)).ask(request, {
-    credential,
-    egress,
-    signal,
-    effect,
-    idempotencyKey,
-    emitText: (text) => context.emitText(text),
-    patience,
-  });
-  if (answer.text !== '' || answer.toolCalls.length > 0) return answer;
+): Promise<StructuredAnswer> {
+  const answer = await askModels(question, context, patience);
+  if (answer.toolCalls.length > 0) return { answer, json: null };
+  if (answer.text !== '') return structure(question, answer, context, patience);
   if (!answer.isCut) throw new StepError('InvalidAnswer', 'the model sent an empty message');
   const message = 'the model reached its limit of tokens before it wrote text: raise maxTokens';
   throw new StepError('InvalidAnswer', message, { retryable: false });
-}
-
-function providerOf({ name, spec }: Awaited<ReturnType<StepContext['credential']>>): Promise<ModelProvider> {
-  const provider = findProvider(spec, 'model');
-  if (provider) return provider.model();
-  throw new StepError(
-    'InvalidParameters',
-    `credential ${name} is of kind ${credentialKind(spec)}, but the step needs one of ${titlesFor('model')}`,
-  );
 }
 
 function firstMessages({ systemPrompt, prompt }: AgentFields): ModelMessage[] {
@@ -228,10 +215,14 @@ function firstMessages({ systemPrompt, prompt }: AgentFields): ModelMessage[] {
   return [...system, { role: 'user', text: toText(prompt) }];
 }
 
-function resultOf(answer: ModelAnswer, turns: readonly Turn[], { outputSchema }: AgentFields): StepResult {
+function resultOf(
+  { answer, json }: StructuredAnswer,
+  turns: readonly Turn[],
+  { fallback }: AgentFields,
+): StepResult {
   const { text, model, finishReason } = answer;
-  const json = outputSchema ? structuredAnswer(text, outputSchema) : null;
-  const usage = sumOf([...turns.map((turn) => turn.answer.usage), answer.usage]);
+  const failed = turns[0]?.answer.failed ?? answer.failed;
+  const usage = sumOfUsage([...turns.map((turn) => turn.answer.usage), answer.usage]);
   const shown = usage && {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
@@ -240,19 +231,16 @@ function resultOf(answer: ModelAnswer, turns: readonly Turn[], { outputSchema }:
   return {
     output: {
       text_content: text,
-      data_content: { model, finish_reason: finishReason, usage: shown, tool_calls: shownCalls(turns), json },
+      data_content: {
+        model,
+        finish_reason: finishReason,
+        usage: shown,
+        tool_calls: shownCalls(turns),
+        json,
+        ...(fallback && { failed_models: failed }),
+      },
     },
     ...(usage && { usage }),
-  };
-}
-
-/** The tokens of all answers; null if a provider counted none. */
-function sumOf(usages: readonly ModelAnswer['usage'][]): ModelAnswer['usage'] {
-  const known = usages.filter((usage) => usage !== null);
-  if (known.length === 0) return null;
-  return {
-    inputTokens: known.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
-    outputTokens: known.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
   };
 }
 

@@ -6,6 +6,7 @@
 import { StepError } from '../../api/reasons.ts';
 import type { TranscriptEntry } from '../../api/transcript.ts';
 import type { ModelAnswer, ModelMessage, ModelToolCall } from '../contract/model.ts';
+import type { FailedModel, ModelChoice } from './models.ts';
 
 /** What is stored and shown to the model of a result, in bytes. */
 export const RESULT_LIMIT_BYTES = 32 * 1024;
@@ -16,9 +17,14 @@ const RESULT_OVERHEAD_BYTES = 256;
 /** Answers in a row with a wrong call, after which the agent fails. */
 const MOST_WRONG = 3;
 
-/** A stored answer. `marks`: the `AtMostOnce` calls that started with it. Times are milliseconds since 1970. */
+/**
+ * A stored answer. `chosen`: the model that gave it. `failed`: those that were asked before it. `marks`: the
+ * `AtMostOnce` calls that started with it. Times are milliseconds since 1970.
+ */
 export type StoredAnswer = Pick<ModelAnswer, 'text' | 'toolCalls' | 'model' | 'usage' | 'raw'> & {
   attempt: number;
+  chosen: ModelChoice;
+  failed: readonly FailedModel[];
   startedAt: number;
   endedAt: number;
   marks: readonly number[];

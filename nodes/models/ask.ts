@@ -7,7 +7,7 @@ import type { ModelAnswer, ModelContext } from '../contract/model.ts';
 import { abortion } from '../contract/node.ts';
 import type { Secret } from '../contract/secret.ts';
 import { emptyDraft, finishedAnswer, type Draft } from './draft.ts';
-import { failureOf, type LibraryErrors } from './failure.ts';
+import { failureOf, messageOf, type LibraryErrors } from './failure.ts';
 
 const MOST_ADAPTATIONS = 3;
 
@@ -20,7 +20,7 @@ export type Dialect<Request extends { model: string }> = {
   /** The API key, which is masked in messages. */
   key: Secret;
   send: (request: Request, options: SendOptions) => PromiseLike<AsyncIterable<unknown>>;
-  /** Adds a chunk to the draft and returns the text that it brought. Throws a StepError. */
+  /** Adds a chunk to the draft, counts it, and returns the text that it brought. Throws a StepError. */
   add: (draft: Draft, chunk: unknown) => string;
   /**
    * The request without what the server said that it cannot take; undefined when there is nothing to leave
@@ -64,7 +64,7 @@ async function adaptAndAsk<Request extends { model: string }>(
     } catch (error) {
       const next =
         adaptations < MOST_ADAPTATIONS && isRefusal(error)
-          ? dialect.adapt(current, error.message)
+          ? dialect.adapt(current, messageOf(error, dialect.errors))
           : undefined;
       if (!next) throw error;
       current = next;
@@ -88,7 +88,6 @@ async function askOnce<Request extends { model: string }>(
     const headers = { 'Idempotency-Key': idempotencyKey };
     for await (const chunk of await send(request, { signal, headers })) {
       silence.restart(patience.idleMs);
-      draft.chunks += 1;
       const text = add(draft, chunk);
       if (text !== '') emitText(text);
     }

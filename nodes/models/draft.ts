@@ -11,9 +11,13 @@ const MOST_ARGUMENT_BYTES = 1024 * 1024;
 export type Draft = {
   chunks: number;
   text: string;
+  /** Why the model declined. */
   refusal: string;
+  /** Whether it declined, also where it had begun to answer. */
+  isRefused: boolean;
   toolCalls: ModelToolCall[];
   argumentBytes: number;
+  rawLength: number;
   isCut: boolean;
   model?: string;
   finishReason?: string;
@@ -22,7 +26,16 @@ export type Draft = {
 };
 
 export function emptyDraft(): Draft {
-  return { chunks: 0, text: '', refusal: '', toolCalls: [], argumentBytes: 0, isCut: false };
+  return {
+    chunks: 0,
+    text: '',
+    refusal: '',
+    isRefused: false,
+    toolCalls: [],
+    argumentBytes: 0,
+    rawLength: 0,
+    isCut: false,
+  };
 }
 
 /**
@@ -66,12 +79,22 @@ export function addArguments(draft: Draft, call: ModelToolCall, text: string): v
 }
 
 /**
+ * Counts text that only the provider reads, such as thinking.
+ * @throws StepError `OutputTooLarge`
+ */
+export function countRaw(draft: Draft, text: string): void {
+  draft.rawLength += text.length;
+  if (draft.rawLength > OUTPUT_LIMIT)
+    throw new StepError('OutputTooLarge', `the model thought for more than ${OUTPUT_LIMIT} characters`);
+}
+
+/**
  * The finished answer.
  * @throws StepError `InvalidAnswer` when there was no chunk at all, `Unreachable` when the stream ended
- * before the model was done, `Refused` when the model declined
+ * before the model was done, `Refused` when the model declined, `InvalidAnswer` for an empty message
  */
 export function finishedAnswer(draft: Draft, model: string): ModelAnswer {
-  const { text, refusal, toolCalls, finishReason, isCut, raw } = draft;
+  const { text, toolCalls, finishReason, isCut, raw } = draft;
   if (draft.chunks === 0) {
     throw new StepError(
       'InvalidAnswer',
@@ -80,8 +103,17 @@ export function finishedAnswer(draft: Draft, model: string): ModelAnswer {
   }
   if (finishReason === undefined)
     throw new StepError('Unreachable', 'the answer ended before the model was done');
-  if (text === '' && toolCalls.length === 0 && refusal !== '')
-    throw new StepError('Refused', `the model declined: ${refusal.slice(0, 300)}`);
+  const isEmpty = text === '' && toolCalls.length === 0;
+  if (draft.isRefused || (isEmpty && draft.refusal !== ''))
+    throw new StepError('Refused', `the model declined: ${draft.refusal.slice(0, 300) || finishReason}`);
+  if (isEmpty && isCut)
+    throw new StepError(
+      'InvalidAnswer',
+      'the model reached the limit of tokens before it wrote text: raise maxTokens',
+      { retryable: false },
+    );
+  if (isEmpty)
+    throw new StepError('InvalidAnswer', `the model sent an empty message (${finishReason.slice(0, 100)})`);
   return {
     text,
     toolCalls: toolCalls.map((call) => ({ ...call, arguments: call.arguments || '{}' })),

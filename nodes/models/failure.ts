@@ -2,6 +2,7 @@
 import { StepError } from '../../api/reasons.ts';
 import { inDoubt, type Effect } from '../contract/node.ts';
 import { causesOf, isNotSent, stepErrorIn } from '../contract/failure.ts';
+import { isInvalidKey } from '../http/check.ts';
 import { retryAfterMs } from '../http/retryAfter.ts';
 import { echoesOf, quoted, type Secret } from '../contract/secret.ts';
 
@@ -10,8 +11,15 @@ type ErrorClass<T extends Error> = abstract new (...args: never[]) => T;
 /** An error about an answer of the server. Without a status the error came within a stream. */
 type ApiError = Error & { status: number | undefined; headers: Headers | undefined };
 
-/** The classes of errors of a client library. A `ConnectionError` is an `ApiError` too. */
-export type LibraryErrors = { ApiError: ErrorClass<ApiError>; ConnectionError: ErrorClass<Error> };
+/**
+ * The errors of a client library: their classes, of which `ConnectionError` is an `ApiError` too, and where the
+ * message of the server is, if not in `message`.
+ */
+export type LibraryErrors = {
+  ApiError: ErrorClass<ApiError>;
+  ConnectionError: ErrorClass<Error>;
+  messageOf?: (error: ApiError) => string;
+};
 
 export type FailureContext = { key: Secret; effect: Effect; errors: LibraryErrors };
 
@@ -29,7 +37,7 @@ export function failureOf(error: unknown, context: FailureContext): StepError {
 function translated(error: unknown, { key, errors }: FailureContext): StepError {
   const refused = stepErrorIn(error);
   if (refused) return refused;
-  const message = quoted(error instanceof Error ? error.message : String(error), echoesOf(key));
+  const message = quoted(messageOf(error, errors), echoesOf(key));
   const options = { cause: error };
   if (error instanceof errors.ConnectionError) {
     return new StepError(
@@ -51,13 +59,19 @@ function translated(error: unknown, { key, errors }: FailureContext): StepError 
   return ofStatus(error, message);
 }
 
+/** The message of a library's error, unmasked. */
+export function messageOf(error: unknown, errors: LibraryErrors): string {
+  if (error instanceof errors.ApiError && errors.messageOf) return errors.messageOf(error);
+  return error instanceof Error ? error.message : String(error);
+}
+
 function ofStatus(error: ApiError, message: string): StepError {
   const { status } = error;
   const wait = retryAfterMs(Object.fromEntries(error.headers ?? []));
   const options = { cause: error, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   if (status === undefined)
     return new StepError('UpstreamError', `the model's server failed: ${message}`, options);
-  if (status === 401 || status === 403) {
+  if (status === 401 || status === 403 || isInvalidKey(message)) {
     return new StepError('CredentialRejected', `the model's server refused the API key: ${message}`, options);
   }
   if (status === 429)

@@ -26,8 +26,11 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
   return spec.nodes.flatMap((node) => {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;
+    if (name === undefined) return [];
     const ofTools = (node.agent?.tools ?? []).flatMap((tool) => refOfTool(node.id, tool));
-    if (name === undefined) return ofTools;
+    const ofFallback = (node.agent?.fallback ?? []).map(({ credential }) => {
+      return { node: node.id, name: credential, kinds: kindsFor(node) };
+    });
     const scopes = scopesOf(node);
     const hostEntry = constantEntry(node.skill?.parameters?.['url']);
     return [
@@ -38,6 +41,7 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
         ...(scopes && { scopes }),
         ...(hostEntry && { hostEntry }),
       },
+      ...ofFallback,
       ...ofTools,
     ];
   });
@@ -74,7 +78,8 @@ export function credentialsOfRevision(data: unknown): RevisionCredentials {
   const names = steps.flatMap((step) => {
     if (step.kind === 'skill') return [step.skill.credential];
     if (step.kind !== 'agent') return [];
-    return [step.agent.credential, ...(step.agent.tools ?? []).map(({ credential }) => credential)];
+    const { agent } = step;
+    return [agent, ...(agent.fallback ?? []), ...(agent.tools ?? [])].map(({ credential }) => credential);
   });
   return { credentials: [...new Set(names.filter((name) => name !== undefined))] };
 }

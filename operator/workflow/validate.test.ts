@@ -218,6 +218,15 @@ const invalid: [sentence: string, spec: WorkflowSpec, reason: string, says: RegE
     /^node a: agent: outputSchema cannot be used: /,
   ],
   [
+    'options that the step itself sets',
+    spec([
+      webhook,
+      { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', options: { stream: false } } },
+    ]),
+    'InvalidParameters',
+    /^node a: agent: options: stream cannot be set here/,
+  ],
+  [
     'a skill that does not exist',
     spec([webhook, { id: 's', skill: { name: 'send_fax' } }]),
     'UnknownSkill',

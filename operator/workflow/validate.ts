@@ -9,7 +9,7 @@ import { calleesExist, type Callees } from './checks/callees.ts';
 import { loopsFit } from './checks/loops.ts';
 import { variablesExist } from './checks/variables.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
-import { scheduleFits, toolsFit, skillsFit, outputSchemasFit, responsesFit } from './checks/nodes.ts';
+import { scheduleFits, toolsFit, skillsFit, agentsFit, responsesFit } from './checks/nodes.ts';
 import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/policies.ts';
 
 const CHECKS: readonly Check[] = [
@@ -19,7 +19,7 @@ const CHECKS: readonly Check[] = [
   triggersNeverFail,
   failuresAreLast,
   skillsFit,
-  outputSchemasFit,
+  agentsFit,
   responsesFit,
   referencesAreKnown,
   valuesAreKnown,

@@ -9,7 +9,6 @@ function draftOf(...deltas: Delta[][]): Draft {
   const draft = emptyDraft();
   const read = chunkReader();
   for (const calls of deltas) {
-    draft.chunks += 1;
     read(draft, { choices: [{ delta: { tool_calls: calls } }] });
   }
   read(draft, { choices: [{ finish_reason: 'tool_calls' }] });

@@ -5,6 +5,7 @@ import { partOf } from '../../contract/node.ts';
 import { askModel, type Dialect } from '../../models/ask.ts';
 import { clientOptions } from '../../models/fetch.ts';
 import { chunkReader } from './answer.ts';
+import { withReadableErrors } from './errors.ts';
 import { adapted, requestOf } from './request.ts';
 
 export const OPENAI_URL = 'https://api.openai.com/v1';
@@ -15,8 +16,10 @@ export const openaiModels: ModelProvider = {
     const key = context.credential.secret(part.apiKeyRef);
     // Loaded on first use: most runners never need it.
     const { default: OpenAI, APIError, APIConnectionError } = await import('openai');
+    const options = clientOptions(context.egress);
     const client = new OpenAI({
-      ...clientOptions(context.egress),
+      ...options,
+      fetch: withReadableErrors(options.fetch),
       apiKey: key.reveal(),
       baseURL: part.baseURL ?? OPENAI_URL,
       organization: part.organization ?? null,
@@ -25,7 +28,7 @@ export const openaiModels: ModelProvider = {
     const dialect: Dialect<ChatCompletionCreateParamsStreaming> = {
       errors: { ApiError: APIError, ConnectionError: APIConnectionError },
       key,
-      send: (body, options) => client.chat.completions.create(body, options),
+      send: (body, given) => client.chat.completions.create(body, given),
       add: chunkReader(),
       adapt: adapted,
     };

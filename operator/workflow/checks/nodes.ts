@@ -6,6 +6,7 @@ import type { Check, Violation } from './check.ts';
 import type { SkillStep } from '../../../api/step.ts';
 import { findSkill, needsCredential, SKILL_NAMES, validateSkill } from '../../../nodes/register.ts';
 import { toolProblems } from '../../../nodes/tools.ts';
+import { optionsProblem } from '../../../nodes/agent/models.ts';
 import { outputSchemaProblem } from '../../../nodes/agent/structured.ts';
 import { responseProblems } from '../../../nodes/response.ts';
 
@@ -60,12 +61,19 @@ function checkSkill(place: string, step: SkillStep): Violation[] {
   return problems.map((problem) => ({ reason: 'InvalidParameters', message: `${place}: ${problem}` }));
 }
 
-/** Every `outputSchema` is a JSON Schema that responses can be validated against. */
-export const outputSchemasFit: Check = (spec) =>
-  spec.nodes.flatMap(({ id, agent }): Violation[] => {
-    const problem = agent?.outputSchema && outputSchemaProblem(agent.outputSchema);
-    return problem ? [{ reason: 'InvalidParameters', message: `node ${id}: agent: ${problem}` }] : [];
-  });
+/**
+ * Every `outputSchema` is a JSON Schema that responses can be validated against, and `options` names no member
+ * that the step sets.
+ */
+export const agentsFit: Check = (spec) =>
+  spec.nodes.flatMap(({ id, agent }): Violation[] =>
+    [
+      agent?.outputSchema && outputSchemaProblem(agent.outputSchema),
+      agent?.options && optionsProblem(agent.options),
+    ]
+      .filter((problem) => problem !== undefined)
+      .map((problem) => ({ reason: 'InvalidParameters', message: `node ${id}: agent: ${problem}` })),
+  );
 
 /** Every constant header of a response can be sent. */
 export const responsesFit: Check = (spec) =>

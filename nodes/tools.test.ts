@@ -299,6 +299,5 @@ test.each<[sentence: string, tools: AgentTool[], says: string | RegExp]>([
   ],
 ])('the check of tools: %s', (_sentence, tools, says) => {
   const [problem = ''] = toolProblems({ tools });
-  if (typeof says === 'string') expect(problem).toBe(says);
-  else expect(problem).toMatch(says);
+  expect(problem).toMatch(typeof says === 'string' ? new RegExp(`^${RegExp.escape(says)}$`) : says);
 });

@@ -101,8 +101,8 @@ export class RunExecution {
   end?: RunEnd;
 
   /**
-   * `items`: the stored items of loops in progress. `calls`: the stored calls of agents in progress. `variables`: those of the project
-   * when the run was accepted.
+   * `items`: the stored items of loops in progress. `calls`: the stored calls of agents in progress.
+   * `variables`: those of the project when the run was accepted.
    */
   constructor(
     claim: Claim,
@@ -270,14 +270,11 @@ export class RunExecution {
     }
     if (outcome.outcome === 'too-large') {
       const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
-      if (step.calls) {
-        this.#state.calls.noteRefused(limit);
-        return undefined;
-      }
-      refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
+      if (step.calls) this.#state.calls.noteRefused(limit);
+      else refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
       return undefined;
     }
-    if (step.calls) this.#state.calls.noteStored();
+    this.#state.calls.noteStored();
     this.#children.cancelAbandoned();
     if (step.end) return (this.end = step.end).phase;
     if (outcome.signaled) this.#hasUnreadSignals = true;

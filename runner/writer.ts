@@ -21,7 +21,7 @@ import type {
 /** So many steps are merged into one, so that a long loop does not keep each of them in memory. */
 const STORED_STEPS = 50;
 
-type Held = {
+type StoredAtClaim = {
   items?: ReadonlyMap<string, NodeState> | undefined;
   calls?: ReadonlyMap<string, string> | undefined;
 };
@@ -41,7 +41,7 @@ export class RunWriter {
   #isBehind = false;
 
   /** `items`, `calls`: the items of loops and the calls of agents that the run store had at the claim. */
-  constructor(conn: RunStoreConnection, claim: Claim, log: Log, { items, calls }: Held = {}) {
+  constructor(conn: RunStoreConnection, claim: Claim, log: Log, { items, calls }: StoredAtClaim = {}) {
     const { project, run, epoch, sequence, parent } = claim.state;
     this.#conn = conn;
     this.#log = log;
@@ -120,6 +120,15 @@ export class RunWriter {
   }
 }
 
+function mergeCalls(claimed: readonly AgentCall[], steps: readonly Advance[]): AgentCall[] {
+  const known = new Map(claimed.map((call) => [call.key, call]));
+  for (const { calls = [], droppedCalls = [] } of steps) {
+    for (const call of calls) known.set(call.key, call);
+    for (const key of droppedCalls) known.delete(key);
+  }
+  return [...known.values()];
+}
+
 type Known = { checkpoint: NodeState } | { start: NodeStart };
 
 /**
@@ -141,11 +150,7 @@ export function mergeSteps(
     for (const checkpoint of checkpoints) known.set(checkpoint.id, { checkpoint });
     for (const start of starts) known.set(start.id, { start });
   }
-  const calls = new Map(claimedCalls.map((call) => [call.key, call]));
-  for (const { calls: written = [], droppedCalls = [] } of steps) {
-    for (const call of written) calls.set(call.key, call);
-    for (const key of droppedCalls) calls.delete(key);
-  }
+  const calls = mergeCalls(claimedCalls, steps);
   const reply = steps.find((step) => step.reply)?.reply;
   const consumed = steps.flatMap((step) => step.consumed ?? []);
   const nodes = [...known.values()];
@@ -157,7 +162,7 @@ export function mergeSteps(
     waits: waiting.map(({ id, delayMs }) => ({ id, delayMs: Math.max(0, delayMs) })),
     ...(reply && { reply }),
     ...(consumed.length > 0 && { consumed }),
-    ...(calls.size > 0 && { calls: [...calls.values()] }),
+    ...(calls.length > 0 && { calls }),
     whole: true,
   };
 }

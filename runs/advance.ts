@@ -22,6 +22,7 @@ import { scriptKeys } from './scriptKeys.ts';
 import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } from './seen.ts';
 import type {
   Advance,
+  AgentCall,
   ClaimRef,
   EventCounts,
   Fenced,
@@ -49,8 +50,8 @@ const NO_END = { phase: '', reason: '', message: '', end_event: '', result: '' }
 const CONSUMED = '{}';
 
 /**
- * Stores items of loops, their nodes and calls of agents, and drops those of items and agents that have ended,
- * and consumed signals.
+ * Stores items of loops, their nodes and calls of agents, and drops those of items and agents that have
+ * ended, and consumed signals.
  */
 const STORE_ITEMS = defineFragment({
   needs: [
@@ -264,9 +265,6 @@ export async function advance(
     starts = [],
     waits = [],
     dropped = [],
-    calls = [],
-    droppedCalls = [],
-    reservedBytes = 0,
     consumed = [],
     end,
     remember = [],
@@ -275,8 +273,10 @@ export async function advance(
     follows,
     whole,
     isInDoubt,
+    ...agents
   }: Advance,
 ): Promise<Fenced | TooLarge | Rewound | Seen> {
+  const { calls, ofAgents } = agentArgs(agents);
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const delays = new Map(waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]));
   const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs)];
@@ -294,10 +294,7 @@ export async function advance(
       run_id: ref.run,
       token: ref.token,
       checkpoints: checkpoints.length > 0 || calls.length > 0 ? '1' : '0',
-      outputs:
-        checkpoints.some(({ output }) => output !== undefined) || calls.some(({ isAnswer }) => isAnswer)
-          ? '1'
-          : '0',
+      outputs: isRefusable(checkpoints, calls) ? '1' : '0',
       reply: replyText,
       ...(end ? endArgs(end) : NO_END),
       park: parkMs === undefined ? '' : Math.ceil(parkMs),
@@ -305,12 +302,10 @@ export async function advance(
       follows: follows ?? '',
       whole: whole ? '1' : '',
       in_doubt: isInDoubt ? '1' : '',
-      reserved: reservedBytes,
       waits: [...delays].filter(([id]) => !isItemKey(id)),
       item_nodes: itemNodes,
       dropped: dropped.map((key) => [key]),
-      new_calls: calls.map(({ key, value }) => [key, value]),
-      dropped_calls: droppedCalls.map((key) => [key]),
+      ...ofAgents,
       consumed: consumed.map((field) => [field]),
       nodes,
       remembered: remember.map((each) => rememberedRow(ref.run, each)),
@@ -328,6 +323,25 @@ export async function advance(
       ...(flags >= 2 && { signaled: true }),
     };
   });
+}
+
+/** The arguments about calls of agents. */
+function agentArgs({
+  calls = [],
+  droppedCalls = [],
+  reservedBytes = 0,
+}: Pick<Advance, 'calls' | 'droppedCalls' | 'reservedBytes'>) {
+  const ofAgents = {
+    reserved: reservedBytes,
+    new_calls: calls.map(({ key, value }) => [key, value]),
+    dropped_calls: droppedCalls.map((key) => [key]),
+  };
+  return { calls, ofAgents };
+}
+
+/** Whether the limit of the run may refuse the step. */
+function isRefusable(checkpoints: readonly NodeState[], calls: readonly AgentCall[]): boolean {
+  return checkpoints.some(({ output }) => output !== undefined) || calls.some(({ isAnswer }) => isAnswer);
 }
 
 /** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */

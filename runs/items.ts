@@ -1,6 +1,6 @@
 /**
- * Reads the items of loops and the calls of agents of a run in flight. Claims, takeovers and recorders never read them: only the
- * runner that continues the run does, page by page.
+ * Reads the items of loops and the calls of agents of a run in flight. Claims, takeovers and recorders never
+ * read them: only the runner that continues the run does, page by page.
  */
 import { parseExact } from '../api/exact/exactNumber.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';

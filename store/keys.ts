@@ -40,9 +40,9 @@
  *   entry in `failures` allows the record of its end. `onFailure`: JSON, the run that its failure started, or
  *   why none was
  * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
- * - `calls:<id>`, a hash: the calls of agents in progress, by `<located key of the node>/` and `m<k>` (answer k
- *   of the model), `m<k>.<i>` (result of its tool call i), `m<k>.<i>!` (start mark of a tool call that did not
- *   start with its answer). Each is written once
+ * - `calls:<id>`, a hash: the calls of agents in progress, by `<located key of the node>/` and `m<k>` (answer
+ *   k of the model), `m<k>.<i>` (result of its tool call i), `m<k>.<i>!` (start mark of a tool call that did
+ *   not start with its answer). Each is written once
  * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
  * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store,
  *   for runs that resume it: as `run:<id>` and `items:<id>`. Expire after a day

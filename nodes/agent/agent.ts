@@ -1,7 +1,7 @@
 /**
- * Agent node: asks a language model through the provider of its credential, and calls the tools that the model
- * asks for. A durable program: it continues with the calls that are stored, so that after a crash only those
- * repeat that have no result.
+ * Agent node: asks a language model through the provider of its credential, and calls the tools that the
+ * model asks for. A durable program: it continues with the calls that are stored, so that after a crash only
+ * those repeat that have no result.
  */
 import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
@@ -47,7 +47,8 @@ const ARGUMENTS_SHOWN_BYTES = 64 * 1024;
 
 /**
  * Asks the model, and calls its tools until it answers without a tool call.
- * @throws StepError for every failure; `EffectUnknown` if a call whose effect must not be repeated is in doubt
+ * @throws StepError for every failure; `EffectUnknown` if a call whose effect must not be repeated is in
+ * doubt
  */
 export async function executeAgent(
   fields: AgentFields,

@@ -141,7 +141,7 @@ async function told(
   } catch (error) {
     if (!(error instanceof StepError)) throw error;
     if (error.reason === 'EffectUnknown') throw new StepError(error.reason, `tool ${name}: ${error.message}`);
-    // It is repeated. A call that must not be repeated has ended without its effect, and its result is stored.
+    // It is repeated. A call that must not be repeated has ended without its effect, so its result is stored.
     if (calls.signal.aborted && effect === 'AtLeastOnce') throw abortion(calls.signal);
     return { text: cutResult(`${error.reason}: ${error.message}`), isError: true };
   }

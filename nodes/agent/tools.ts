@@ -119,7 +119,9 @@ function compose(
   }
 }
 
-/** Whether the value, or each element of a list, matches the pattern. URLs are compared as they are requested. */
+/**
+ * Whether the value, or each element of a list, matches the pattern. URLs are compared as they are requested.
+ */
 function matches(value: unknown, pattern: string): boolean {
   if (Array.isArray(value)) return value.length > 0 && value.every((each) => matches(each, pattern));
   if (typeof value !== 'string') return false;

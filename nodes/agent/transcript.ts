@@ -1,7 +1,7 @@
 /**
- * The transcript of an agent, rebuilt from its stored calls. Pure. Keys: `m<k>` is answer k of the model (from
- * 1), with the start marks of the tools that start with it; `m<k>.<i>` is the result of its tool call i (from
- * 0); `m<k>.<i>!` is the start mark of a tool call that started later.
+ * The transcript of an agent, rebuilt from its stored calls. Pure. Keys: `m<k>` is answer k of the model
+ * (from 1), with the start marks of the tools that start with it; `m<k>.<i>` is the result of its tool call i
+ * (from 0); `m<k>.<i>!` is the start mark of a tool call that started later.
  */
 import { StepError } from '../../api/reasons.ts';
 import type { TranscriptEntry } from '../../api/transcript.ts';
@@ -9,7 +9,7 @@ import type { ModelAnswer, ModelMessage, ModelToolCall } from '../contract/model
 import type { FailedModel, ModelChoice } from './models.ts';
 
 /** What is stored and shown to the model of a result, in bytes. */
-export const RESULT_LIMIT_BYTES = 32 * 1024;
+const RESULT_LIMIT_BYTES = 32 * 1024;
 /** The most bytes of the calls of one agent. */
 const TRANSCRIPT_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Bytes of a stored result beside its text. */

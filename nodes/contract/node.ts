@@ -49,7 +49,8 @@ export type AgentCalls = {
   effectKeyOf(attempt: number): string;
   /**
    * Stores calls. `reservedBytes`: what the results of all tools in progress may take.
-   * @throws StepError `TranscriptTooLarge` where the run has no room for an answer and the results of its tools
+   * @throws StepError `TranscriptTooLarge` where the run has no room for an answer and the results of its
+   * tools
    */
   store(entries: ReadonlyMap<string, string>, reservedBytes: number): Promise<void>;
   /**

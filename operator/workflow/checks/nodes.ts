@@ -32,7 +32,9 @@ function problemOf(cron: string, timeZone = 'UTC'): string | undefined {
   }
 }
 
-/** Every tool of an agent names a skill that can be one, with valid fixed parameters and a name of its own. */
+/**
+ * Every tool of an agent names a skill that can be one, with valid fixed parameters and a name of its own.
+ */
 export const toolsFit: Check = (spec) =>
   spec.nodes.flatMap(({ id, agent }) =>
     (agent ? toolProblems(agent) : []).map(
@@ -62,8 +64,8 @@ function checkSkill(place: string, step: SkillStep): Violation[] {
 }
 
 /**
- * Every `outputSchema` is a JSON Schema that responses can be validated against, and `options` names no member
- * that the step sets.
+ * Every `outputSchema` is a JSON Schema that responses can be validated against, and `options` names no
+ * member that the step sets.
  */
 export const agentsFit: Check = (spec) =>
   spec.nodes.flatMap(({ id, agent }): Violation[] =>

@@ -4,18 +4,27 @@ import type { NodeState, RunState } from '../../../runs/types.ts';
 import { listen } from '../../support/network/listen.ts';
 import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const harness = await startRunnerHarness({ slowDelayMs: 300 });
 const { redis, conn, project, model, mailbox, credentials, withSuccessor } = harness;
 
 type Call = { path: string; key: string | undefined };
-/** The calls of the API that agents use; `/hang` never answers while `isHanging`. */
+/**
+ * The calls of the API that agents use. `/hang` never answers while `isHanging`, `/slow` when it is told to,
+ * and `/breaks` makes the next request to the model fail.
+ */
 const calls: Call[] = [];
 let isHanging = true;
+let slow = Promise.withResolvers<void>();
+let hungUp = Promise.withResolvers<void>();
 const api = await listen((request, response) => {
   calls.push({ path: request.url ?? '', key: request.headers['idempotency-key'] as string | undefined });
-  if (request.url?.startsWith('/hang') && isHanging) return;
+  if (request.url?.startsWith('/hang') && isHanging)
+    return void response.once('close', () => hungUp.resolve());
+  if (request.url === '/breaks') model.setFault('error-500', 1);
+  if (request.url === '/slow') return void slow.promise.then(() => response.end('{}'));
   if (request.url?.startsWith('/large')) return void response.end('x'.repeat(200_000));
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ path: request.url }));
@@ -25,6 +34,8 @@ beforeEach(() => {
   harness.reset();
   calls.length = 0;
   isHanging = true;
+  slow = Promise.withResolvers();
+  hungUp = Promise.withResolvers();
 });
 afterAll(async () => {
   await api.close();
@@ -174,18 +185,50 @@ test('a call that must not be repeated and had not started is called after a tak
   expect(mailbox.messages).toHaveLength(1);
 });
 
-test('a retry of the step continues the transcript', async () => {
+test('a retry of the step continues the transcript: ended tools are not called again', async () => {
   const retry = { retry: { limit: 1, backoff: { initial: '0s' } } };
+  const node = agent('call orders {}\ncall breaks {}', [get('orders'), get('breaks')], {}, retry);
+  const revision = await project.deploy([trigger, node]);
+  const run = await project.send(revision, {});
+  const state = await withSuccessor('retry', () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  expect(nodeOf(state)).toMatchObject({ attempts: 2 });
+  expect(calls.map(({ path }) => path)).toEqual(['/orders', '/breaks']);
+  const step = `${project.uid}/${run}/a`;
+  expect(model.requests.map(({ idempotencyKey }) => idempotencyKey)).toEqual(
+    ['1/m1', '1/m2', '1/m3', '2/m3'].map((key) => `${step}/${key}`),
+  );
+});
+
+test('a runner that shuts down lets a call finish that must not be repeated, and the next one continues', async () => {
+  const once = { ...get('slow'), effect: 'AtMostOnce' };
+  const revision = await project.deploy([trigger, agent('call slow {} & hang {}', [once, get('hang')])]);
+  const stopping = startTestRunner(conn, project.uid, { runner: 'stops', credentials });
+  const run = await project.send(revision, {});
+  await pollUntil('both calls', () => calls.length === 2, { timeoutMs: 20_000, everyMs: 5 });
+  const stopped = stopping.stop(0);
+  await hungUp.promise;
+  slow.resolve();
+  await stopped;
+  expect(await storedCalls(run)).toEqual(['a/m1', 'a/m1.0']);
+  isHanging = false;
+  const state = await withSuccessor('follows', () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  expect(calls.map(({ path }) => path)).toEqual(['/slow', '/hang', '/hang']);
+});
+
+test('agents in a loop keep their calls apart, and drop them with their iteration', async () => {
+  const each = { forEach: { items: "{{ $('trigger').data_content.items }}", maxParallel: 3 } };
   const revision = await project.deploy([
     trigger,
-    agent('call orders {}\ncall orders {}', [get('orders')], {}, retry),
+    agent('call orders {"query":{"n":"x"}}', [get('orders')], {}, each),
   ]);
-  const run = await withSuccessor('retry', async () => {
-    model.setFault(undefined);
-    const name = await project.send(revision, { first: true });
-    return project.ended(name);
-  });
-  expect(run.phase).toBe('Succeeded');
+  const run = await project.send(revision, { items: [1, 2, 3, 4, 5, 6] });
+  const state = await withSuccessor('loop', () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  expect(new Set(calls.map(({ key }) => key)).size).toBe(6);
+  expect(model.requests).toHaveLength(12);
+  expect(await storedCalls(run)).toEqual([]);
 });
 
 test('a result is stored and shown up to 32 KiB', async () => {

@@ -16,8 +16,9 @@ export type ModelRequest = {
 export type ToolCall = { name: string; arguments: string };
 
 /**
- * The tools that the prompt makes the model call. Each line `call <tool> <arguments>` is one answer, in order;
- * ` & ` separates the calls of one answer. `always call …` is every answer, `say nothing` an empty one.
+ * The tools that the prompt makes the model call. Each line `call <tool> <arguments>` is one answer, in
+ * order; ` & ` separates the calls of one answer. `always call …` is every answer, `say nothing` an empty
+ * one.
  */
 export function toolCallsOf({ messages, tools = [] }: ModelRequest): ToolCall[] | 'nothing' {
   if (tools.length === 0) return [];
@@ -33,8 +34,8 @@ export function toolCallsOf({ messages, tools = [] }: ModelRequest): ToolCall[] 
 }
 
 /**
- * With tools: the results of the last ones. With a schema: a value that fits it. Else a summary of the order that the
- * prompt holds, or an echo of the prompt.
+ * With tools: the results of the last ones. With a schema: a value that fits it. Else a summary of the order
+ * that the prompt holds, or an echo of the prompt.
  */
 export function answerTo({ messages, tools, response_format: format }: ModelRequest): string {
   const results = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);

@@ -4,7 +4,8 @@
  *
  * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, and each name of
  * `MODEL_FAULTS` fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
- * fail whatever they name. Lines of the prompt make it call tools (`toolCallsOf`). `GET /requests` lists what was asked, `DELETE /requests` forgets it.
+ * fail whatever they name. Lines of the prompt make it call tools (`toolCallsOf`). `GET /requests` lists what
+ * was asked, `DELETE /requests` forgets it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -207,12 +208,19 @@ async function streamAnswer(
     if (response.destroyed) return;
     send([{ index: 0, delta: { content }, finish_reason: null }]);
   }
-  for (const [index, call] of calls.entries())
-    for (const delta of piecesOf(call, `call_${body.messages.length}_${index}`))
-      send([{ index: 0, delta: { tool_calls: [{ index, ...delta }] }, finish_reason: null }]);
+  for (const delta of deltasOf(calls, body)) send([{ index: 0, delta, finish_reason: null }]);
   send([{ index: 0, delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }]);
   if (body.stream_options?.include_usage) send([], { usage });
   response.end('data: [DONE]\n\n');
+}
+
+/** Tool calls as they are streamed. Their IDs are unique in the conversation. */
+function deltasOf(calls: readonly ToolCall[], { messages }: ModelRequest): object[] {
+  return calls.flatMap((call, index) =>
+    piecesOf(call, `call_${messages.length}_${index}`).map((piece) => ({
+      tool_calls: [{ index, ...piece }],
+    })),
+  );
 }
 
 /** A tool call as it is streamed: first its name, then the arguments in two pieces. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { StepError } from '../api/reasons.ts';
+import type { RevisionStep } from '../api/revision.ts';
 import type { AgentTool } from '../api/step.ts';
 import { listen } from '../test/support/network/listen.ts';
 import { agentCalls } from '../test/support/nodes/agentCalls.ts';
@@ -7,6 +8,7 @@ import { stepContext } from '../test/support/nodes/stepContext.ts';
 import { startModelServer, type ModelFault } from '../test/support/providers/model/modelServer.ts';
 import { executeAgent, type AgentFields } from './agent/agent.ts';
 import { parametersOf } from './agent/tools.ts';
+import { effectOf, hasEffectOnce } from './register.ts';
 import { toolProblems, toolsOf } from './tools.ts';
 
 const model = await startModelServer();
@@ -300,4 +302,17 @@ test.each<[sentence: string, tools: AgentTool[], says: string | RegExp]>([
 ])('the check of tools: %s', (_sentence, tools, says) => {
   const [problem = ''] = toolProblems({ tools });
   expect(problem).toMatch(typeof says === 'string' ? new RegExp(`^${RegExp.escape(says)}$`) : says);
+});
+
+test('an agent that may call a tool with an effect that must not be repeated counts as such a step', () => {
+  const step = (...tools: AgentTool[]) =>
+    ({
+      id: 'a',
+      kind: 'agent',
+      agent: { credential: 'llm', model: 'm', prompt: 'p', tools },
+    }) as RevisionStep;
+  expect(hasEffectOnce(step(http('lookup')))).toBe(false);
+  expect(hasEffectOnce(step(http('lookup'), mail()))).toBe(true);
+  expect(hasEffectOnce(step(mail({ effect: 'AtLeastOnce' })))).toBe(false);
+  expect(effectOf(step(mail()))).toBe('AtLeastOnce');
 });

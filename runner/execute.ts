@@ -261,11 +261,7 @@ export class RunExecution {
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'seen') {
-      for (const key of repeatSeen(this.#state, step, remembering)) {
-        const { scope, id } = locate(this.#state, key);
-        this.#share.resume();
-        this.#start({ id: key, attempt: progressOf(scope, id).tried });
-      }
+      this.#repeat(step, remembering);
       return undefined;
     }
     if (outcome.outcome === 'too-large') {
@@ -282,6 +278,15 @@ export class RunExecution {
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#start(start);
     return undefined;
+  }
+
+  /** Executes nodes again whose keys another run has seen. */
+  #repeat(step: Advance, remembering: readonly NodePlace[]): void {
+    for (const key of repeatSeen(this.#state, step, remembering)) {
+      const { scope, id } = locate(this.#state, key);
+      this.#share.resume();
+      this.#start({ id: key, attempt: progressOf(scope, id).tried });
+    }
   }
 
   /** Adds to a step the signals that were read, and to the end of a child run its reply. */

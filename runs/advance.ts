@@ -293,8 +293,7 @@ export async function advance(
     const args = argumentsOf(ADVANCE, {
       run_id: ref.run,
       token: ref.token,
-      checkpoints: checkpoints.length > 0 || calls.length > 0 ? '1' : '0',
-      outputs: isRefusable(checkpoints, calls) ? '1' : '0',
+      ...progressArgs(checkpoints, calls),
       reply: replyText,
       ...(end ? endArgs(end) : NO_END),
       park: parkMs === undefined ? '' : Math.ceil(parkMs),
@@ -339,9 +338,14 @@ function agentArgs({
   return { calls, ofAgents };
 }
 
-/** Whether the limit of the run may refuse the step. */
-function isRefusable(checkpoints: readonly NodeState[], calls: readonly AgentCall[]): boolean {
-  return checkpoints.some(({ output }) => output !== undefined) || calls.some(({ isAnswer }) => isAnswer);
+/** Whether the step is progress, and whether the limit of the run may refuse it. */
+function progressArgs(checkpoints: readonly NodeState[], calls: readonly AgentCall[]) {
+  const isRefusable =
+    checkpoints.some(({ output }) => output !== undefined) || calls.some(({ isAnswer }) => isAnswer);
+  return {
+    checkpoints: checkpoints.length > 0 || calls.length > 0 ? '1' : '0',
+    outputs: isRefusable ? '1' : '0',
+  };
 }
 
 /** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */
